@@ -27,9 +27,8 @@ what was finished is already in the store.
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
-
-from webassay.core.record import Record
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 
 class WebassayError(Exception):
@@ -88,8 +87,12 @@ class GradingError(WebassayError):
     """The grader could not read its evidence: neither pass nor fail."""
 
 
-class Fault(Record):
+@dataclass(frozen=True)
+class Fault:
     """A break of ours, as data: which boundary, what it said, and where, for whoever mends it."""
+
+    # Not a Record, though records hold it: this module is loaded by `webassay --help`, and pydantic takes its time.
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     boundary: str
     message: str

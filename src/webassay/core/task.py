@@ -61,7 +61,7 @@ class Expectation(Record):
     same_as: str = ""
     """Rows only: `label.column` of another expected change, to follow an id that the site hands out."""
     tolerance: Tolerance | None = None
-    """None: the type's published default."""
+    """None: exact. Leniency is the task's decision, never the comparator's."""
     currency: str = ""
     """ISO code that an answer with a currency sign must agree with; empty: any."""
 
@@ -107,6 +107,9 @@ class PagePattern(Record):
     site: str
     path: str
     query: dict[str, str] = Field(default_factory=dict)
+    """Keys that are not named may have any value; a key that is absent counts as the empty text."""
+    status: int = 200
+    """The answer that the page must have come with, where it is a visit: 404 for evidence that a page is missing."""
 
 
 class ResponseCheck(Record):
@@ -114,6 +117,7 @@ class ResponseCheck(Record):
 
     kind: Literal["response"] = "response"
     action: str
+    """Empty: any, for a task that cannot be done and so has no kind of action to name."""
     status: tuple[str, ...] = ("SUCCESS",)
     results: Expectation | None = None
     """None: results must be null where the protocol says so."""
@@ -160,6 +164,18 @@ class StateCheck(Record):
 
     kind: Literal["state"] = "state"
     changes: tuple[ExpectedChange, ...] = ()
+
+    @model_validator(mode="after")
+    def _links_lead_somewhere(self) -> Self:
+        labels = [change.label for change in self.changes if change.label]
+        followable = {change.label for change in self.changes if change.label and change.count == 1}
+        if len(labels) != len(set(labels)):
+            raise ValueError("two changes have the same label")
+        for change in self.changes:
+            for column, wanted in change.values.items():
+                if wanted.same_as and wanted.same_as.rpartition(".")[0] not in followable:
+                    raise ValueError(f"{change.table}.{column}: same_as {wanted.same_as!r} names no single change")
+        return self
 
 
 class PageCheck(Record):

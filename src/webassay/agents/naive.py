@@ -1,0 +1,194 @@
+"""Agents that do not try. Whatever they score is what a benchmark gives away.
+
+Constants answer the same to everything; heuristics copy from the goal; walkers touch the site without reading it.
+Each answers in the protocol's form, so that it fails for what it says and not for how it says it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from webassay.core.interaction import Action, Decision, Goal, Node, Observation, ObservationPart
+from webassay.core.record import Json
+
+STATUSES = (
+    "SUCCESS",
+    "ACTION_NOT_ALLOWED_ERROR",
+    "NOT_FOUND_ERROR",
+    "PERMISSION_DENIED_ERROR",
+    "DATA_VALIDATION_ERROR",
+    "UNKNOWN_ERROR",
+)
+
+
+def response(results: list[Json] | None, status: str = "SUCCESS", action: str = "retrieve") -> str:
+    answer: dict[str, Json] = {"action": action, "status": status, "results": results}
+    if status != "SUCCESS":
+        answer["error_details"] = "It cannot be done."
+    return json.dumps(answer)
+
+
+class Constant:
+    """Answers at once, from the goal's text alone or from nothing."""
+
+    wants: Sequence[ObservationPart] = ()
+
+    def __init__(self, name: str, answer: Callable[[str], str]) -> None:
+        self.name = name
+        self._answer = answer
+        self._instruction = ""
+
+    async def start(self, goal: Goal) -> None:
+        self._instruction = goal.instruction
+
+    async def decide(self, observation: Observation) -> Decision:
+        return Decision.answer(self._answer(self._instruction))
+
+
+def numbers_of(text: str) -> list[Json]:
+    return [float(n) if "." in n else int(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def _status(code: str) -> Callable[[str], str]:
+    # The likeliest action beside each code: nobody retrieves a success without results.
+    action = "mutate" if code == "SUCCESS" else "retrieve"
+    return lambda _: response(None, code, action)
+
+
+CONSTANTS: dict[str, Callable[[str], str]] = {
+    "naive-empty": lambda _: "",
+    "naive-na": lambda _: response(["N/A"]),
+    "naive-yes": lambda _: response(["Yes"]),
+    "naive-no": lambda _: response(["No"]),
+    "naive-zero": lambda _: response([0]),
+    "naive-echo": lambda text: response([text]),
+    "naive-numbers": lambda text: response(numbers_of(text)),
+    **{f"naive-status-{code.removesuffix('_ERROR').lower().replace('_', '-')}": _status(code) for code in STATUSES},
+}
+
+
+class _Walker:
+    """Touches the site for some steps, then claims success."""
+
+    wants: Sequence[ObservationPart] = ("tree",)
+    action = "navigate"
+
+    def __init__(self, name: str, seed: int = 0, steps: int = 6) -> None:
+        self.name = name
+        self.settings: dict[str, Json] = {"seed": seed, "steps": steps}
+        self._seed = seed
+        self._limit = steps
+        self._taken = 0
+        self._goal: Goal | None = None
+
+    async def start(self, goal: Goal) -> None:
+        self._goal = goal
+        self._taken = 0
+
+    async def decide(self, observation: Observation) -> Decision:
+        action = self.next(observation) if self._taken < self._limit else None
+        self._taken += 1
+        if action is None:
+            return Decision.answer(self.answer(observation))
+        return Decision(actions=(action,))
+
+    def next(self, observation: Observation) -> Action | None:
+        raise AssertionError("each walker says where it goes")
+
+    def answer(self, observation: Observation) -> str:
+        return response(None, action=self.action)
+
+    def _pick(self, count: int) -> int:
+        """Arbitrary but repeatable, and different at every step."""
+        mixed = (self._seed * 0x9E3779B97F4A7C15 + self._taken * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) % 2**64
+        return (mixed ^ (mixed >> 31)) % count
+
+
+CLICKABLE = {"link", "button", "checkbox", "radio", "menuitem", "tab", "option", "combobox"}
+
+
+def _usable(observation: Observation, roles: set[str]) -> list[Node]:
+    return [node for node in observation.nodes if node.id and node.role in roles]
+
+
+class RandomClicker(_Walker):
+    action = "mutate"
+
+    def next(self, observation: Observation) -> Action | None:
+        targets = _usable(observation, CLICKABLE)
+        return Action.of("click", targets[self._pick(len(targets))].id) if targets else None
+
+
+class LinkFollower(_Walker):
+    """Follows the links of each page in order, never the same one twice."""
+
+    def __init__(self, name: str, seed: int = 0, steps: int = 6) -> None:
+        super().__init__(name, seed, steps)
+        self._followed: set[str] = set()
+
+    async def start(self, goal: Goal) -> None:
+        await super().start(goal)
+        self._followed.clear()
+
+    def next(self, observation: Observation) -> Action | None:
+        for node in _usable(observation, {"link"}):
+            if node.name not in self._followed:
+                self._followed.add(node.name)
+                return Action.of("click", node.id)
+        return None
+
+
+class FormFiller(_Walker):
+    """Fills every field that it finds, then presses the first button."""
+
+    action = "mutate"
+
+    def next(self, observation: Observation) -> Action | None:
+        fields = [node for node in _usable(observation, {"textbox", "searchbox", "spinbutton"}) if not node.value]
+        if fields:
+            target = fields[0]
+            return Action.of("fill", target.id, "1" if target.role == "spinbutton" else "test")
+        buttons = _usable(observation, {"button"})
+        return Action.of("click", buttons[self._pick(len(buttons))].id) if buttons else None
+
+
+class FixedPath(_Walker):
+    """Opens the same addresses of whatever site it is on."""
+
+    PATHS = ("/", "/search?q=best", "/account", "/orders", "/cart", "/contact")
+
+    def next(self, observation: Observation) -> Action | None:
+        if self._goal is None or not self._goal.start_urls:
+            return None
+        scheme, _, rest = self._goal.start_urls[0].partition("://")
+        return Action.of("goto", f"{scheme}://{rest.split('/')[0]}{self.PATHS[self._taken % len(self.PATHS)]}")
+
+
+class ScreenshotOnly(_Walker):
+    """Looks at the first page and claims to have seen it all."""
+
+    wants: Sequence[ObservationPart] = ("screenshot",)
+    action = "retrieve"
+
+    def next(self, observation: Observation) -> Action | None:
+        return None
+
+    def answer(self, observation: Observation) -> str:
+        return response([observation.title])
+
+
+WALKERS: dict[str, type[_Walker]] = {
+    "naive-random-clicker": RandomClicker,
+    "naive-link-follower": LinkFollower,
+    "naive-form-filler": FormFiller,
+    "naive-fixed-path": FixedPath,
+    "naive-screenshot": ScreenshotOnly,
+}
+
+NAIVE: tuple[str, ...] = (*CONSTANTS, *WALKERS)
+
+
+def naive(name: str, seed: int = 0) -> Constant | _Walker:
+    if name in CONSTANTS:
+        return Constant(name, CONSTANTS[name])
+    return WALKERS[name](name, seed)

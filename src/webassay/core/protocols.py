@@ -1,0 +1,123 @@
+"""The response protocols: how an agent is told to phrase its last message, with the schema that it is held to.
+
+The wording is ours; the field names, codes and conditions of the two published ones are theirs.
+"""
+
+from typing import Any
+
+from webassay.core.interaction import ResponseProtocol
+
+STATUSES: dict[str, str] = {
+    "SUCCESS": "the task is done",
+    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
+    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
+    "PERMISSION_DENIED_ERROR": "this user may not do it",
+    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
+    "UNKNOWN_ERROR": "it failed for any other reason",
+}
+"""The six codes of our arena; the released WebArena-Verified has the same ones."""
+
+PAPER_STATUSES: tuple[str, ...] = (
+    *STATUSES,
+    "SEARCH_CRITERIA_NO_MATCH_ERROR",
+    "RESOURCE_NOT_FOUND_ERROR",
+    "NOT_SUPPORTED_BY_PLATFORM_ERROR",
+)
+"""The paper prints two lists, in its Table 9 and in its appendix I; a response may use either."""
+
+_ITEM = {"type": ["null", "boolean", "number", "string", "object"]}
+_NOTHING = {"anyOf": [{"type": "null"}, {"type": "array", "maxItems": 0}]}
+
+
+def _schema(
+    action: str, actions: tuple[str, ...], statuses: tuple[str, ...], results: str, required: tuple[str, ...]
+) -> dict[str, Any]:
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "required": list(required),
+        "properties": {
+            action: {"enum": list(actions)},
+            "status": {"enum": list(statuses)},
+            results: {"anyOf": [{"type": "null"}, {"type": "array", "items": _ITEM}]},
+            "error_details": {"anyOf": [{"type": "null"}, {"type": "string", "maxLength": 500}]},
+        },
+    }
+
+
+def _succeeded(action: str, retrieve: str) -> dict[str, Any]:
+    return {
+        "properties": {action: {"const": retrieve}, "status": {"const": "SUCCESS"}},
+        "required": [action, "status"],
+    }
+
+
+def _arena_schema() -> dict[str, Any]:
+    schema = _schema("action", ("retrieve", "mutate", "navigate"), tuple(STATUSES), "results", ("action", "status"))
+    schema["allOf"] = [
+        {
+            "if": _succeeded("action", "retrieve"),
+            "then": {"required": ["results"], "properties": {"results": {"type": "array"}}},
+            "else": {"properties": {"results": _NOTHING}},
+        }
+    ]
+    return schema
+
+
+def _paper_schema() -> dict[str, Any]:
+    required = ("action", "status", "results")
+    schema = _schema("action", ("retrieve", "mutate", "navigate"), PAPER_STATUSES, "results", required)
+    schema["allOf"] = [
+        {
+            "if": _succeeded("action", "retrieve"),
+            "then": {"properties": {"results": {"type": "array", "minItems": 1}}},
+            "else": {"properties": {"results": {"type": "null"}}},
+        },
+        {
+            "if": {"properties": {"status": {"const": "SUCCESS"}}},
+            "else": {"required": ["error_details"], "properties": {"error_details": {"type": "string"}}},
+        },
+    ]
+    return schema
+
+
+def _released_schema() -> dict[str, Any]:
+    return _schema(
+        "task_type", ("RETRIEVE", "MUTATE", "NAVIGATE"), tuple(STATUSES), "retrieved_data", ("task_type", "status")
+    )
+
+
+def _instructions(action: str, results: str, capitals: bool) -> str:
+    def word(text: str) -> str:
+        return text.upper() if capitals else text
+
+    codes = "\n".join(f"- {code}: {meaning}." for code, meaning in STATUSES.items())
+    return (
+        "Your last message must be one JSON object and nothing else, with these keys:\n"
+        f'"{action}": "{word("retrieve")}" when you were asked for information, "{word("mutate")}" when you were '
+        f'asked to change something, "{word("navigate")}" when you were asked to open a page.\n'
+        '"status": one of the codes below.\n'
+        f'"{results}": for a {word("retrieve")} with the status SUCCESS a list of what was asked for, one element '
+        "for each thing, all of the same form; null in every other case.\n"
+        '"error_details": null, or at most 500 characters about what went wrong when the status is not SUCCESS.\n'
+        f"The codes:\n{codes}"
+    )
+
+
+ARENA_PROTOCOL = ResponseProtocol(
+    name="arena", instructions=_instructions("action", "results", capitals=False), answer_schema=_arena_schema()
+)
+PAPER_PROTOCOL = ResponseProtocol(
+    name="verified-paper",
+    instructions=_instructions("action", "results", capitals=False),
+    answer_schema=_paper_schema(),
+)
+RELEASED_PROTOCOL = ResponseProtocol(
+    name="verified-released",
+    instructions=_instructions("task_type", "retrieved_data", capitals=True),
+    answer_schema=_released_schema(),
+)
+
+PROTOCOLS: dict[str, ResponseProtocol] = {
+    protocol.name: protocol for protocol in (ARENA_PROTOCOL, PAPER_PROTOCOL, RELEASED_PROTOCOL)
+}
