@@ -1,0 +1,115 @@
+"""Writes docs/reference/ from the code. A test fails where a page is stale: `make docs` writes them again."""
+
+import ast
+import inspect
+import os
+import typing
+from pathlib import Path
+from typing import Any
+
+from webassay.core import task
+from webassay.core.interaction import ACTIONS, BASIC_ACTIONS
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAD = "<!-- Written by scripts/generate_docs.py; edit the code and run `make docs`. -->\n\n"
+
+
+def actions() -> str:
+    lines = [
+        "# Actions",
+        "",
+        "Agents write calls such as `click('12')`; several are separated by new lines or semicolons. They are parsed,",
+        "never executed. The first fifteen are what the two baseline agents are given.",
+        "",
+        "| action | what it does |",
+        "|---|---|",
+    ]
+    for name, signature in ACTIONS.items():
+        mark = "" if name in BASIC_ACTIONS else " †"
+        lines.append(f"| `{signature.describe().replace('|', chr(92) + '|')}`{mark} | {signature.help} |")
+    return "\n".join([*lines, "", "† beyond the basic fifteen."])
+
+
+def field_notes(model: type) -> dict[str, str]:
+    """The text under each field."""
+    body = ast.parse(inspect.cleandoc("\n" + inspect.getsource(model))).body[0]
+    notes, last = {}, ""
+    assert isinstance(body, ast.ClassDef)
+    for statement in body.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            last = statement.target.id
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) and last:
+            notes[last] = " ".join(str(statement.value.value).split())
+    return notes
+
+
+def shape(annotation: object) -> str:
+    text = annotation.__name__ if isinstance(annotation, type) and not typing.get_args(annotation) else str(annotation)
+    for noise in ("webassay.core.task.", "typing.", "<class '", "'>"):
+        text = text.replace(noise, "")
+    return text.replace("|", "\\|")
+
+
+def checks() -> str:
+    members = typing.get_args(typing.get_args(task.Check)[0])
+    helpers = (task.Expectation, task.Tolerance, task.PagePattern, task.ExpectedChange, task.Checkpoint)
+    lines = ["# Checks", "", "What a task file may hold under `checks`; unknown keys are refused. How each is"]
+    lines += ["decided: [../checks.md](../checks.md).", ""]
+    for model in (*members, *helpers):
+        kind = model.model_fields["kind"].default if "kind" in model.model_fields else ""
+        lines += [f"## {model.__name__}" + (f" (`kind: {kind}`)" if kind else ""), "", model.__doc__ or "", ""]
+        lines += ["| field | type | default | |", "|---|---|---|---|"]
+        notes = field_notes(model)
+        for name, field in model.model_fields.items():
+            if name == "kind":
+                continue
+            if field.is_required():
+                default = "required"
+            else:
+                default = f"`{field.get_default(call_default_factory=True)!r}`"
+            lines.append(f"| `{name}` | `{shape(field.annotation)}` | {default} | {notes.get(name, '')} |")
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+def cli() -> str:
+    os.environ.update(COLUMNS="100", TERM="dumb", NO_COLOR="1")
+    import typer
+
+    from webassay.cli import app
+
+    root = typer.main.get_command(app)
+    lines = ["# Command line", ""]
+
+    def describe(command: Any, name: str) -> None:
+        lines.extend([f"## {name}", "", inspect.cleandoc(command.help or ""), ""])
+        if children := getattr(command, "commands", None):
+            for child, one in children.items():
+                describe(one, f"{name} {child}")
+            return
+        rows = []
+        for parameter in command.params:
+            if parameter.param_type_name == "option" and not parameter.hidden:
+                rows.append(f"| `{', '.join(parameter.opts)}` | {(parameter.help or '').replace('|', chr(92) + '|')} |")
+            elif parameter.param_type_name == "argument":
+                said = getattr(parameter, "help", "") or ""
+                rows.append(f"| `{parameter.name}` | {said.replace('|', chr(92) + '|')} |")
+        if rows:
+            lines.extend(["| | |", "|---|---|", *rows, ""])
+
+    describe(root, "webassay")
+    return "\n".join(lines).rstrip()
+
+
+PAGES = {"actions.md": actions, "checks.md": checks, "cli.md": cli}
+
+
+def rendered() -> dict[Path, str]:
+    return {ROOT / "docs" / "reference" / name: HEAD + page() + "\n" for name, page in PAGES.items()}
+
+
+if __name__ == "__main__":
+    for path, text in rendered().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path.relative_to(ROOT))

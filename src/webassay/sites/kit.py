@@ -1,0 +1,414 @@
+"""What every site is made of: a schema, a seed, a web application, and a world to run it in.
+
+A `Snapshot` is the pristine database of a site as bytes, built once from one integer. A `World` is a private
+copy of it in memory. Everything that an episode can change lives in that copy: rows, full-text indexes,
+AUTOINCREMENT counters, the clock. So a reset is to copy the bytes again, which undoes every kind of change
+alike, and what an episode changed is the set of rows that differ from the snapshot, whoever wrote them.
+
+The site itself knows none of this. It reads `world.db`, writes inside `world.write()`, and asks `world.now()`.
+"""
+
+import fcntl
+import hashlib
+import json
+import logging
+import sys
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import apsw
+from starlette.types import ASGIApp
+
+from webassay.core.errors import SiteError, boundary
+
+log = logging.getLogger(__name__)
+
+ColumnClass = Literal["content", "journal", "telemetry"]
+SqlValue = str | int | float | bytes | None
+Row = dict[str, Any]
+
+TICK_SECONDS = 1
+"""How far the clock moves with every write."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """An ordinary web application over SQLite, and what is needed to copy it."""
+
+    name: str
+    """Also the first label of the host name."""
+    schema: str
+    """CREATE statements. Every table has a primary key that is never NULL."""
+    columns: Mapping[str, Mapping[str, ColumnClass]]
+    """Every stored column of every table. Virtual tables, their shadow tables and generated columns are left out:
+    they follow from the rest, so what is true must also stand in an ordinary column."""
+    seed: Callable[[apsw.Connection, int], None]
+    make_app: Callable[["World"], ASGIApp]
+    """Called again after a reset, so that nothing the application remembers outlives an episode."""
+    log_in: Callable[["World", str], dict[str, str]]
+    """User name to cookies; writes telemetry and journal columns only."""
+    whoami: Callable[["World", Mapping[str, str]], str]
+    """Cookies to user name, or to nothing."""
+    start_time: int
+    """Epoch seconds at which the clock stands in a fresh world."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row that differs from the snapshot: whole, before and after."""
+
+    table: str
+    key: dict[str, SqlValue]
+    before: dict[str, SqlValue] | None
+    after: dict[str, SqlValue] | None
+
+
+@dataclass(frozen=True)
+class _Table:
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The pristine database of a site, ready to be copied."""
+
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def schema(self) -> list[tuple[SqlValue, ...]]:
+        return _schema_of(_open(self.data))
+
+    @cached_property
+    def _pages(self) -> dict[str, list[int]]:
+        """Table or index to the numbers of the pages that hang from its root."""
+        pages: dict[str, list[int]] = {}
+        for name, page in _open(self.data).execute("SELECT name, pageno FROM dbstat"):
+            pages.setdefault(name, []).append(page)
+        return pages
+
+    def diff(self, current: bytes) -> list[Change]:
+        """The rows in which another state of this database, with the same schema, differs from this one."""
+        # On a connection of its own: the site's may have half-read queries, temporary tables, hooks.
+        with closing(_open(current)) as db:
+            db.execute("ATTACH ':memory:' AS pristine")
+            db.deserialize("pristine", self.data)
+            tables = [table for table in _tables_of(db) if self._touched(table, current)]
+            return [change for table in tables for change in _compare(db, table)]
+
+    def _touched(self, table: _Table, current: bytes) -> bool:
+        """What a table holds is decided by the pages that hang from its root. Where all of these are the same bytes
+        in both states, the table is the same, and need not be compared row by row."""
+        size = int.from_bytes(self.data[16:18], "big")
+        size = 65536 if size == 1 else size
+        spans = (slice((page - 1) * size, page * size) for page in self._pages[table.name])
+        return any(self.data[span] != current[span] for span in spans)
+
+
+class World:
+    """One private, writable copy of a site. Not for use by two requests at once."""
+
+    def __init__(self, site: Site, seed: int, snapshot: Snapshot) -> None:
+        self.site = site
+        self.seed = seed
+        self.snapshot = snapshot
+        self._writing = False
+        self.db = self._fresh()
+
+    def _fresh(self) -> apsw.Connection:
+        db = _open(self.snapshot.data)
+        db.execute("PRAGMA foreign_keys = ON")
+        db.set_commit_hook(self._may_commit)
+        return db
+
+    def _may_commit(self) -> bool:
+        if not self._writing:
+            raise SiteError(f"The {self.site.name} site wrote outside of World.write().")
+        return False
+
+    # --- what the site uses ---
+
+    def now(self) -> int:
+        """Epoch milliseconds. Does not move by itself."""
+        # The clock is the file's user_version: it rolls back with a transaction and is copied with the file.
+        ticks: int = self.db.pragma("user_version")
+        return (self.site.start_time + ticks * TICK_SECONDS) * 1000
+
+    @contextmanager
+    def write(self) -> Iterator[apsw.Connection]:
+        """A transaction, one tick later than the last one. All or nothing."""
+        if self._writing:
+            raise SiteError(f"The {self.site.name} site opened a write inside a write.")
+        self._writing = True
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            try:
+                # Not cached: the text is another one every time and would push useful statements out.
+                ticks = self.db.pragma("user_version") + 1
+                self.db.execute(f"PRAGMA user_version = {ticks}", can_cache=False)
+                yield self.db
+                self.db.execute("COMMIT")
+            finally:
+                if self.db.in_transaction:
+                    self.db.execute("ROLLBACK")
+        finally:
+            self._writing = False
+
+    def rows(self, sql: str, *params: SqlValue) -> list[Row]:
+        cursor = self.db.execute(sql, params)
+        first = cursor.fetchone()
+        if first is None:
+            return []
+        # Asked for before the last row is read: SQLite forgets the names with it.
+        names = [column[0] for column in cursor.get_description()]
+        return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
+
+    def row(self, sql: str, *params: SqlValue) -> Row | None:
+        found = self.rows(sql, *params)
+        return found[0] if found else None
+
+    def scalar(self, sql: str, *params: SqlValue) -> Any:
+        """The first column of the first row; None where there is none."""
+        found = self.db.execute(sql, params).fetchone()
+        return None if found is None else found[0]
+
+    # --- what the environment uses ---
+
+    def reset(self) -> None:
+        """Back to the snapshot: rows, clock, counters, indexes, schema, temporary tables."""
+        with boundary(SiteError, f"Resetting the {self.site.name} world"):
+            self.close()
+            self._writing = False
+            self.db = self._fresh()
+
+    def close(self) -> None:
+        self.db.close(True)
+
+    def diff(self) -> list[Change]:
+        """The rows that differ from the snapshot; edits that cancel each other out are none."""
+        with boundary(SiteError, f"Comparing the {self.site.name} world with its snapshot"):
+            if self.db.in_transaction:
+                raise SiteError(f"The {self.site.name} world is in the middle of a write.")
+            if _schema_of(self.db) != self.snapshot.schema:
+                raise SiteError(f"The {self.site.name} site changed its schema; its rows cannot be compared.")
+            return self.snapshot.diff(self.db.serialize("main"))
+
+    def canonical_dump(self) -> str:
+        """Every ordinary table by name, every row by key, as text: the same for the same content, whatever the file."""
+        lines = [f"clock {self.now()}"]
+        for table in _tables_of(self.db):
+            lines.append(f"table {table.name} {json.dumps(table.columns)}")
+            order = ", ".join(f"{_quoted(column)} COLLATE BINARY" for column in table.key)
+            listed = ", ".join(_quoted(column) for column in table.columns)
+            for row in self.db.execute(f"SELECT {listed} FROM main.{_quoted(table.name)} ORDER BY {order}"):
+                lines.append(json.dumps([json_value(value) for value in row], ensure_ascii=False))
+        return "\n".join(lines) + "\n"
+
+    def checksum(self) -> str:
+        return hashlib.sha256(self.canonical_dump().encode()).hexdigest()
+
+
+def json_value(value: SqlValue) -> Any:
+    """A value as JSON that cannot be mistaken for another value."""
+    if isinstance(value, bytes):
+        return {"blob": b64encode(value).decode()}
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return {"real": str(value)}
+    return value
+
+
+# --- comparing -------------------------------------------------------------------------------------------
+
+
+def _compare(db: apsw.Connection, table: _Table) -> Iterator[Change]:
+    """Not `Session.diff`: that compares by the column's collation and affinity, so that a changed capital in a
+    NOCASE column, or 1 become 1.0, would be no change."""
+    name = _quoted(table.name)
+    columns = [_quoted(column) for column in table.columns]
+    match = " AND ".join(f"new.{_quoted(column)} = old.{_quoted(column)}" for column in table.key)
+    differs = " OR ".join(
+        f"new.{column} IS NOT old.{column} COLLATE BINARY OR typeof(new.{column}) <> typeof(old.{column})"
+        for column in columns
+    )
+    both = ", ".join(f"old.{column}" for column in columns) + ", " + ", ".join(f"new.{column}" for column in columns)
+    first_key = _quoted(table.key[0])
+
+    def rows(one: str, other: str, condition: str) -> Iterator[tuple[SqlValue, ...]]:
+        order = ", ".join(f"{one}.{_quoted(column)}" for column in table.key)
+        schema = {"new": "main", "old": "pristine"}
+        yield from db.execute(
+            f"SELECT {both} FROM {schema[one]}.{name} AS {one} LEFT JOIN {schema[other]}.{name} AS {other} ON {match}"
+            f" WHERE {other}.{first_key} IS NULL{condition} ORDER BY {order}"
+        )
+
+    half = len(columns)
+    for row in (*rows("old", "new", ""), *rows("new", "old", f" OR {differs}")):
+        before = dict(zip(table.columns, row[:half], strict=True))
+        after = dict(zip(table.columns, row[half:], strict=True))
+        existed, exists = before[table.key[0]] is not None, after[table.key[0]] is not None
+        there = before if existed else after
+        yield Change(
+            table=table.name,
+            key={column: there[column] for column in table.key},
+            before=before if existed else None,
+            after=after if exists else None,
+        )
+
+
+def _open(data: bytes) -> apsw.Connection:
+    db = apsw.Connection(":memory:")
+    db.deserialize("main", data)
+    return db
+
+
+def _schema_of(db: apsw.Connection) -> list[tuple[SqlValue, ...]]:
+    return db.execute(
+        "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY name, type"
+    ).fetchall()
+
+
+def _tables_of(db: apsw.Connection) -> tuple[_Table, ...]:
+    """Ordinary tables by name; SQLite's own, virtual and shadow tables are not among them."""
+    names: list[Any] = db.execute(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
+        " ESCAPE '\\' ORDER BY name"
+    ).fetchall()
+    tables = []
+    for (name,) in names:
+        # hidden: 0 is an ordinary column, the rest are generated.
+        info: list[Any] = db.execute(
+            "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", (name,)
+        ).fetchall()
+        key = tuple(column for column, place in sorted(info, key=lambda item: item[1]) if place)
+        tables.append(_Table(name, tuple(column for column, _ in info), key))
+    return tuple(tables)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+# --- building --------------------------------------------------------------------------------------------
+
+
+def snapshot(site: Site, seed: int, cache: Path | None) -> Snapshot:
+    """The site's pristine database, from the cache where there is one; a cache that cannot be used is made again."""
+    if cache is None:
+        return Snapshot(build(site, seed))
+    path = cache / f"{site.name}-{seed}-{_fingerprint(site, seed)}.snapshot"
+    data = _read_cached(path)
+    if data is None:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            lock = (cache / f"{site.name}-{seed}.lock").open("w")
+        except OSError as error:
+            log.warning("No cache in %s: %s", cache, error)
+            return Snapshot(build(site, seed))
+        with lock:
+            # Two processes that need the same world: one builds, the other waits and reads. Let go by a crash, too.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            data = _read_cached(path)
+            if data is None:
+                data = build(site, seed)
+                _write_cached(path, data)
+    return Snapshot(data)
+
+
+def build(site: Site, seed: int) -> bytes:
+    """Seed a new database, check that the site keeps its promises, and pack it."""
+    with boundary(SiteError, f"Building the {site.name} world from seed {seed}"):
+        db = apsw.Connection(":memory:")
+        db.execute(site.schema)
+        _check_tables(site, db)
+        with db:
+            site.seed(db, seed)
+        broken = db.execute("PRAGMA foreign_key_check").fetchone()
+        if broken is not None:
+            raise SiteError(f"The {site.name} site's data has a dangling reference in {broken[0]}, row {broken[1]}.")
+        db.execute("PRAGMA user_version = 0")
+        db.execute("VACUUM")
+        return db.serialize("main")
+
+
+def _check_tables(site: Site, db: apsw.Connection) -> None:
+    tables = _tables_of(db)
+    problems = []
+    for table in tables:
+        if not table.key:
+            problems.append(f"table {table.name} has no primary key")
+        elif nullable := _nullable_keys(db, table):
+            problems.append(f"key column {table.name}.{nullable[0]} may be NULL")
+        classed = site.columns.get(table.name, {})
+        problems += [f"column {table.name}.{name} has no class" for name in table.columns if name not in classed]
+        problems += [f"column {table.name}.{name} does not exist" for name in classed if name not in table.columns]
+    known = {table.name for table in tables}
+    problems += [f"table {name} does not exist, or is virtual" for name in site.columns if name not in known]
+    for name, classes in site.columns.items():
+        problems += [f"{name}.{column} has the unknown class {kind}" for column, kind in classes.items()
+                     if kind not in get_args(ColumnClass)]  # fmt: skip
+    if problems:
+        raise SiteError(f"The {site.name} site cannot be used: {'; '.join(problems)}.")
+
+
+def _nullable_keys(db: apsw.Connection, table: _Table) -> list[str]:
+    """SQLite lets keys be NULL, many times over, unless told otherwise; such rows could not be told apart."""
+    indexed = db.execute("SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", (table.name,)).fetchone()
+    if indexed is None:  # The key is the rowid itself.
+        return []
+    info = db.execute("SELECT name FROM pragma_table_xinfo(?, 'main') WHERE pk AND NOT \"notnull\"", (table.name,))
+    return [name for (name,) in info]
+
+
+_NO_DATA = {".html", ".css", ".js", ".svg", ".pyc"}
+
+
+def _fingerprint(site: Site, seed: int) -> str:
+    """Of everything that the data depends on. Templates and styles are left out: they make no rows."""
+    digest = hashlib.sha256()
+    digest.update(json.dumps([site.name, site.schema, seed, apsw.sqlite_lib_version()]).encode())
+    roots = [Path(__file__).parent]
+    if seeding := getattr(sys.modules.get(site.seed.__module__), "__file__", None):
+        package = Path(seeding).parent
+        roots.append(package if (package / "__init__.py").exists() else Path(seeding))
+    for root in roots:
+        files = sorted(root.rglob("*")) if root.is_dir() else [root]
+        for file in files:
+            if file.is_file() and file.suffix not in _NO_DATA:
+                digest.update(f"{file.relative_to(root.parent)}\0".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _read_cached(path: Path) -> bytes | None:
+    """None where the file is missing, cut short or damaged."""
+    try:
+        stored = path.read_bytes()
+    except OSError:
+        return None
+    digest, data = stored[:32], stored[32:]
+    if hashlib.sha256(data).digest() != digest:
+        log.warning("%s is damaged and is made again.", path)
+        return None
+    return data
+
+
+def _write_cached(path: Path, data: bytes) -> None:
+    """Whole or not at all; a full disk costs time at the next start, nothing else."""
+    part = path.with_suffix(".part")
+    try:
+        part.write_bytes(hashlib.sha256(data).digest() + data)
+        part.replace(path)
+    except OSError as error:
+        log.warning("The cache in %s cannot be written: %s", path.parent, error)
+        part.unlink(missing_ok=True)
+        return
+    name = path.name.rsplit("-", 1)[0]
+    for old in path.parent.glob(f"{name}-*.snapshot"):
+        if old != path:
+            old.unlink(missing_ok=True)

@@ -1,0 +1,92 @@
+"""Made-up data that is the same on every machine, for ever.
+
+A `Stream` is a key (from a seed and a path of names) and a counter; a value is a hash of the two. Integers
+only: nothing depends on a platform's floating point, on the version of Python, or on the order in which
+streams are made. Adding a draw to one stream never moves another, so data can grow without being reshuffled.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_WORD = 1 << 64
+_MASK = _WORD - 1
+
+
+class Stream:
+    __slots__ = ("_counter", "_key", "_path")
+
+    def __init__(self, seed: int, *path: str | int) -> None:
+        self._path: tuple[str | int, ...] = (seed, *path)
+        # repr keeps 1 and "1", and ("a", "b") and ("ab",), apart.
+        digest = hashlib.blake2b(repr(self._path).encode(), digest_size=8).digest()
+        self._key = int.from_bytes(digest, "little")
+        self._counter = 0
+
+    def child(self, *path: str | int) -> "Stream":
+        """An independent stream, the same whether or not anything was drawn from this one."""
+        seed, *rest = self._path
+        return Stream(int(seed), *rest, *path)
+
+    def _word(self) -> int:
+        """64 fresh bits: the output function of splitmix64 over key + counter * odd constant."""
+        self._counter += 1
+        z = (self._key + self._counter * 0x9E3779B97F4A7C15) & _MASK
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+        return z ^ (z >> 31)
+
+    def below(self, n: int) -> int:
+        """0 to n - 1, each equally likely."""
+        if not 1 <= n <= _WORD:
+            raise ValueError(f"below({n}): must be 1 to 2**64")
+        while True:
+            product = self._word() * n
+            low = product & _MASK
+            # The first 2**64 mod n low halves would make some results likelier than others: draw again.
+            if low >= n or low >= _WORD % n:
+                return product >> 64
+
+    def between(self, low: int, high: int) -> int:
+        """Both ends included."""
+        return low + self.below(high - low + 1)
+
+    def chance(self, numerator: int, denominator: int) -> bool:
+        return self.below(denominator) < numerator
+
+    def choice(self, items: Sequence[T]) -> T:
+        return items[self.below(len(items))]
+
+    def weighted(self, items: Sequence[tuple[T, int]]) -> T:
+        """One of the items, each as likely as its weight says."""
+        left = self.below(sum(weight for _, weight in items))
+        for item, weight in items:
+            left -= weight
+            if left < 0:
+                return item
+        raise ValueError("weights must not be negative")
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        return self.sample(items, len(items))
+
+    def sample(self, items: Sequence[T], k: int) -> list[T]:
+        """k different places of the sequence, in random order."""
+        if not 0 <= k <= len(items):
+            raise ValueError(f"sample of {k} from {len(items)}")
+        pool = list(items)
+        for i in range(k):
+            j = i + self.below(len(pool) - i)
+            pool[i], pool[j] = pool[j], pool[i]
+        return pool[:k]
+
+    def long_tail(self, n: int) -> int:
+        """0 to n - 1, the i-th about as likely as 1 / (i + 1): an octave first, then a place in it."""
+        if n < 1:
+            raise ValueError(f"long_tail({n}): must be at least 1")
+        while True:
+            octave = 1 << self.below(n.bit_length())
+            place = octave - 1 + self.below(octave)
+            if place < n:
+                return place

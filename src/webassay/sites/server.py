@@ -1,0 +1,432 @@
+"""The site-server process: any number of worlds behind one port, commanded over a socket pair.
+
+Pages come in over HTTP and are sorted by host name, `<site>.<label>.localhost:<port>`; whoever does not know a
+label finds nothing. Commands (open, probe, close) come in over a socket that only the parent process
+holds: nothing that a page can reach resets or reads a world. When the parent is gone, however it went, that
+socket closes and this process ends.
+
+A world serves one request at a time. The request's body is read before, and its answer is sent after, so a
+request holds its world only while the site computes; a command waits for its turn like a request does.
+"""
+
+import asyncio
+import importlib
+import json
+import logging
+import os
+import socket
+import struct
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webassay.core.errors import InputError, SiteError, WebassayError, boundary
+from webassay.sites.kit import Change, Site, Snapshot, World, json_value, snapshot
+from webassay.sites.obstacles import (
+    OBSTACLES,
+    DelayObstacle,
+    Obstacle,
+    RedirectObstacle,
+    SignedOutObstacle,
+    StatusObstacle,
+)
+
+log = logging.getLogger("webassay.sites.server")
+
+LARGEST_BODY = 16 * 1024 * 1024
+TURN_SECONDS = 30.0
+"""How long a command waits for the request that holds its world."""
+SNAPSHOTS_KEPT = 8
+
+# --- frames ----------------------------------------------------------------------------------------------
+
+_LENGTH = struct.Struct(">I")
+
+
+def frame(message: Mapping[str, Any]) -> bytes:
+    data = json.dumps(message, allow_nan=False).encode()
+    return _LENGTH.pack(len(data)) + data
+
+
+def _read_exactly(channel: socket.socket, count: int) -> bytes:
+    """Fewer bytes mean that the other side is gone."""
+    data = bytearray()
+    while len(data) < count:
+        part = channel.recv(count - len(data))
+        if not part:
+            break
+        data += part
+    return bytes(data)
+
+
+def _read_frame(channel: socket.socket) -> dict[str, Any] | None:
+    header = _read_exactly(channel, _LENGTH.size)
+    if len(header) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(header)
+    data = _read_exactly(channel, length)
+    if len(data) < length:
+        return None
+    message: dict[str, Any] = json.loads(data)
+    return message
+
+
+async def read_frame(reader: asyncio.StreamReader) -> dict[str, Any]:
+    """For the parent. Raises `asyncio.IncompleteReadError` when the server is gone."""
+    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+    message: dict[str, Any] = json.loads(await reader.readexactly(length))
+    return message
+
+
+# --- one world -------------------------------------------------------------------------------------------
+
+
+class Hosted:
+    """A world with its application, its obstacles, and the turn that requests and commands take."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.app: ASGIApp = world.site.make_app(world)
+        self.closed = False
+        self.obstruct(())
+        self._turn = asyncio.Lock()
+
+    def obstruct(self, obstacles: tuple[Obstacle, ...]) -> None:
+        self._obstacles = obstacles
+        self._left = [obstacle.times for obstacle in obstacles]
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[World]:
+        """The world to oneself, for a command."""
+        name = self.world.site.name
+        try:
+            async with asyncio.timeout(TURN_SECONDS):
+                await self._turn.acquire()
+        except TimeoutError:
+            raise SiteError(f"A request to the {name} site has not ended in {TURN_SECONDS:.0f} seconds.") from None
+        try:
+            yield self.world
+        finally:
+            self._turn.release()
+
+    async def probe(self, cookies: Mapping[str, str]) -> dict[str, Any]:
+        async with self.turn() as world:
+            changes = await asyncio.to_thread(world.diff)
+            with boundary(SiteError, f"Asking the {world.site.name} site who is logged in"):
+                user = world.site.whoami(world, cookies)
+        touched = {change.table for change in changes}
+        return {
+            "changes": [_as_json(change) for change in changes],
+            "columns": {table: dict(classes) for table, classes in world.site.columns.items() if table in touched},
+            "user": user,
+        }
+
+    def close(self) -> None:
+        """At once, whatever is running: nobody will look at this world again."""
+        self.closed = True
+        if self._turn.locked():
+            self.world.db.interrupt()
+        else:
+            self.world.close()
+
+    async def answer(self, scope: Scope, body: bytes) -> list[Message]:
+        """The site's whole answer; empty when the world is gone."""
+        reply = await self._obstructed(scope)
+        if reply:
+            return reply
+        async with self._turn:
+            return [] if self.closed else await self._computed(scope, body)
+
+    async def _obstructed(self, scope: Scope) -> list[Message]:
+        """Meet the obstacles in order; the first that answers has the last word."""
+        left = self._left
+        for place, obstacle in enumerate(self._obstacles):
+            if left[place] == 0 or not obstacle.meets(scope["method"], scope["path"]):
+                continue
+            left[place] = None if (times := left[place]) is None else times - 1
+            match obstacle:
+                case StatusObstacle():
+                    return _response(obstacle.status, obstacle.body, content_type="text/html; charset=utf-8")
+                case RedirectObstacle():
+                    return _response(302, "", ("location", obstacle.target()))
+                case SignedOutObstacle():
+                    scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+                case DelayObstacle():
+                    await asyncio.sleep(obstacle.seconds)
+        return []
+
+    async def _computed(self, scope: Scope, body: bytes) -> list[Message]:
+        incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        sent: list[Message] = []
+        whole = asyncio.Event()
+
+        async def receive() -> Message:
+            if not incoming:
+                await whole.wait()  # The visitor does not hang up before the answer is there.
+            return incoming.pop() if incoming else {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+            if message["type"] == "http.response.body" and not message.get("more_body", False):
+                whole.set()
+
+        try:
+            with boundary(SiteError, f"{scope['method']} {scope['path']} on the {self.world.site.name} site"):
+                await self.app(scope, receive, send)
+        except WebassayError as error:
+            log.error("%s", error, exc_info=error.__cause__)
+        return sent if whole.is_set() else _response(500, "Internal Server Error")
+
+
+def _as_json(change: Change) -> dict[str, Any]:
+    def values(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        return None if row is None else {name: json_value(value) for name, value in row.items()}
+
+    return {
+        "table": change.table,
+        "key": values(change.key),
+        "before": values(change.before),
+        "after": values(change.after),
+    }
+
+
+def _response(
+    status: int, body: str, *headers: tuple[str, str], content_type: str = "text/plain; charset=utf-8"
+) -> list[Message]:
+    data = body.encode()
+    every = (
+        ("content-type", content_type),
+        ("content-length", str(len(data))),
+        ("cache-control", "no-store"),
+        *headers,
+    )
+    return [
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(name.encode("ascii"), value.encode("latin-1")) for name, value in every],
+        },
+        {"type": "http.response.body", "body": data},
+    ]
+
+
+# --- all worlds ------------------------------------------------------------------------------------------
+
+
+class Server:
+    """Worlds by label; the ASGI application that sorts requests; the commands of the parent."""
+
+    def __init__(self, sites: Mapping[str, Site], cache: Path | None, port: int) -> None:
+        self._sites = sites
+        self._cache = cache
+        self._port = port
+        self._open: dict[str, dict[str, Hosted]] = {}
+        self._by_host: dict[str, Hosted] = {}
+        self._closed_before_open: set[str] = set()
+        self._snapshots: dict[tuple[str, int], asyncio.Task[Snapshot]] = {}
+        self._requests = 0
+        self.commands: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
+            "open": self.open,
+            "probe": self.probe,
+            "obstruct": self.obstruct,
+            "close": self.close,
+            "stats": self.stats,
+        }
+
+    # --- pages ---
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._requests += 1
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        hosted = self._by_host.get(hosts[0].decode("latin-1").lower()) if len(hosts) == 1 else None
+        if hosted is None:
+            reply = []
+        else:
+            body = await _body(receive)
+            if body is None:
+                return
+            too_large = len(body) > LARGEST_BODY
+            reply = _response(413, "Content Too Large") if too_large else await hosted.answer(scope, body)
+        for message in reply or _response(404, "Not Found"):
+            await send(message)
+
+    # --- commands ---
+
+    async def open(self, label: str, sites: list[str], seed: int, logins: dict[str, str]) -> dict[str, Any]:
+        """Fresh worlds under one label, with these users logged in."""
+        if label in self._open:
+            raise SiteError(f"The label {label} is taken.")
+        worlds = {}
+        for name in sites:
+            if name not in self._sites:
+                raise InputError(f"There is no site {name!r}.", hint=f"Sites: {', '.join(sorted(self._sites))}.")
+            pristine = await self._snapshot(name, seed)
+            world = await asyncio.to_thread(World, self._sites[name], seed, pristine)
+            with boundary(SiteError, f"Starting the {name} site"):
+                worlds[name] = Hosted(world)
+        cookies = {}
+        for name, user in logins.items():
+            if name not in worlds:
+                raise InputError(f"A log-in for the site {name!r}, which is not among the task's sites.")
+            with boundary(SiteError, f"Logging {user} in on the {name} site"):
+                cookies[name] = self._sites[name].log_in(worlds[name].world, user)
+        if label in self._closed_before_open:
+            self._closed_before_open.discard(label)
+            raise SiteError("The worlds were closed before they were open.")
+        hosts = {name: f"{name.replace('_', '-')}.{label}.localhost:{self._port}" for name in worlds}
+        self._open[label] = worlds
+        self._by_host.update({hosts[name].lower(): hosted for name, hosted in worlds.items()})
+        return {
+            "hosts": hosts,
+            "cookies": cookies,
+            "now_ms": max((hosted.world.now() for hosted in worlds.values()), default=None),
+        }
+
+    async def _snapshot(self, name: str, seed: int) -> Snapshot:
+        """Built by one thread, however many ask for it; one that failed is tried again next time."""
+        key = (name, seed)
+        building = self._snapshots.pop(key, None)
+        if building is None or (building.done() and building.exception() is not None):
+            building = asyncio.create_task(asyncio.to_thread(snapshot, self._sites[name], seed, self._cache))
+        self._snapshots[key] = building  # Last in line to be forgotten.
+        for old in list(self._snapshots)[:-SNAPSHOTS_KEPT]:
+            if self._snapshots[old].done():
+                del self._snapshots[old]
+        return await asyncio.shield(building)
+
+    def _worlds(self, label: str) -> dict[str, Hosted]:
+        if label not in self._open:
+            raise SiteError("There is no world of that label.")
+        return self._open[label]
+
+    async def probe(self, label: str, cookies: dict[str, dict[str, str]]) -> dict[str, Any]:
+        """What changed on each site, and who is logged in with these cookies."""
+        return {name: await hosted.probe(cookies.get(name, {})) for name, hosted in self._worlds(label).items()}
+
+    async def obstruct(self, label: str, site: str, obstacles: list[dict[str, Any]]) -> None:
+        with boundary(InputError, "These obstacles cannot be used"):
+            self._worlds(label)[site].obstruct(OBSTACLES.validate_python(obstacles))
+
+    async def close(self, label: str) -> None:
+        worlds = self._open.pop(label, None)
+        if worlds is None:
+            self._closed_before_open.add(label)
+            return
+        gone = {id(hosted) for hosted in worlds.values()}
+        self._by_host = {host: hosted for host, hosted in self._by_host.items() if id(hosted) not in gone}
+        for hosted in worlds.values():
+            hosted.close()
+
+    async def stats(self) -> dict[str, Any]:
+        return {"pid": os.getpid(), "worlds": len(self._by_host), "requests": self._requests}
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The request's body, a little more than the largest one at most; None when the visitor is gone."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY or not message.get("more_body", False):
+            return bytes(body)
+
+
+# --- the process -----------------------------------------------------------------------------------------
+
+
+def load_sites(paths: Mapping[str, str]) -> dict[str, Site]:
+    """Name to `module:attribute`, imported."""
+    sites = {}
+    for name, path in paths.items():
+        module, _, attribute = path.partition(":")
+        with boundary(InputError, f"The site {name} cannot be imported from {path!r}"):
+            site = getattr(importlib.import_module(module), attribute)
+        if not isinstance(site, Site) or site.name != name:
+            raise InputError(f"{path!r} is not the site {name}.")
+        sites[name] = site
+    return sites
+
+
+def _listen(port: int) -> socket.socket:
+    # With the protocol named, asyncio turns Nagle's algorithm off; without it every page would take 40 ms more.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        raise InputError(
+            f"Port {port} cannot be used: {error.strerror}.", hint="Choose another port, or 0 for any free one."
+        ) from error
+    listener.listen(256)
+    return listener
+
+
+def _problem(error: WebassayError) -> dict[str, str]:
+    return {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+
+
+async def _serve(server: Server, listener: socket.socket, channel: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+
+    async def obey(command: dict[str, Any]) -> None:
+        reply: dict[str, Any] = {"id": command["id"]}
+        try:
+            with boundary(SiteError, f"The site server's command {command['do']}"):
+                reply["result"] = await server.commands[command["do"]](**command["with"])
+        except WebassayError as error:
+            reply["error"] = _problem(error)
+        channel.sendall(frame(reply))
+
+    def listen() -> None:
+        # A thread: it notices that the parent is gone even while a site keeps the event loop busy.
+        while (command := _read_frame(channel)) is not None:
+            asyncio.run_coroutine_threadsafe(obey(command), loop)
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    config = uvicorn.Config(
+        server,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,  # A page must not learn another time than the world's.
+    )
+    await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def main(arguments: Iterable[str]) -> int:
+    """Started with the number of an inherited socket; everything else is said over it."""
+    (descriptor,) = arguments
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    channel = socket.socket(fileno=int(descriptor))
+    settings = _read_frame(channel)
+    if settings is None:
+        return 0
+    sys.path.extend(entry for entry in settings["sys_path"] if entry not in sys.path)
+    try:
+        sites = load_sites(settings["sites"])
+        listener = _listen(settings["port"])
+    except WebassayError as error:
+        channel.sendall(frame({"id": settings["id"], "error": _problem(error)}))
+        return 1
+    port = listener.getsockname()[1]
+    server = Server(sites, Path(settings["cache"]) if settings["cache"] else None, port)
+    channel.sendall(frame({"id": settings["id"], "result": {"port": port}}))
+    asyncio.run(_serve(server, listener, channel))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
