@@ -45,7 +45,8 @@ docs: setup  ## Write the generated pages again
 	$(BIN)/python scripts/generate_docs.py
 
 bench: setup  ## Reset, row diff, steps a second, episodes a minute, memory
-	$(BIN)/python scripts/bench.py
+	$(BIN)/python scripts/bench_state.py
+	$(BIN)/python scripts/bench_episodes.py
 
 lock:  ## Resolve pyproject.toml again (needs uv)
 	$(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q \

@@ -155,7 +155,7 @@ class FormFiller(_Walker):
 class FixedPath(_Walker):
     """Opens the same addresses of whatever site it is on."""
 
-    PATHS = ("/", "/search?q=best", "/account", "/orders", "/cart", "/contact")
+    PATHS = ("/", "/search?q=best", "/account", "/account/orders", "/cart", "/contact")
 
     def next(self, observation: Observation) -> Action | None:
         if self._goal is None or not self._goal.start_urls:

@@ -84,6 +84,8 @@ class Node:
     clickable: bool = False
     marked: bool = False
     """Part of the set-of-marks overlay."""
+    url: str = ""
+    """Where a link leads; empty for everything else. Not part of the text."""
 
     def get(self, prop: str) -> str | None:
         for key, value in self.properties:

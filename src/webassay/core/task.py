@@ -1,5 +1,6 @@
 """A task: the goal that the agent gets, and the key that it never does."""
 
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -83,6 +84,8 @@ class Expectation(Record):
         )
         if not fits and not self.any_of and not self.anything:
             raise ValueError(f"type {self.type!r} does not fit what is expected of it")
+        if self.pattern:
+            check_pattern(self.pattern)
         return self
 
     @classmethod
@@ -101,6 +104,14 @@ class Expectation(Record):
         return cls(type=type, value=value, **rest)
 
 
+def check_pattern(pattern: str) -> None:
+    """A pattern that cannot be used is a fault of the key, and shows when the task is loaded."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+
+
 class PagePattern(Record):
     """A page of a site, by path and query; both are patterns that must match in full."""
 
@@ -110,6 +121,12 @@ class PagePattern(Record):
     """Keys that are not named may have any value; a key that is absent counts as the empty text."""
     status: int = 200
     """The answer that the page must have come with, where it is a visit: 404 for evidence that a page is missing."""
+
+    @model_validator(mode="after")
+    def _patterns_can_be_used(self) -> Self:
+        for pattern in (self.path, *self.query.values()):
+            check_pattern(pattern)
+        return self
 
 
 class ResponseCheck(Record):
@@ -135,6 +152,7 @@ class NetworkCheck(Record):
     response_content: dict[str, Expectation] = Field(default_factory=dict)
     response_cookies: dict[str, Expectation] = Field(default_factory=dict)
     query: dict[str, Expectation] = Field(default_factory=dict)
+    """The whole query that is expected; empty: the one that the URL has."""
     ignored_query: tuple[str, ...] = ()
     ignored_query_patterns: tuple[str, ...] = ()
     decode_base64_query: bool = False
@@ -190,8 +208,14 @@ class ActivityCheck(Record):
 
     kind: Literal["activity"] = "activity"
     site: str
+    or_sites: tuple[str, ...] = ()
+    """Pages of these sites count as well."""
     logged_in: bool = False
     minimum_pages: int = 1
+    counting: Literal["pages", "requests"] = "pages"
+    """`requests`: any request that went through, but for static files; logs of others do not always tell pages."""
+    not_counting: tuple[PagePattern, ...] = ()
+    """Pages that prove nothing, such as a log-in form."""
     visits: tuple[tuple[PagePattern, ...], ...] = ()
     """Each group: at least one of its pages was loaded. What a diligent search cannot miss."""
 
@@ -226,15 +250,8 @@ class LocatorProbe(Record):
     script: str
 
 
-class ResourceProbe(Record):
-    """A REST resource, fetched after sealing."""
-
-    kind: Literal["resource"] = "resource"
-    name: str
-    url: str
-
-
-Probe = Annotated[LocatorProbe | ResourceProbe, Field(discriminator="kind")]
+Probe = LocatorProbe
+"""So far the one kind of look that a task can ask for."""
 
 
 class Checkpoint(Record):

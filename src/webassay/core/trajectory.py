@@ -135,14 +135,6 @@ class LocatorResult(Record):
     text: str
 
 
-class ResourceResult(Record):
-    kind: Literal["resource"] = "resource"
-    name: str
-    url: str
-    status: int
-    body: str
-
-
 class SessionResult(Record):
     """Whose log-in was alive on a site when the agent stopped; empty: nobody's."""
 
@@ -151,11 +143,9 @@ class SessionResult(Record):
     user: str
 
 
-ProbeResult = Annotated[
-    RowsResult | PageResult | LocatorResult | ResourceResult | SessionResult, Field(discriminator="kind")
-]
+ProbeResult = Annotated[RowsResult | PageResult | LocatorResult | SessionResult, Field(discriminator="kind")]
 
-P = TypeVar("P", RowsResult, PageResult, LocatorResult, ResourceResult, SessionResult)
+P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult)
 
 # --- the episode ----------------------------------------------------------------------------------------
 

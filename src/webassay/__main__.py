@@ -1,0 +1,3 @@
+from webassay.cli import main
+
+main()

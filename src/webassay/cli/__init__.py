@@ -1,0 +1,42 @@
+"""The command line. Heavy imports happen inside commands, so that `--help` answers at once."""
+
+import sys
+
+import typer
+
+from webassay.cli import grading, results, running, tasks
+
+app = typer.Typer(
+    name="webassay",
+    help="Run web agents on resettable sites, grade them without being fooled, report it with honest statistics.",
+    epilog="Start with `webassay demo`. Every command explains itself with --help.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+running.register(app)
+grading.register(app)
+results.register(app)
+tasks.register(app)
+
+
+def main() -> None:
+    """Every error of ours is two lines and an exit code; anything else is a bug and shows its traceback."""
+    from webassay.core.errors import InputError, WebassayError
+
+    try:
+        app()
+    except WebassayError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"       {error.hint}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, InputError) else 1)
+    except KeyboardInterrupt:
+        print("\nInterrupted. What was finished is kept: the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # `webassay tasks | head`: the reader has seen enough.
+        sys.stderr.close()
+        sys.exit(0)

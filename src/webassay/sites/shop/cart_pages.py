@@ -1,0 +1,321 @@
+"""Cart and checkout."""
+
+import json
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from webassay.sites.kit import Row, World
+from webassay.sites.shop.commerce import (
+    PAYMENT_METHODS,
+    SHIPPING_METHODS,
+    STATES,
+    Totals,
+    shipping_cents,
+    stamp,
+    totals,
+)
+from webassay.sites.shop.seeding.orders import FIRST_NUMBER
+from webassay.sites.shop.web import Fields, Visit, product_options, safe_path, whole_number
+
+MOST_OF_ONE = 99
+METHOD_CODES = tuple(method.code for method in SHIPPING_METHODS)
+ADDRESS_FIELDS = ("first_name", "last_name", "street", "street2", "city", "region", "postcode", "phone")
+
+
+# --- the cart --------------------------------------------------------------------------------------------
+
+
+async def cart(visit: Visit) -> Response:
+    """With `state` and `method` in the address: an estimate of shipping and tax."""
+    items = cart_items(visit)
+    query = visit.request.query_params
+    estimate = None
+    if items and query.get("state"):
+        fields = Fields(query)
+        region = fields.choice("state", "state", tuple(STATES))
+        method = fields.choice("method", "shipping method", METHOD_CODES)
+        fields.refuse()
+        estimate = _totals(items, method, region)
+    return visit.render("cart.html", items=items, subtotal=_subtotal(items), estimate=estimate, query=query)
+
+
+async def mini_cart(visit: Visit) -> Response:
+    items = cart_items(visit)
+    return visit.render("_mini_cart.html", items=items, subtotal=_subtotal(items))
+
+
+async def add(visit: Visit) -> Response:
+    form = await visit.form()
+    quantity = form.number("quantity", "Quantity", 1, MOST_OF_ONE)
+    product = visit.world.row("SELECT * FROM products WHERE id = ?", whole_number(form.get("product_id")) or 0)
+    if product is None:
+        raise HTTPException(404, "We could not find this product.")
+    options = _chosen_options(visit.world, form, product)
+    try:
+        form.refuse()
+        visit.ensure_session()
+        with visit.world.write():
+            put_in_cart(visit, product, options, quantity)
+    except HTTPException as problem:
+        if visit.wants_json:
+            return visit.json({"error": problem.detail}, problem.status_code)
+        raise
+    message = f"You added {product['name']} to your shopping cart."
+    if visit.wants_json:
+        return visit.json({"message": message, "count": visit.cart_count()})
+    return visit.go("/cart", message)
+
+
+async def update(visit: Visit) -> Response:
+    """All quantities of the cart page at once; 0 takes an item out."""
+    form = await visit.form()
+    items = {f"quantity_{item['id']}": item for item in cart_items(visit)}
+    wanted = {name: form.number(name, "Quantity", 0, MOST_OF_ONE) for name in form.names("quantity_")}
+    form.refuse()
+    if not wanted or not set(wanted) <= set(items):
+        raise HTTPException(404, "This item is no longer in your cart.")
+    for name, quantity in wanted.items():
+        _check_stock(items[name], quantity)
+    with visit.world.write() as db:
+        for name, quantity in wanted.items():
+            if quantity == 0:
+                db.execute("DELETE FROM cart_items WHERE id = ?", (items[name]["id"],))
+            else:
+                db.execute("UPDATE cart_items SET quantity = ? WHERE id = ?", (quantity, items[name]["id"]))
+    return visit.go("/cart", "Your cart was updated.")
+
+
+async def remove(visit: Visit) -> Response:
+    form = await visit.form()
+    number = whole_number(form.get("item_id"))
+    item = next((item for item in cart_items(visit) if item["id"] == number), None)
+    if item is None:
+        raise HTTPException(404, "This item is no longer in your cart.")
+    with visit.world.write() as db:
+        db.execute("DELETE FROM cart_items WHERE id = ?", (item["id"],))
+    return visit.go(safe_path(form.get("next") or "/cart"), f"{item['name']} was removed from your cart.")
+
+
+async def clear(visit: Visit) -> Response:
+    if cart_items(visit):
+        with visit.world.write() as db:
+            db.execute("DELETE FROM cart_items WHERE customer_id IS ? AND visitor = ?", visit.cart_owner)
+    return visit.go("/cart", "Your cart is now empty.")
+
+
+def cart_items(visit: Visit) -> list[Row]:
+    return visit.world.rows(
+        "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.stock, p.picture,"
+        " p.color FROM cart_items AS c JOIN products AS p ON p.id = c.product_id"
+        " WHERE c.customer_id IS ? AND c.visitor = ? ORDER BY c.id",
+        *visit.cart_owner,
+    )
+
+
+def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None:
+    """On top of what is there already. Inside a write."""
+    owner = visit.cart_owner
+    there = visit.world.row(
+        "SELECT id, quantity FROM cart_items WHERE customer_id IS ? AND visitor = ? AND product_id = ? AND options = ?",
+        *owner, product["id"], options,
+    )  # fmt: skip
+    total = quantity + (there["quantity"] if there else 0)
+    _check_stock(product, total)
+    if there:
+        visit.world.db.execute("UPDATE cart_items SET quantity = ? WHERE id = ?", (total, there["id"]))
+    else:
+        visit.world.db.execute(
+            "INSERT INTO cart_items (customer_id, visitor, product_id, options, quantity, added_at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (*owner, product["id"], options, quantity, stamp(visit.world.now())),
+        )
+
+
+def adopt_cart(visit: Visit, visitor: str, customer_id: int) -> None:
+    """What a visitor had chosen before logging in joins the customer's cart. Inside a write."""
+    db = visit.world.db
+    for item in visit.world.rows("SELECT * FROM cart_items WHERE customer_id IS NULL AND visitor = ?", visitor):
+        there = visit.world.row(
+            "SELECT id, quantity FROM cart_items WHERE customer_id = ? AND product_id = ? AND options = ?",
+            customer_id, item["product_id"], item["options"],
+        )  # fmt: skip
+        if there:
+            total = min(there["quantity"] + item["quantity"], MOST_OF_ONE)
+            db.execute("UPDATE cart_items SET quantity = ? WHERE id = ?", (total, there["id"]))
+            db.execute("DELETE FROM cart_items WHERE id = ?", (item["id"],))
+        else:
+            db.execute("UPDATE cart_items SET customer_id = ?, visitor = '' WHERE id = ?", (customer_id, item["id"]))
+
+
+def _check_stock(product: Row, quantity: int) -> None:
+    if quantity and product["stock"] == 0:
+        raise HTTPException(409, f"{product['name']} is out of stock.")
+    if quantity > product["stock"]:
+        raise HTTPException(409, f"Only {product['stock']} of {product['name']} are left in stock.")
+    if quantity > MOST_OF_ONE:
+        raise HTTPException(409, f"You can order at most {MOST_OF_ONE} of {product['name']} at once.")
+
+
+def _chosen_options(world: World, form: Fields, product: Row) -> str:
+    options = product_options(world, product["id"])
+    return ", ".join(f"{name}: {form.choice(f'option_{name}', name, values)}" for name, values in options.items())
+
+
+# --- checkout --------------------------------------------------------------------------------------------
+
+
+async def checkout_shipping(visit: Visit) -> Response:
+    items = cart_items(visit)
+    if not items:
+        return visit.go("/cart", "Your cart is empty.")
+    errors: dict[str, str] = {}
+    values: dict[str, str] = {}
+    status = 200
+    if visit.request.method == "POST":
+        form = await visit.form()
+        address = _picked_address(visit, form, "address")
+        method = form.choice("method", "shipping method", METHOD_CODES)
+        if not form.errors:
+            save = form.get("address") == "new" and form.ticked("save")
+            _keep(visit, {"shipping": address, "method": method, "save": save})
+            return visit.go("/checkout/payment")
+        errors, values, status = form.errors, form.values, 422
+    subtotal = _subtotal(items)
+    return visit.render(
+        "checkout_shipping.html", status, items=items, subtotal=subtotal, addresses=_addresses(visit), errors=errors,
+        values=values, methods=[(method, shipping_cents(method.code, subtotal)) for method in SHIPPING_METHODS],
+    )  # fmt: skip
+
+
+async def checkout_payment(visit: Visit) -> Response:
+    items = cart_items(visit)
+    if not items or "shipping" not in visit.checkout:
+        return visit.go("/checkout/shipping")
+    errors: dict[str, str] = {}
+    values: dict[str, str] = {}
+    status = 200
+    if visit.request.method == "POST":
+        form = await visit.form()
+        payment = form.choice("payment", "payment method", list(PAYMENT_METHODS))
+        billing = visit.checkout["shipping"]
+        if form.get("billing") != "same":
+            billing = _picked_address(visit, form, "billing", may_be_new=False)
+        if not form.errors:
+            _keep(visit, visit.checkout | {"payment": payment, "billing": billing})
+            return visit.go("/checkout/review")
+        errors, values, status = form.errors, form.values, 422
+    return visit.render(
+        "checkout_payment.html", status, items=items, addresses=_addresses(visit), errors=errors, values=values,
+        sums=_totals(items, visit.checkout["method"], visit.checkout["shipping"]["region"]),
+    )  # fmt: skip
+
+
+async def checkout_review(visit: Visit) -> Response:
+    items = cart_items(visit)
+    if not items or "payment" not in visit.checkout:
+        return visit.go("/checkout/shipping")
+    sums = _totals(items, visit.checkout["method"], visit.checkout["shipping"]["region"])
+    return visit.render("checkout_review.html", items=items, sums=sums, checkout=visit.checkout)
+
+
+async def place_order(visit: Visit) -> Response:
+    items = cart_items(visit)
+    if not items:
+        return visit.go("/cart", "Your cart is empty.")
+    if "payment" not in visit.checkout:
+        return visit.go("/checkout/shipping")
+    for item in items:
+        _check_stock(item, item["quantity"])
+    with visit.world.write():
+        number = _add_order(visit, items)
+    return visit.go(f"/checkout/success/{number}")
+
+
+async def checkout_success(visit: Visit) -> Response:
+    order = visit.world.row(
+        "SELECT * FROM orders WHERE number = ? AND customer_id = ?",
+        visit.request.path_params["number"], visit.customer_id,
+    )  # fmt: skip
+    if order is None:
+        raise HTTPException(404, "We could not find this order.")
+    return visit.render("checkout_success.html", order=order)
+
+
+def read_address(form: Fields) -> dict[str, str]:
+    return {
+        "first_name": form.text("first_name", "First name", most=60),
+        "last_name": form.text("last_name", "Last name", most=60),
+        "street": form.text("street", "Street address"),
+        "street2": form.text("street2", "Apartment or suite", needed=False),
+        "city": form.text("city", "City"),
+        "region": form.choice("region", "state", tuple(STATES)),
+        "postcode": form.text("postcode", "ZIP code", most=10),
+        "phone": form.text("phone", "Phone number", most=30),
+    }
+
+
+def _add_order(visit: Visit, items: list[Row]) -> str:
+    """The order, its items and addresses; the cart is empty afterwards. Inside a write."""
+    world, draft = visit.world, visit.checkout
+    sums = _totals(items, draft["method"], draft["shipping"]["region"])
+    order_id: int = world.scalar("SELECT ifnull(max(id), 0) + 1 FROM orders")
+    number = str(FIRST_NUMBER + order_id)
+    world.db.execute(
+        "INSERT INTO orders VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
+        (order_id, number, visit.customer_id, stamp(world.now()), draft["method"], draft["payment"],
+         sums.subtotal, sums.shipping, sums.tax, sums.total),
+    )  # fmt: skip
+    for item in items:
+        world.db.execute(
+            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (order_id, item["product_id"], item["sku"], item["name"], item["options"], item["price_cents"],
+             item["quantity"]),
+        )  # fmt: skip
+    for kind in ("shipping", "billing"):
+        address = [draft[kind][name] for name in ADDRESS_FIELDS]
+        world.db.execute(
+            "INSERT INTO order_addresses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (order_id, kind, *address)
+        )
+    if draft["save"]:
+        address = [draft["shipping"][name] for name in ADDRESS_FIELDS]
+        world.db.execute(
+            "INSERT INTO addresses (customer_id, first_name, last_name, street, street2, city, region, postcode, phone,"
+            " is_default_billing, is_default_shipping) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+            (visit.customer_id, *address),
+        )
+    world.db.execute("DELETE FROM cart_items WHERE customer_id = ?", (visit.customer_id,))
+    world.db.execute("UPDATE sessions SET checkout = '{}' WHERE token = ?", (visit.token,))
+    return number
+
+
+def _subtotal(items: list[Row]) -> int:
+    return sum(item["price_cents"] * item["quantity"] for item in items)
+
+
+def _totals(items: list[Row], method: str, region: str) -> Totals:
+    return totals([(item["price_cents"], item["quantity"]) for item in items], method, region)
+
+
+def _addresses(visit: Visit) -> list[Row]:
+    return visit.world.rows(
+        "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default_shipping DESC, id", visit.customer_id
+    )
+
+
+def _picked_address(visit: Visit, form: Fields, name: str, may_be_new: bool = True) -> dict[str, str]:
+    """One of the customer's own, or one that was typed in."""
+    saved = {str(row["id"]): row for row in _addresses(visit)}
+    picked = form.choice(
+        name, f"{name} address" if name == "billing" else name, [*saved, *(["new"] if may_be_new else [])]
+    )
+    if picked == "new":
+        return read_address(form)
+    return {field: saved[picked][field] for field in ADDRESS_FIELDS} if picked in saved else {}
+
+
+def _keep(visit: Visit, draft: dict[str, Any]) -> None:
+    with visit.world.write() as db:
+        db.execute("UPDATE sessions SET checkout = ? WHERE token = ?", (json.dumps(draft), visit.token))

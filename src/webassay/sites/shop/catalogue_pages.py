@@ -1,0 +1,209 @@
+"""Home, categories, search, products and their reviews."""
+
+import unicodedata
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from webassay.sites.kit import Row, World
+from webassay.sites.shop.commerce import stamp
+from webassay.sites.shop.listing import CARD, LONGEST_QUERY, list_products, search_words
+from webassay.sites.shop.web import Category, Visit, category_tree, product_options
+
+REVIEWS_PER_PAGE = 10
+_CARDS = f"SELECT {CARD} FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
+
+
+async def home(visit: Visit) -> Response:
+    world = visit.world
+    return visit.render(
+        "home.html",
+        deals=world.rows(
+            f"{_CARDS} WHERE p.list_price_cents IS NOT NULL AND p.stock > 0 ORDER BY r.review_count DESC, p.id LIMIT 4"
+        ),
+        arrivals=world.rows(
+            f"{_CARDS} WHERE p.stock > 0 AND p.position = 1 ORDER BY p.first_available DESC, p.id LIMIT 4"
+        ),
+        favorites=world.rows(
+            f"{_CARDS} WHERE r.review_count >= 20 AND p.stock > 0"
+            " ORDER BY r.rating_sum * 1000 / r.review_count DESC, p.id LIMIT 4"
+        ),
+        viewed=_recently_viewed(visit, without=0),
+    )
+
+
+async def category(visit: Visit) -> Response:
+    tree = category_tree(visit.world)
+    path = visit.request.path_params["path"]
+    found = next((known for known in tree[1].values() if known.path == path), None)
+    if found is None:
+        raise HTTPException(404, "There is no such category.")
+    if moved := _typed_prices(visit):
+        return moved
+    listing = list_products(visit.world, tree, visit.request.query_params, inside=found)
+    trail = _trail(found, tree[1])
+    return visit.render("listing.html", title=found.name, trail=trail, listing=listing, search="")
+
+
+async def search(visit: Visit) -> Response:
+    query = visit.request.query_params.get("q", "").strip()
+    if len(query) > LONGEST_QUERY:
+        raise HTTPException(400, f"A search can have at most {LONGEST_QUERY} characters.")
+    if moved := _typed_prices(visit):
+        return moved
+    if not search_words(query):
+        return visit.render("nothing.html", search=query)
+    listing = list_products(visit.world, category_tree(visit.world), visit.request.query_params, search=query)
+    _remember_search(visit.world, query, listing.total)
+    if not listing.total and not {"price", "cat"} & set(visit.request.query_params):
+        return visit.render("nothing.html", search=query)
+    return visit.render("listing.html", title=f"Search results for: “{query}”", trail=[], listing=listing, search=query)
+
+
+async def suggest(visit: Visit) -> Response:
+    """What may be meant by the beginning of a search."""
+    words = search_words(visit.request.query_params.get("q", "")[:LONGEST_QUERY])
+    if not words:
+        return visit.json({"suggestions": []})
+    *whole, begun = (f'"{word}"' for word in words)
+    found = visit.world.rows(
+        "SELECT p.name, p.slug FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
+        " WHERE p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)"
+        " ORDER BY r.review_count DESC, p.id LIMIT 6",
+        f"name : ({' '.join([*whole, f'{begun}*'])})",
+    )
+    return visit.json({"suggestions": [{"name": row["name"], "url": f"/p/{row['slug']}"} for row in found]})
+
+
+async def product(visit: Visit) -> Response:
+    found = _product(visit)
+    viewed = _recently_viewed(visit, without=found["id"])
+    if visit.token:
+        with visit.world.write() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO recently_viewed VALUES (?, ?, ?)",
+                (visit.token, found["id"], stamp(visit.world.now())),
+            )
+    return _render_product(visit, found, viewed=viewed)
+
+
+async def product_reviews(visit: Visit) -> Response:
+    """The list alone, for the page's script."""
+    found = _product(visit)
+    return visit.render(
+        "_reviews.html", product=found, reviews=_reviews(visit.world, found, visit.page_number("reviews"))
+    )
+
+
+async def write_review(visit: Visit) -> Response:
+    found = _product(visit)
+    form = await visit.form()
+    nickname = form.text("nickname", "Nickname", most=50)
+    title = form.text("title", "Summary", most=120)
+    text = form.text("text", "Review", most=2000, lines=True)
+    rating = form.choice("rating", "rating", ("1", "2", "3", "4", "5"))
+    if form.errors:
+        return _render_product(visit, found, status=422, errors=form.errors, values=form.values)
+    with visit.world.write() as db:
+        db.execute(
+            "INSERT INTO reviews (product_id, customer_id, nickname, rating, title, text, status, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
+            (found["id"], visit.customer and visit.customer["id"], nickname, int(rating), title, text,
+             stamp(visit.world.now())),
+        )  # fmt: skip
+    return visit.go(f"/p/{found['slug']}", "Thank you! Your review was submitted for moderation.")
+
+
+# --- parts -----------------------------------------------------------------------------------------------
+
+
+def _product(visit: Visit) -> Row:
+    found = visit.world.row(
+        "SELECT p.*, r.review_count, r.rating_sum FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
+        " WHERE p.slug = ?",
+        visit.request.path_params["slug"],
+    )
+    if found is None:
+        raise HTTPException(404, "We could not find this product.")
+    return found
+
+
+def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -> Response:
+    world = visit.world
+    _, by_id = category_tree(world)
+    wished = visit.customer and world.scalar(
+        "SELECT 1 FROM wishlist_items WHERE customer_id = ? AND product_id = ?", visit.customer["id"], found["id"]
+    )
+    related = world.rows(
+        f"{_CARDS} WHERE p.category_id = ? AND p.id <> ? AND p.stock > 0 ORDER BY r.review_count DESC, p.id LIMIT 4",
+        found["category_id"], found["id"],
+    )  # fmt: skip
+    context = {"errors": {}, "values": {}, "viewed": []} | extra
+    return visit.render(
+        "product.html",
+        status,
+        product=found,
+        options=product_options(world, found["id"]),
+        trail=_trail(by_id[found["category_id"]], by_id, linked=True),
+        reviews=_reviews(world, found, visit.page_number("reviews")),
+        open_reviews="reviews" in visit.request.query_params or status != 200,
+        wished=wished,
+        related=related,
+        **context,
+    )
+
+
+def _reviews(world: World, found: Row, page: int) -> dict[str, Any]:
+    count = found["review_count"]
+    pages = max(1, -(-count // REVIEWS_PER_PAGE))
+    page = min(page, pages)
+    rows = world.rows(
+        "SELECT nickname, rating, title, text, created_at FROM reviews WHERE product_id = ? AND status = 'approved'"
+        " ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
+        found["id"], REVIEWS_PER_PAGE, (page - 1) * REVIEWS_PER_PAGE,
+    )  # fmt: skip
+    first = (page - 1) * REVIEWS_PER_PAGE + 1
+    return {"rows": rows, "page": page, "pages": pages, "first": first, "last": first + len(rows) - 1}
+
+
+def _recently_viewed(visit: Visit, without: int) -> list[Row]:
+    if not visit.token:
+        return []
+    return visit.world.rows(
+        f"{_CARDS} JOIN recently_viewed AS v ON v.product_id = p.id WHERE v.token = ? AND p.id <> ?"
+        " ORDER BY v.viewed_at DESC, p.id LIMIT 4",
+        visit.token, without,
+    )  # fmt: skip
+
+
+def _trail(category: Category, by_id: dict[int, Category], linked: bool = False) -> list[Category]:
+    """From the department down; the last one is the page itself unless it is to be linked, too."""
+    trail = [category]
+    while trail[0].parent_id is not None:
+        trail.insert(0, by_id[trail[0].parent_id])
+    return trail if linked else trail[:-1]
+
+
+def _typed_prices(visit: Visit) -> Response | None:
+    """The price form has two fields; the address of a list has one setting."""
+    query = dict(visit.request.query_params)
+    if not {"min", "max"} & set(query):
+        return None
+    low, high = query.pop("min", "").strip().lstrip("$"), query.pop("max", "").strip().lstrip("$")
+    query.pop("p", None)
+    query.pop("price", None)
+    if low or high:
+        query["price"] = f"{low}-{high}"
+    return visit.go(f"{visit.request.url.path}?{urlencode(query)}")
+
+
+def _remember_search(world: World, query: str, results: int) -> None:
+    term = " ".join(unicodedata.normalize("NFC", query).casefold().split())
+    with world.write() as db:
+        db.execute(
+            "INSERT INTO search_terms VALUES (?, 1, ?)"
+            " ON CONFLICT (term) DO UPDATE SET uses = uses + 1, results = excluded.results",
+            (term, results),
+        )

@@ -1,0 +1,230 @@
+"""Lists of products: a category or a search, filtered, sorted, page by page."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+
+from webassay.sites.kit import Row, SqlValue, World
+from webassay.sites.shop.commerce import money
+from webassay.sites.shop.web import Category, whole_number
+
+PAGE_SIZES = (12, 24, 36)
+LONGEST_QUERY = 128
+PRICE_BANDS = ((0, 999), (1000, 2499), (2500, 4999), (5000, 9999), (10000, 19999), (20000, None))
+STOP_WORDS = frozenset(["a", "an", "and", "by", "for", "from", "in", "my", "of", "on", "or", "the", "to", "with"])
+
+# Name of the sort order to what is compared, and whether it runs downwards unless asked otherwise.
+_RATING = "CASE WHEN r.review_count THEN r.rating_sum * 1000000 / r.review_count ELSE 0 END"
+SORTS = {
+    "relevance": ("Relevance", "rank", True),
+    "position": ("Position", "p.position", False),
+    "name": ("Product Name", "p.name COLLATE NOCASE", False),
+    "price": ("Price", "p.price_cents", False),
+    "rating": ("Rating", _RATING, True),
+    "newest": ("Newest", "p.first_available", True),
+}
+CARD = (
+    "p.id, p.sku, p.slug, p.name, p.brand, p.color, p.price_cents, p.list_price_cents, p.stock, p.picture,"
+    " p.first_available, r.review_count, r.rating_sum,"
+    " EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id) AS has_options"
+)
+
+
+@dataclass(frozen=True)
+class Band:
+    label: str
+    value: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One page of a list, and all that its tools show."""
+
+    products: list[Row]
+    total: int
+    page: int
+    size: int
+    sort: str
+    down: bool
+    sorts: list[tuple[str, str]]
+    price: str
+    """As in the address."""
+    low: str
+    high: str
+    category: Category | None
+    """That the list is narrowed to."""
+    subcategories: list[tuple[Category, int]]
+    bands: list[Band]
+    query: Mapping[str, str]
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // self.size))
+
+    @property
+    def first(self) -> int:
+        return (self.page - 1) * self.size + 1
+
+    @property
+    def last(self) -> int:
+        return min(self.page * self.size, self.total)
+
+    @property
+    def price_label(self) -> str:
+        low, high = price_range(self.price)
+        if high is None:
+            return f"{money(low or 0)} and above"
+        return f"{money(low or 0)} – {money(high)}"
+
+    def url(self, **changes: str | int | None) -> str:
+        """This list with other settings; any change but of the page leads to its first page."""
+        merged: dict[str, str] = dict(self.query)
+        if "p" not in changes:
+            merged.pop("p", None)
+        for name, value in changes.items():
+            if value is None:
+                merged.pop(name, None)
+            else:
+                merged[name] = str(value)
+        return f"?{urlencode(merged)}"
+
+
+def list_products(
+    world: World,
+    tree: tuple[list[Category], dict[int, Category]],
+    query: Mapping[str, str],
+    *,
+    inside: Category | None = None,
+    search: str = "",
+) -> Listing:
+    """Of a category, or found by a search. Unknown settings are an error, not ignored."""
+    departments, by_id = tree
+    sorts = [name for name in SORTS if name != ("position" if search else "relevance")]
+    sort = _one_of("sort", query.get("sort", sorts[0]), sorts)
+    down = _one_of("dir", query.get("dir", "desc" if SORTS[sort][2] else "asc"), ("asc", "desc")) == "desc"
+    size = int(_one_of("limit", query.get("limit", str(PAGE_SIZES[0])), [str(known) for known in PAGE_SIZES]))
+    low, high = price_range(query.get("price", ""))
+    narrowed = _narrowed(query.get("cat"), by_id, inside)
+
+    around = narrowed or inside
+    rank, source, params = _source(search, around)
+    cheap: list[SqlValue] = [low or 0, high if high is not None else 10**12]
+    found = f"FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id WHERE {source}"
+    total: int = world.scalar(f"SELECT count(*) {found} AND p.price_cents BETWEEN ? AND ?", *params, *cheap)
+    page = min(_page(query.get("p", "1")), max(1, -(-total // size)))
+    products = world.rows(
+        f"SELECT {CARD}, {rank} AS rank {found} AND p.price_cents BETWEEN ? AND ?"
+        f" ORDER BY {SORTS[sort][1]} {'DESC' if down else 'ASC'}, {'r.review_count DESC, ' if search else ''}p.id"
+        f" LIMIT ? OFFSET ?",
+        *([_match(search, "name")] if search else []),
+        *params, *cheap, size, (page - 1) * size,
+    )  # fmt: skip
+    low_typed, _, high_typed = query.get("price", "").partition("-")
+    return Listing(
+        products=products,
+        total=total,
+        page=page,
+        size=size,
+        sort=sort,
+        down=down,
+        sorts=[(name, SORTS[name][0]) for name in sorts],
+        price=query.get("price", ""),
+        low=low_typed,
+        high=high_typed,
+        category=narrowed,
+        subcategories=_subcategories(world, found, [*params, *cheap], around.children if around else departments),
+        bands=_bands(world, found, params),
+        query=query,
+    )
+
+
+def price_range(text: str) -> tuple[int | None, int | None]:
+    """'30-69.99' as cents, both ends included; either end may be left out."""
+    if not text:
+        return None, None
+    match = re.fullmatch(r"(?:([0-9]{1,7})(?:\.([0-9]{1,2}))?)?-(?:([0-9]{1,7})(?:\.([0-9]{1,2}))?)?", text)
+    if match is None:
+        raise HTTPException(400, f"“{text[:40]}” is not a price range. Write it like 10-24.99.")
+    dollars, cents, more_dollars, more_cents = match.groups()
+    low = int(dollars) * 100 + int((cents or "0").ljust(2, "0")) if dollars else None
+    high = int(more_dollars) * 100 + int((more_cents or "0").ljust(2, "0")) if more_dollars else None
+    return low, high
+
+
+def search_words(text: str) -> list[str]:
+    found = re.findall(r"\w+", text.casefold())
+    return [word for word in found if word not in STOP_WORDS] or found
+
+
+def _match(text: str, column: str = "") -> str:
+    """A full-text expression in which every word is quoted, so that none is an operator."""
+    quoted = " ".join(f'"{word}"' for word in search_words(text))
+    return f"{column} : ({quoted})" if column else quoted
+
+
+def _source(search: str, category: Category | None) -> tuple[str, str, list[SqlValue]]:
+    """How well a product fits, which products there are, and what their conditions need."""
+    conditions, params = ["1"], list[SqlValue]()
+    if search:
+        conditions.append("p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)")
+        params.append(_match(search))
+    if category is not None:
+        shelves = category.shelves()
+        conditions.append(f"p.category_id IN ({', '.join('?' * len(shelves))})")
+        params += [shelf.id for shelf in shelves]
+    rank = "p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)" if search else "0"
+    return rank, " AND ".join(conditions), params
+
+
+def _narrowed(text: str | None, by_id: dict[int, Category], inside: Category | None) -> Category | None:
+    if text is None:
+        return None
+    found = by_id.get(whole_number(text) or 0)
+    if found is None or (inside is not None and not found.path.startswith(f"{inside.path}/")):
+        raise HTTPException(400, f"There is no subcategory “{text[:40]}” here.")
+    return found
+
+
+def _subcategories(
+    world: World, found: str, params: list[SqlValue], children: list[Category]
+) -> list[tuple[Category, int]]:
+    rows = world.rows(
+        f"SELECT p.category_id, count(*) AS n {found} AND p.price_cents BETWEEN ? AND ? GROUP BY p.category_id", *params
+    )
+    counts = {row["category_id"]: row["n"] for row in rows}
+    sums = [(child, sum(counts.get(shelf.id, 0) for shelf in child.shelves())) for child in children]
+    return [(child, count) for child, count in sums if count]
+
+
+def _bands(world: World, found: str, params: list[SqlValue]) -> list[Band]:
+    """Of all products of the list, whatever price range is chosen, so that another one can be."""
+    tests = ", ".join(
+        f"ifnull(sum(p.price_cents BETWEEN {low} AND {high if high is not None else 10**12}), 0) AS band{i}"
+        for i, (low, high) in enumerate(PRICE_BANDS)
+    )
+    counts = world.rows(f"SELECT {tests} {found}", *params)[0]
+    bands = []
+    for i, (low, high) in enumerate(PRICE_BANDS):
+        count = counts[f"band{i}"]
+        if count:
+            label = f"{money(low)} and above" if high is None else f"{money(low)} – {money(high)}"
+            value = f"{low // 100}-" if high is None else f"{low // 100}-{high // 100}.{high % 100:02d}"
+            bands.append(Band(label, value, count))
+    return bands
+
+
+def _page(text: str) -> int:
+    number = whole_number(text)
+    if not number:
+        raise HTTPException(400, f"“{text[:40]}” is not a page number.")
+    return number
+
+
+def _one_of(name: str, value: str, known: list[str] | tuple[str, ...]) -> str:
+    if value not in known:
+        raise HTTPException(400, f"“{value[:40]}” is not a known {name}. Known are: {', '.join(known)}.")
+    return value

@@ -1,0 +1,319 @@
+"""Categories and products.
+
+Products come in families: one maker, one kind of thing, one model, in a few sizes or colors. So every shelf has
+near-duplicates that a careless reader takes for each other.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import apsw
+
+from webassay.sites.rng import Stream
+from webassay.sites.shop.seeding.words import (
+    OPENED,
+    TODAY,
+    capital,
+    day_between,
+    plain_case,
+    sentences,
+    short_noun,
+    this,
+    vocabulary,
+    words,
+)
+
+PALETTES = {
+    "home": "Ivory; Sage Green; Dusty Rose; Charcoal; Navy; Oatmeal; Terracotta; Slate Blue; White; Mustard; Gray",
+    "kitchen": "Black; White; Red; Teal; Cream; Copper; Graphite; Sky Blue; Mint; Stainless Steel",
+    "metal": "Matte Black; Silver; Brushed Nickel; Brass; White; Bronze",
+    "tech": "Black; White; Midnight Blue; Graphite; Rose Gold; Lavender; Sage Green",
+    "bright": "Blue; Red; Green; Yellow; Pink; Purple; Orange; Teal; Black",
+    "wear": "Black; Navy; Heather Gray; Olive; Burgundy; White; Rust; Camel; Denim Blue; Dusty Rose",
+    "wood": "Walnut; Natural Oak; Black; White; Rustic Brown; Espresso",
+    "leather": "Black; Brown; Tan; Cognac; Dark Brown; Burgundy",
+    "jewel": "Gold; Silver; Rose Gold",
+    "lips": "Berry; Nude Rose; Classic Red; Mauve; Coral; Plum",
+    "garden": "Forest Green; Terracotta; Slate; Tan; Navy; Sand; Black",
+}
+CHOICES = {"apparel": "XS; S; M; L; XL; XXL", "shoes": "6; 7; 8; 9; 10; 11; 12"}
+MODELS = words(
+    "Classic; Everyday; Harbor; Luna; Nova; Ridge; Duo; Aria; Sol; Atlas; Juno; Birch; Orbit; Tempo; Mesa; Pilot; "
+    "Haven; Fable; Cobalt; Willow; Echo; Onyx; Terra; Summit; Lark; Studio; Origin; Heritage; Metro; Drift; Canyon; "
+    "Original; Essential; Signature; Mini; Plus; Pro; Slim; Max; Lite; II; 2.0"
+)
+PRICE_ENDINGS = ((99, 10), (95, 5), (49, 4), (0, 2), (50, 2), (90, 2), (79, 1), (25, 1), (97, 1), (29, 1))
+
+
+@dataclass(frozen=True)
+class Product:
+    """What the rest of the seeding needs to know of a row."""
+
+    id: int
+    sku: str
+    name: str
+    kind: str
+    color: str
+    size: str
+    price: int
+    first_available: date
+    category: int
+    options: tuple[tuple[str, tuple[str, ...]], ...]
+    uses: tuple[str, ...]
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Types of one shelf that share features, sizes, colors and prices."""
+
+    types: tuple[str, ...]
+    features: tuple[str, ...]
+    sizes: tuple[str, ...]
+    colors: tuple[str, ...]
+    price: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    id: int
+    path: str
+    code: str
+    lines: tuple[_Line, ...]
+    grams: tuple[int, int]
+    picture: str
+    choose: str
+    brands: tuple[str, ...]
+    uses: tuple[str, ...]
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Draft:
+    shelf: _Shelf
+    line: _Line
+    name: str
+    brand: str
+    kind: str
+    color: str
+    size: str
+    price: int
+    grams: int
+    features: tuple[str, ...]
+    since: date
+
+
+def fill_catalogue(db: apsw.Connection, stream: Stream) -> list[Product]:
+    products: list[Product] = []
+    names: set[str] = set()
+    slugs: set[str] = set()
+    for shelf in _fill_categories(db):
+        shelf_stream = stream.child(shelf.path)
+        drafts = shelf_stream.shuffled(list(_drafts(shelf, shelf_stream, names)))
+        for position, draft in enumerate(drafts, 1):
+            products.append(_add_product(db, stream, draft, len(products) + 1, position, slugs))
+    return products
+
+
+def slug_of(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain.replace("'", "")).strip("-")
+
+
+def _fill_categories(db: apsw.Connection) -> Iterator[_Shelf]:
+    """Rows of the whole tree; yields its shelves."""
+    shelves = []
+    number = 0
+
+    def add(parent: int | None, name: str, path: str, level: int, position: int) -> int:
+        nonlocal number
+        number += 1
+        db.execute("INSERT INTO categories VALUES (?, ?, ?, ?, ?, ?)", (number, parent, name, path, level, position))
+        return number
+
+    def tables(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        return [(name, value) for name, value in table.items() if isinstance(value, dict)]
+
+    for i, (department, top) in enumerate(tables(vocabulary("catalogue")), 1):
+        top_id = add(None, department, slug_of(department), 1, i)
+        for j, (category, middle) in enumerate(tables(top), 1):
+            middle_path = f"{slug_of(department)}/{slug_of(category)}"
+            middle_id = add(top_id, category, middle_path, 2, j)
+            for k, (leaf, entry) in enumerate(tables(middle), 1):
+                path = f"{middle_path}/{slug_of(leaf)}"
+                number_of_shelf = add(middle_id, leaf, path, 3, k)
+                shelves.append(_shelf(number_of_shelf, path, top, middle | entry))
+    yield from shelves
+
+
+def _shelf(number: int, path: str, department: dict[str, Any], entry: dict[str, Any]) -> _Shelf:
+    return _Shelf(
+        id=number,
+        path=path,
+        code=department["code"],
+        lines=_lines(entry),
+        grams=(entry["grams"][0], entry["grams"][1]),
+        picture=entry["picture"],
+        choose=entry.get("choose", ""),
+        brands=words(department["brands"]),
+        uses=words(department["uses"]),
+        good=sentences(entry["good"]),
+        bad=sentences(entry["bad"]),
+    )
+
+
+def _lines(entry: dict[str, Any]) -> tuple[_Line, ...]:
+    """The groups that slashes make."""
+    types = entry["types"].split(" / ")
+
+    def groups(key: str) -> list[str]:
+        listed: list[str] = entry.get(key, "-").split(" / ")
+        return listed if len(listed) > 1 else listed * len(types)
+
+    def split(text: str) -> tuple[str, ...]:
+        return () if text.strip() == "-" else words(text)
+
+    prices = entry["price"] if isinstance(entry["price"][0], list) else [entry["price"]] * len(types)
+    palettes = [PALETTES.get(name.strip(), "-") for name in groups("colors")]
+    rows = zip(types, groups("features"), groups("sizes"), palettes, prices, strict=True)
+    return tuple(
+        _Line(split(kinds), split(features), split(sizes), split(colors), (price[0], price[1]))
+        for kinds, features, sizes, colors, price in rows
+    )
+
+
+def _drafts(shelf: _Shelf, stream: Stream, names: set[str]) -> Iterator[_Draft]:
+    wanted = stream.between(12, 30) + (stream.between(15, 65) if stream.chance(1, 4) else 0)
+    family = 0
+    while wanted > 0:
+        family += 1
+        for draft in _family(shelf, stream.child("family", family)):
+            if wanted > 0 and draft.name not in names:
+                names.add(draft.name)
+                wanted -= 1
+                yield draft
+
+
+def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
+    """One article in one to four sizes or colors."""
+    brand = shelf.brands[stream.long_tail(len(shelf.brands))] if stream.chance(1, 3) else stream.choice(shelf.brands)
+    line = stream.weighted([(line, len(line.types)) for line in shelf.lines])
+    kind = stream.choice(line.types)
+    model = stream.choice(MODELS) if stream.chance(2, 5) else ""
+    features = tuple(
+        stream.choice(either.split(" ~ ")) for either in stream.sample(line.features, min(4, len(line.features)))
+    )
+    sizes, colors = line.sizes, line.colors
+    low, high = line.price
+    base = min(stream.between(low, (low + high) // 2 if sizes else high), stream.between(low, high))
+    step = stream.between(14, 38)
+    grams = stream.between(*shelf.grams)
+    since = max(day_between(stream, OPENED, TODAY), day_between(stream, OPENED, TODAY)) - timedelta(days=9)
+    style = sum(brand.encode()) % 6
+    for _ in range(stream.weighted(((1, 5), (2, 5), (3, 3), (4, 1)))):
+        place = stream.below(len(sizes)) if sizes else 0
+        size = sizes[place] if sizes and stream.chance(9, 10) else ""
+        color = stream.choice(colors) if colors and stream.chance(4, 5) else ""
+        spread = 100 + place * step if size else 100
+        yield _Draft(
+            shelf=shelf,
+            line=line,
+            name=_name(style, brand, model, kind, features, "" if shelf.choose else color, size),
+            brand=brand,
+            kind=kind,
+            color=color,
+            size=size,
+            price=_priced(stream, base * spread // 100),
+            grams=grams * (100 + place * step // 2) // 100 if size else grams,
+            features=features,
+            since=since if stream.chance(2, 3) else day_between(stream, since, TODAY - timedelta(days=9)),
+        )
+
+
+def _name(style: int, brand: str, model: str, kind: str, features: tuple[str, ...], color: str, size: str) -> str:
+    """Makers write their names differently, and each one always in the same way."""
+    head = " ".join(part for part in (brand, model, kind) if part)
+    variant = [part for part in (size, color) if part]
+    one, two, *_ = features
+    if style == 0:
+        return ", ".join([head, one, *variant])
+    if style == 1:
+        return " - ".join([head, one, *([", ".join(variant)] if variant else [])])
+    if style == 2:
+        return f"{head} ({', '.join(variant)})" if variant else head
+    if style == 3:
+        tail = f", {', '.join(variant)}" if variant else ""
+        return f"{' '.join(part for part in (model, kind) if part)} by {brand}, {one}{tail}"
+    if style == 4:
+        return ", ".join([f"{head} {size}".strip(), *([color] if color else [])])
+    return ", ".join([head, one, two, *variant])
+
+
+def _priced(stream: Stream, cents: int) -> int:
+    ending = stream.weighted(PRICE_ENDINGS)
+    return max(cents // 100 * 100, 100) + ending
+
+
+def _add_product(
+    db: apsw.Connection, stream: Stream, draft: _Draft, number: int, position: int, slugs: set[str]
+) -> Product:
+    own = stream.child("product", number)
+    # 7919 and 90000 have no common factor: five digits, all different, in no visible order.
+    sku = f"{draft.shelf.code}-{number * 7919 % 90000 + 10000}"
+    slug = slug_of(draft.name)[:80].strip("-")
+    if slug in slugs:
+        slug = f"{slug}-{sku.lower()}"
+    slugs.add(slug)
+    options = _options(own, draft)
+    before = max(_priced(own, draft.price * own.between(112, 150) // 100), draft.price + 100)
+    list_price = before if own.chance(1, 7) else None
+    db.execute(
+        "INSERT INTO products VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
+            "" if options else draft.color, draft.size, draft.price, list_price,
+            draft.grams * own.between(95, 105) // 100,
+            0 if own.chance(1, 25) else own.between(3, 40) if own.chance(1, 3) else own.between(41, 400),
+            draft.since.isoformat(), _description(own, draft), "\n".join(draft.features), draft.shelf.picture,
+        ),
+    )  # fmt: skip
+    for name, values in options:
+        for place, value in enumerate(values, 1):
+            db.execute("INSERT INTO product_options VALUES (?, ?, ?, ?)", (number, name, value, place))
+    return Product(
+        number, sku, draft.name, draft.kind, "" if options else draft.color, draft.size, draft.price, draft.since,
+        draft.shelf.id, options, draft.shelf.uses, draft.shelf.good, draft.shelf.bad,
+    )  # fmt: skip
+
+
+def _options(stream: Stream, draft: _Draft) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not draft.shelf.choose:
+        return ()
+    sizes = words(CHOICES[draft.shelf.choose])
+    first = stream.below(2)
+    picked = stream.sample(draft.line.colors, stream.between(1, 4))
+    return (("Size", sizes[first : first + stream.between(4, 6)]), ("Color", tuple(sorted(picked))))
+
+
+def _description(stream: Stream, draft: _Draft) -> str:
+    voice = vocabulary("voices")["description"]
+    noun = short_noun(draft.kind)
+    use, use2 = stream.sample(draft.shelf.uses, 2)
+    features = [plain_case(feature) for feature in stream.sample(draft.features, min(3, len(draft.features)))]
+    slots = {
+        "brand": draft.brand, "type": draft.kind, "noun": noun, "this": this(noun), "this_cap": capital(this(noun)),
+        "use": use, "use2": use2, "features": ", ".join(features),
+    }  # fmt: skip
+    parts = [stream.choice(sentences(voice["opening"]))]
+    if stream.chance(3, 4):
+        parts.append(stream.choice(sentences(voice["features"])))
+    parts += stream.sample(sentences(voice["body"]), stream.between(1, 4))
+    if stream.chance(2, 3):
+        parts.append(stream.choice(sentences(voice["ending"])))
+    return " ".join(part.format_map(slots) for part in parts)

@@ -1,0 +1,142 @@
+"""Three years of orders. What people buy follows their interests, and they buy some things again and again."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import apsw
+
+from webassay.sites.rng import Stream
+from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, totals
+from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding.customers import Customer, chosen_options
+from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on
+
+ORDERS = 1500
+REGULAR_ORDERS = ((46, 58), (32, 42), (22, 30), (24, 34))
+"""Between how many and how many each of REGULARS has placed."""
+FIRST_NUMBER = 100000
+
+
+@dataclass(frozen=True)
+class Bought:
+    customer: Customer
+    product: Product
+    day: date
+
+
+@dataclass(frozen=True)
+class _Order:
+    customer: Customer
+    moment: str
+    day: date
+
+
+def fill_orders(
+    db: apsw.Connection, stream: Stream, products: list[Product], customers: list[Customer]
+) -> list[Bought]:
+    """Also tells who received what, so that they can review it."""
+    shelves: dict[int, list[Product]] = defaultdict(list)
+    for product in products:
+        shelves[product.category].append(product)
+    interests = {
+        customer.id: stream.child("interests", customer.id).sample(sorted(shelves), 9) for customer in customers
+    }
+    bought: list[Bought] = []
+    earlier: dict[int, list[Product]] = defaultdict(list)
+    orders = sorted(_plan(stream.child("plan"), customers), key=lambda order: order.moment)
+    for number, order in enumerate(orders, 1):
+        own = stream.child("order", number)
+        favorites = [product for shelf in interests[order.customer.id] for product in shelves[shelf]]
+        basket = _basket(own, order.day, favorites, products, earlier[order.customer.id])
+        earlier[order.customer.id] += [product for product, _, _ in basket]
+        status = _status(own, order)
+        _add_order(db, own, number, order, basket, status)
+        if status == "complete":
+            bought += [Bought(order.customer, product, order.day) for product, _, _ in basket]
+    return bought
+
+
+def _plan(stream: Stream, customers: list[Customer]) -> list[_Order]:
+    counts = {c.id: stream.between(*REGULAR_ORDERS[c.regular]) for c in customers if c.regular is not None}
+    others = [c for c in customers if c.regular is None]
+    counts |= dict.fromkeys((c.id for c in others), 1)
+    keen = stream.shuffled(others)
+    for _ in range(ORDERS - sum(counts.values())):
+        counts[keen[min(stream.below(len(keen)), stream.below(len(keen)))].id] += 1
+    plan = []
+    seen: set[str] = set()
+    for customer in customers:
+        days = sorted(
+            (day_between(stream, customer.since, TODAY - timedelta(days=1)) for _ in range(counts[customer.id])),
+            reverse=True,
+        )
+        if customer.regular is not None:
+            days[0] = TODAY - timedelta(days=1 + stream.below(2))
+        for day in days:
+            moment = moment_on(stream, day)
+            while moment in seen:
+                moment = moment_on(stream, day)
+            seen.add(moment)
+            plan.append(_Order(customer, moment, day))
+    return plan
+
+
+def _basket(
+    stream: Stream, day: date, favorites: list[Product], products: list[Product], earlier: list[Product]
+) -> list[tuple[Product, int, int]]:
+    """Different products that were on sale by then, with price and quantity."""
+    wanted = stream.weighted(((1, 8), (2, 8), (3, 5), (4, 3), (5, 2), (6, 1), (8, 1)))
+    basket: dict[int, tuple[Product, int, int]] = {}
+    while len(basket) < wanted:
+        pool = earlier if earlier and stream.chance(1, 8) else favorites if stream.chance(3, 4) else products
+        product = stream.choice(pool)
+        if product.first_available <= day and product.id not in basket:
+            quantity = stream.weighted(((1, 12), (2, 4), (3, 2), (4, 1), (6, 1)))
+            basket[product.id] = (product, _price_then(stream, product, day), quantity)
+    return list(basket.values())
+
+
+def _price_then(stream: Stream, product: Product, day: date) -> int:
+    """Prices of long ago were often a little different."""
+    if (TODAY - day).days < 120 or stream.chance(1, 2):
+        return product.price
+    return max(product.price * stream.between(88, 108) // 100 // 100 * 100, 100) + product.price % 100
+
+
+def _status(stream: Stream, order: _Order) -> str:
+    age = (TODAY - order.day).days
+    if age <= 4:
+        return "pending" if order.customer.regular is not None or stream.chance(3, 4) else "processing"
+    if age <= 16:
+        return stream.weighted((("processing", 6), ("complete", 3), ("pending", 1)))
+    return "canceled" if stream.chance(1, 12) else "complete"
+
+
+def _add_order(
+    db: apsw.Connection,
+    stream: Stream,
+    number: int,
+    order: _Order,
+    basket: list[tuple[Product, int, int]],
+    status: str,
+) -> None:
+    addresses = order.customer.addresses
+    shipping = addresses[0] if stream.chance(3, 4) else stream.choice(addresses)
+    billing = addresses[0] if stream.chance(9, 10) else shipping
+    method = stream.weighted([(known, weight) for known, weight in zip(SHIPPING_METHODS, (7, 2, 1), strict=True)])
+    payment = stream.weighted(list(zip(PAYMENT_METHODS, (5, 2, 2), strict=True)))
+    sums = totals([(price, quantity) for _, price, quantity in basket], method.code, shipping[5])
+    db.execute(
+        "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (number, str(FIRST_NUMBER + number), order.customer.id, status, order.moment, method.code, payment,
+         sums.subtotal, sums.shipping, sums.tax, sums.total),
+    )  # fmt: skip
+    for product, price, quantity in basket:
+        db.execute(
+            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (number, product.id, product.sku, product.name, chosen_options(stream, product), price, quantity),
+        )
+    for kind, address in (("shipping", shipping), ("billing", billing)):
+        db.execute("INSERT INTO order_addresses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (number, kind, *address))

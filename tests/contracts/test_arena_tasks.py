@@ -1,0 +1,66 @@
+"""Every template, over several seeds: instances differ, keys hold, nothing gives the answer away."""
+
+import re
+
+import pytest
+
+from tests.worlds import CACHE
+from webassay.benchmarks.arena import TEMPLATES
+from webassay.benchmarks.arena.template import instances
+from webassay.catalog import open_world
+from webassay.core.task import ActivityCheck, ResponseCheck, StateCheck, Task
+
+SEEDS = ((0, 0), (1, 5))
+
+
+@pytest.fixture(scope="module", params=SEEDS, ids=lambda pair: f"world{pair[0]}-seed{pair[1]}")
+def tasks(request) -> dict[str, list[Task]]:
+    world_seed, seed = request.param
+    world = open_world("shop", world_seed, CACHE)
+    return {template.id: instances(template, world, 3, seed) for template in TEMPLATES}
+
+
+def test_there_are_enough_and_they_cover_every_kind_and_chore():
+    assert len(TEMPLATES) >= 12
+    assert {template.kind for template in TEMPLATES} == {"retrieve", "navigate", "mutate", "unachievable"}
+    assert {template.chore for template in TEMPLATES} == {
+        "massive_memory", "calculation", "long_term_memory", "others",
+    }  # fmt: skip
+    assert len({template.id for template in TEMPLATES}) == len(TEMPLATES)
+
+
+def test_instances_are_different_and_the_same_every_time(tasks):
+    for template in TEMPLATES:
+        found = tasks[template.id]
+        assert len({task.goal.instruction + str(task.logins) for task in found}) == 3
+        world = open_world("shop", found[0].world_seed, CACHE)
+        seed = int(re.search(r"s(\d+)\.\d+$", found[0].id).group(1))
+        assert instances(template, world, 3, seed) == found
+
+
+def test_the_goal_is_filled_in(tasks):
+    for found in tasks.values():
+        for task in found:
+            assert not re.search(r"[{}]|\bNone\b", task.goal.instruction), task.goal.instruction
+
+
+def test_every_task_asks_for_an_answer_watches_every_row_and_wants_proof_of_work(tasks):
+    for found in tasks.values():
+        for task in found:
+            kinds = {type(check) for check in task.checks}
+            assert {ResponseCheck, StateCheck, ActivityCheck} <= kinds
+            changes = next(check for check in task.checks if isinstance(check, StateCheck)).changes
+            assert bool(changes) == (task.kind == "mutate")
+            if task.kind == "unachievable":
+                assert next(check for check in task.checks if isinstance(check, ActivityCheck)).visits
+
+
+def test_the_answer_does_not_stand_in_the_goal_or_among_the_parameters(tasks):
+    """What the oracle is handed must not hold what it has to find."""
+    for found in tasks.values():
+        for task in found:
+            results = next(check for check in task.checks if isinstance(check, ResponseCheck)).results
+            for item in (results.items or ()) if results is not None else ():
+                if isinstance(item.value, str) and len(item.value) > 3:
+                    assert item.value not in task.goal.instruction
+                    assert item.value not in str(task.parameters)

@@ -1,0 +1,78 @@
+"""House rules that a machine can hold us to."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "webassay"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+MAY_CATCH_ALL = {"core/errors.py", "episode.py"}
+MAY_READ_ENVIRONMENT = {"llm/providers.py"}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def trees():
+    return [pytest.param(path, ast.parse(path.read_text()), id=name_of(path)) for path in FILES]
+
+
+@pytest.mark.parametrize(("path", "tree"), trees())
+def test_no_broad_except(path, tree):
+    if name_of(path) in MAY_CATCH_ALL:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and not _raises(node):
+            names = {part.id for part in ast.walk(node.type) if isinstance(part, ast.Name)} if node.type else {""}
+            assert not names & {"", "Exception", "BaseException"}, f"{name_of(path)}:{node.lineno}"
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    """Cleaning up and raising again hides nothing."""
+    return isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None
+
+
+@pytest.mark.parametrize(("path", "tree"), trees())
+def test_only_the_command_line_prints_reads_the_environment_or_imports_late(path, tree):
+    if path.is_relative_to(SOURCE / "cli"):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"print", "eval", "exec", "compile"}, f"{name_of(path)}:{node.lineno}"
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}:
+            assert name_of(path) in MAY_READ_ENVIRONMENT, f"{name_of(path)}:{node.lineno}"
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for inner in ast.walk(node):
+                module = getattr(inner, "module", "") or ""
+                if isinstance(inner, ast.ImportFrom) and module.startswith("webassay"):
+                    raise AssertionError(f"{name_of(path)}:{inner.lineno} imports {module} inside a function")
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_modules_stay_readable(path):
+    assert len(path.read_text().splitlines()) <= 600
+
+
+def test_no_file_names_a_place_of_one_machine():
+    import re
+
+    pattern = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+)/")
+    hits = []
+    for folder in ("src", "tests", "docs", "scripts", "examples", ".ci"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".py", ".md", ".toml", ".sh", ".json", ".html", ".js", ".css", ""} and path.is_file():
+                text = path.read_text(errors="replace")
+                hits += [f"{path.relative_to(ROOT)}: {found}" for found in pattern.findall(text)]
+    assert not hits
+
+
+def test_the_lock_names_no_host_and_pins_everything():
+    text = (ROOT / "requirements.lock").read_text()
+    assert "://" not in text and "index" not in text.lower()
+    pinned = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
+    assert pinned and all("==" in line for line in pinned)
+    assert text.count("--hash=sha256:") >= len(pinned)

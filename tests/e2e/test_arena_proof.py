@@ -1,0 +1,97 @@
+"""Every template, over several seeds: the oracle passes, and nobody else does."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.worlds import CACHE
+from webassay import catalog as things
+from webassay.agents.naive import CONSTANTS, WALKERS
+from webassay.benchmarks.arena import TEMPLATES
+from webassay.benchmarks.arena.mistakes import mistakes
+from webassay.browser.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.trajectory import MemoryBlobs
+from webassay.episode import Recording, Scene
+from webassay.run.local import Settings, run_units
+from webassay.run.plan import plan
+from webassay.store import Store, StoreBlobs
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+
+SEEDS = ((0, 0), (1, 5))
+
+
+def played(out: Path, catalog: things.Catalog, agents: list[str]) -> Store:
+    """A run, as `webassay run` plays it, without pictures."""
+
+    async def run(store: Store) -> None:
+        async with things.arena(CACHE) as environment, Browser(find_chromium()) as browser:
+            recording = Recording(parts=())
+            scene = Scene(browser=browser, environment=environment, blobs=StoreBlobs(store), recording=recording)
+            await run_units(store, catalog, scene, [things.grade], settings=Settings(workers=2))
+
+    store = Store.create(out)
+    store.plan(plan(catalog.tasks, agents))
+    asyncio.run(run(store))
+    return store
+
+
+def failures(store: Store) -> list[str]:
+    found = []
+    for unit, trajectory in store.trajectories():
+        verdict = store.verdict(trajectory.id, "rules")
+        if verdict.status != "pass":
+            why = [finding.message for finding in verdict.findings if finding.status != "pass"]
+            found.append(f"{unit.id}: {verdict.status}: {trajectory.ending.message} {why}")
+    return found
+
+
+@pytest.mark.parametrize(("world_seed", "seed"), SEEDS, ids=["world0", "world1"])
+def test_the_oracle_passes_every_template_and_no_mistake_does(tmp_path, world_seed, seed):
+    chosen = things.Selection(instances=1, world_seed=world_seed, seed=seed)
+    catalog = things.Catalog(chosen, cache=CACHE)
+    with played(tmp_path / "run", catalog, ["oracle"]) as store:
+        assert len(list(store.trajectories())) == len(TEMPLATES)
+        assert failures(store) == []
+        for _, trajectory in store.trajectories():
+            task = catalog.task(trajectory.task_id)
+            wrong = list(mistakes(task, trajectory))
+            assert len(wrong) >= 8
+            passing = [name for name, one in wrong if things.grade(task, one, StoreBlobs(store)).status == "pass"]
+            assert not passing, f"{task.id}: {passing}"
+
+
+def test_no_constant_passes_any_template(tmp_path):
+    """One constant is played on every template; what the others would have said is grafted onto its episodes."""
+    catalog = things.Catalog(things.Selection(instances=1), cache=CACHE)
+    with played(tmp_path / "run", catalog, ["naive-zero"]) as store:
+        for _, trajectory in store.trajectories():
+            task = catalog.task(trajectory.task_id)
+            assert trajectory.ending.kind == "answered"
+            for name, answer in CONSTANTS.items():
+                said = trajectory.model_copy(update={"answer": answer(task.goal.instruction)})
+                assert things.grade(task, said, StoreBlobs(store)).status == "fail", f"{name} on {task.id}"
+
+
+ONE_OF_EACH_KIND = (
+    "shop.critical-reviewers", "shop.open-cheapest", "shop.cancel-order-with", "shop.cart-sold-out",
+)  # fmt: skip
+
+
+def test_no_walker_passes_a_task_of_any_kind(tmp_path):
+    catalog = things.Catalog(things.Selection(instances=1, templates=ONE_OF_EACH_KIND), cache=CACHE)
+    with played(tmp_path / "run", catalog, list(WALKERS)) as store:
+        statuses = {unit.id: store.verdict(trajectory.id, "rules").status for unit, trajectory in store.trajectories()}
+    assert len(statuses) == len(WALKERS) * 4
+    assert set(statuses.values()) == {"fail"}
+
+
+def test_a_run_without_its_blobs_faults_and_never_passes(tmp_path):
+    """What cannot be read is neither right nor wrong."""
+    catalog = things.Catalog(things.Selection(instances=1, templates=("shop.open-cheapest",)), cache=CACHE)
+    with played(tmp_path / "run", catalog, ["oracle"]) as store:
+        (_, trajectory), task = next(store.trajectories()), catalog.tasks[0]
+        assert things.grade(task, trajectory, StoreBlobs(store)).status == "pass"
+        assert things.grade(task, trajectory, MemoryBlobs()).status == "fault"

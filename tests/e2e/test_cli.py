@@ -1,0 +1,156 @@
+"""The command line as a new user meets it, mostly with wrong input: a clear message, what to do, nothing lost."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from webassay.store import LEDGER, Store
+
+
+def webassay(*words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "webassay", *words],
+        cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=110, check=False,
+    )  # fmt: skip
+
+
+def refused(done: subprocess.CompletedProcess, *said: str, code: int = 2) -> None:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: "), done.stderr
+    for words in said:
+        assert words in done.stderr, done.stderr
+
+
+def test_help_teaches():
+    done = webassay("--help")
+    assert done.returncode == 0
+    for command in ("demo", "run", "grade", "report", "tasks", "check", "serve"):
+        assert command in done.stdout
+        own = webassay(command, "--help")
+        assert own.returncode == 0 and len(own.stdout) > 150, command
+
+
+def test_unknown_names_bring_the_nearest_ones(tmp_path):
+    out = ["-o", str(tmp_path / "run")]
+    refused(webassay("run", "-a", "orcale", *out), "no agent 'orcale'", "oracle")
+    refused(webassay("run", "-a", "oracle", "-b", "arenna", *out), "no benchmark 'arenna'", "arena")
+    refused(webassay("run", "-a", "oracle", "--template", "shop.low-review", *out), "shop.low-reviews")
+    refused(webassay("run", "-a", "oracle", "-t", "shop.low-reviews.w0s0.99", *out), "shop.low-reviews.w0s0.")
+    refused(webassay("tasks", "show", "shop.low-reviews.w0s0.77"), "no task")
+
+
+def test_an_agent_that_cannot_be_loaded(tmp_path):
+    out = ["-o", str(tmp_path / "run")]
+    refused(webassay("run", "-a", "nowhere.py:Agent", *out), "nowhere.py", "cannot be loaded")
+    refused(webassay("run", "-a", "json:NotThere", *out), "NotThere")
+    (tmp_path / "broken.py").write_text("class Agent(:\n")
+    refused(webassay("run", "-a", f"{tmp_path}/broken.py:Agent", *out), "cannot be loaded")
+    (tmp_path / "empty.py").write_text("class Agent: pass\n")
+    refused(webassay("run", "-a", f"{tmp_path}/empty.py:Agent", *out, "--limit", "1"), "is not an agent", "decide")
+
+
+def test_no_chromium(tmp_path):
+    done = webassay("run", "-a", "oracle", "-o", str(tmp_path / "run"), env={"WEBASSAY_CHROMIUM": "/nowhere/chrome"})
+    refused(done, "/nowhere/chrome", "WEBASSAY_CHROMIUM", code=1)
+    assert not (tmp_path / "run").exists()
+
+
+def test_port_in_use():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused(webassay("serve", "--port", str(port)), str(port))
+
+
+def test_a_place_that_is_no_run(tmp_path):
+    refused(webassay("report", str(tmp_path)), "not a run directory", "webassay run")
+    (tmp_path / "notes.txt").write_text("mine")
+    refused(webassay("run", "-a", "oracle", "-o", str(tmp_path)), "not empty")
+    refused(webassay("run", "-a", "oracle", "-o", str(tmp_path / "notes.txt")), "is a file")
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_corrupt_store(tmp_path):
+    (tmp_path / LEDGER).write_bytes(b"not a database at all, whatever it may say" * 100)
+    for command in (["report", str(tmp_path)], ["grade", str(tmp_path)], ["run", "-a", "oracle", "-o", str(tmp_path)]):
+        refused(webassay(*command), "damaged", "Nothing was changed", code=1)
+
+
+def test_a_task_file_that_is_wrong(tmp_path):
+    place = tmp_path / "tasks.json"
+    place.write_text('[{"id": "x"}]')
+    refused(webassay("tasks", "list", "-b", str(place)), "tasks.json", "0.", code=1)
+    refused(webassay("tasks", "list", "-b", str(tmp_path / "none.json")), "none.json")
+
+
+def test_options_out_of_range_are_refused_by_name():
+    done = webassay("tasks", "list", "--instances", "0")
+    assert done.returncode == 2 and "--instances" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_tasks_as_json_can_be_read_back(tmp_path):
+    listed = webassay("tasks", "export", "-n", "1", "--template", "shop.low-reviews")
+    place = tmp_path / "tasks.json"
+    place.write_text(listed.stdout)
+    again = webassay("tasks", "export", "-b", str(place))
+    assert json.loads(again.stdout) == json.loads(listed.stdout)
+
+
+@pytest.mark.browser
+def test_run_grade_report(tmp_path):
+    out = str(tmp_path / "run")
+    words = ["run", "-a", "oracle", "-a", "naive-zero", "-o", out, "-n", "1", "--template", "shop.open-cheapest"]
+    done = webassay(*words)
+    assert done.returncode == 0, done.stderr
+    assert "oracle" in done.stdout and "100.0 %" in done.stdout
+
+    lines = [json.loads(line) for line in webassay("grade", out, "--json").stdout.splitlines()]
+    assert {(line["agent"], line["status"], line["score"]) for line in lines} == {
+        ("oracle", "pass", 1.0),
+        ("naive-zero", "fail", 0.0),
+    }
+    assert "shop.open-cheapest" in webassay("grade", out, "--explain").stdout
+
+    page = tmp_path / "report.html"
+    assert webassay("report", out, "--html", str(page)).returncode == 0
+    assert "oracle" in page.read_text()
+    assert json.loads(webassay("report", out, "--json").stdout)["agents"]
+    refused(webassay("report", out, "--html", "/nowhere/report.html"), "/nowhere/report.html")
+
+    # Other tasks do not go into the same place.
+    refused(webassay(*words[:-1], "shop.low-reviews"), "run of other tasks")
+
+
+@pytest.mark.browser
+def test_ctrl_c_keeps_what_is_finished(tmp_path):
+    out = tmp_path / "run"
+    words = ["run", "-a", "oracle", "-a", "naive-form-filler", "-o", str(out), "-n", "2", "--limit", "6", "-w", "1"]
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "webassay", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 90
+    while time.monotonic() < end and runner.poll() is None:
+        if (out / LEDGER).exists() and any((out / "blobs").glob("*/*")):
+            with Store.open(out) as store:
+                if len(store.unfinished()) < len(store.units()):
+                    break
+        time.sleep(0.05)
+    runner.send_signal(signal.SIGINT)
+    _, said = runner.communicate(timeout=60)
+    assert runner.returncode == 130, said
+    assert "Traceback" not in said
+    assert "kept" in said
+    with Store.open(out) as store:
+        finished = len(store.units()) - len(store.unfinished())
+    assert 1 <= finished < 12
+    # Nothing is left running that could write to the store.
+    Store.create(out).close()

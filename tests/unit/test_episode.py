@@ -1,0 +1,254 @@
+"""The loop, with a browser and a stage that can be made to break."""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+
+from tests.unit import samples
+from webassay.core.errors import BrowserError, ProbeError, SiteError
+from webassay.core.interaction import Action, Decision, Observation, Tab
+from webassay.core.task import LocatorProbe
+from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
+from webassay.episode import Limits, Scene, play
+
+
+@dataclass
+class Happened:
+    """What the fakes were asked to do, in order."""
+
+    events: list[str] = field(default_factory=list)
+
+
+class FakeSession:
+    def __init__(self, happened: Happened, broken: str = "", refuses: str = ""):
+        self.happened, self.broken, self.refuses = happened, broken, refuses
+
+    async def _do(self, what: str) -> None:
+        self.happened.events.append(what)
+        if self.broken == what:
+            raise BrowserError("Chromium crashed.")
+
+    async def open(self, urls):
+        await self._do(f"open {urls[0]}")
+
+    async def observe(self, parts):
+        await self._do("observe")
+        url = "http://shop.x.localhost:1/"
+        return Observation(url=url, title="Shop", tabs=(Tab(url, "Shop"),), active_tab=0, tree="[1] link 'a'",
+                           screenshot=b"jpeg")  # fmt: skip
+
+    async def act(self, action):
+        await self._do(action.text)
+        error = "There is no element 9." if self.refuses == action.name else ""
+        return SimpleNamespace(error=error, waited_for=("navigation",), act_seconds=0.1, settle_seconds=0.2)
+
+    async def seal(self):
+        await self._do("seal")
+        return b'{"id": "1"}\n{"id": "2"}\n'
+
+    async def cookies(self):
+        return []
+
+    async def read_locator(self, url, script):
+        await self._do(f"read {url}")
+        return "found"
+
+
+class FakeBrowser:
+    def __init__(self, session: FakeSession):
+        self._session = session
+
+    @contextlib.asynccontextmanager
+    async def session(self, **_):
+        yield self._session
+
+
+class FakeEnvironment:
+    def __init__(self, happened: Happened, broken: str = ""):
+        self.happened, self.broken = happened, broken
+
+    @contextlib.asynccontextmanager
+    async def stage(self, task):
+        if self.broken == "stage":
+            raise SiteError("The site server died.")
+
+        async def probe(cookies):
+            self.happened.events.append("probe")
+            if self.broken == "probe":
+                raise ProbeError("The rows could not be compared.")
+            return (RowsResult(site="shop", changes=()),)
+
+        yield SimpleNamespace(bases={"shop": "http://shop.x.localhost:1"}, cookies=(), allowed_hosts=frozenset(),
+                              now_ms=0, probe=probe)  # fmt: skip
+
+
+class Puppet:
+    """Returns what it is given, one after the other; an exception is raised."""
+
+    name = "puppet"
+    wants = ("tree",)
+
+    def __init__(self, *decisions):
+        self.decisions = list(decisions)
+        self.seen: list[Observation] = []
+        self.goal = None
+
+    async def start(self, goal):
+        self.goal = goal
+
+    async def decide(self, observation):
+        self.seen.append(observation)
+        decision = self.decisions.pop(0) if self.decisions else "noop()"
+        if isinstance(decision, Exception):
+            raise decision
+        return await decision if asyncio.iscoroutine(decision) else decision
+
+
+class Play:
+    def __init__(self, *decisions, task=None, limits=Limits(), broken="", refuses="", stage_broken=""):
+        self.happened = Happened()
+        self.agent = Puppet(*decisions)
+        self.task = task or samples.task(max_steps=5)
+        self.blobs = MemoryBlobs()
+        self.scene = Scene(
+            browser=FakeBrowser(FakeSession(self.happened, broken, refuses)),
+            environment=FakeEnvironment(self.happened, stage_broken),
+            blobs=self.blobs,
+            limits=limits,
+        )
+
+    async def trajectory(self):
+        return await play(self.task, self.agent, self.scene, id="t", seed=3, trial=1)
+
+
+async def test_an_answer_ends_the_episode_and_is_kept_as_it_came():
+    played = Play("click('1')", Decision.answer(" {odd} ", thought="done"))
+    trajectory = await played.trajectory()
+    assert trajectory.ending.kind == "answered"
+    assert trajectory.answer == " {odd} "
+    assert [step.index for step in trajectory.steps] == [0, 1]
+    assert trajectory.steps[0].waited_for == ("navigation",)
+    assert trajectory.steps[1].thought == "done"
+    assert (trajectory.task_hash, trajectory.seed, trajectory.trial) == (played.task.content_hash(), 3, 1)
+    assert played.blobs.read(trajectory.steps[0].seen.tree) == b"[1] link 'a'"
+    assert trajectory.network.count == 2
+
+
+async def test_the_log_is_sealed_before_anybody_looks():
+    task = samples.task(probes=(LocatorProbe(name="title", url="__SHOP__/x", script="document.title"),))
+    played = Play(Decision.answer("x"), task=task)
+    trajectory = await played.trajectory()
+    order = [event for event in played.happened.events if event != "observe"]
+    assert order == ["open http://shop.x.localhost:1/", "seal", "probe", "read http://shop.x.localhost:1/x"]
+    assert [type(probe) for probe in trajectory.probes] == [PageResult, RowsResult, LocatorResult]
+
+
+async def test_the_agent_is_told_the_real_addresses_and_the_record_keeps_the_place_holders():
+    played = Play(Decision.answer("x"))
+    trajectory = await played.trajectory()
+    assert played.agent.goal.start_urls == ("http://shop.x.localhost:1/",)
+    assert trajectory.goal.start_urls == ("__SHOP__/",)
+    assert trajectory.bases == {"shop": "http://shop.x.localhost:1"}
+
+
+async def test_the_key_is_not_in_the_record():
+    trajectory = await Play(Decision.answer("x")).trajectory()
+    assert "checks" not in trajectory.to_json()
+
+
+async def test_giving_up_is_an_answer_too():
+    trajectory = await Play("report_infeasible('no such thing')").trajectory()
+    assert (trajectory.ending.kind, trajectory.answer) == ("gave_up", "no such thing")
+
+
+async def test_an_agent_that_never_stops_is_stopped():
+    trajectory = await Play().trajectory()
+    assert trajectory.ending.kind == "step_limit"
+    assert len(trajectory.steps) == 5
+    assert trajectory.probes  # what it did is looked at all the same
+
+
+async def test_an_agent_that_never_decides_is_stopped():
+    played = Play(asyncio.sleep(60), limits=Limits(decide_seconds=0.05))
+    trajectory = await played.trajectory()
+    assert trajectory.ending.kind == "agent_crashed"
+    assert "longer than 0.05 s" in trajectory.ending.message
+
+
+async def test_an_episode_has_an_end():
+    played = Play(asyncio.sleep(60), limits=Limits(episode_seconds=0.05))
+    trajectory = await played.trajectory()
+    assert trajectory.ending.kind == "time_limit"
+    assert trajectory.network is not None
+
+
+@pytest.mark.parametrize("decision", [ZeroDivisionError("oops"), 42, None, {"action": "click"}, Exception("")])
+async def test_an_agent_that_breaks_ends_its_own_episode_only(decision):
+    trajectory = await Play("noop()", decision).trajectory()
+    assert trajectory.ending.kind == "agent_crashed"
+    assert "puppet" in trajectory.ending.message
+    assert len(trajectory.steps) == 1
+    assert trajectory.probes
+
+
+async def test_text_that_is_no_action_is_shown_to_the_agent_and_the_episode_goes_on():
+    played = Play("fly me to the moon", Decision.answer("x"))
+    trajectory = await played.trajectory()
+    assert trajectory.ending.kind == "answered"
+    assert trajectory.steps[0].action_text == "fly me to the moon"
+    assert trajectory.steps[0].actions == ()
+    assert "cannot be read" in played.agent.seen[1].last_error
+
+
+async def test_after_an_action_that_fails_the_rest_of_the_step_is_not_done():
+    played = Play("click('9')\nfill('2', 'x')", Decision.answer("x"), refuses="click")
+    trajectory = await played.trajectory()
+    assert not any(event.startswith("fill") for event in played.happened.events)
+    assert played.agent.seen[1].last_error == "There is no element 9."
+    assert trajectory.steps[0].error == "There is no element 9."
+
+
+async def test_an_answer_among_several_actions_comes_after_those_before_it():
+    played = Play("click('1')\nsend_msg_to_user('x')\nclick('2')")
+    trajectory = await played.trajectory()
+    clicks = [event for event in played.happened.events if event.startswith("click")]
+    assert clicks == [Action.of("click", "1").text]
+    assert trajectory.answer == "x"
+
+
+@pytest.mark.parametrize("broken", ["observe", "click(bid='1')", "seal"])
+async def test_a_browser_that_dies_is_a_fault_of_ours(broken):
+    trajectory = await Play("click('1')", Decision.answer("x"), broken=broken).trajectory()
+    assert trajectory.ending.kind == "fault"
+    assert trajectory.ending.fault.boundary == "BrowserError"
+
+
+@pytest.mark.parametrize("where", ["stage", "probe"])
+async def test_a_site_that_dies_is_a_fault_of_ours(where):
+    trajectory = await Play(Decision.answer("x"), stage_broken=where).trajectory()
+    assert trajectory.ending.kind == "fault"
+    assert not any(isinstance(probe, RowsResult) for probe in trajectory.probes)
+
+
+async def test_an_agent_with_something_open_is_told_to_close_it():
+    played = Play(ZeroDivisionError())
+    stopped = []
+
+    async def stop():
+        stopped.append(True)
+
+    played.agent.stop = stop
+    await played.trajectory()
+    assert stopped == [True]
+
+
+async def test_cancelling_is_not_a_fault():
+    played = Play(asyncio.sleep(60))
+    task = asyncio.ensure_future(played.trajectory())
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
