@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from webassay.analysis.rows import Row
     from webassay.catalog import Catalog, Selection
     from webassay.core.report import Report
+    from webassay.core.verdict import Verdict
     from webassay.store import Store
 
 GRADER = "rules"
@@ -80,8 +82,16 @@ def build(chosen: "Selection") -> "Catalog":
     return catalog
 
 
-def report_of(store: "Store", *, title: str = "", grader: str = GRADER) -> "Report":
-    from webassay.analysis.report import row_of, summarise
+def rows_of(place: Path, *, grader: str = GRADER) -> "list[Row]":
+    """Every planned unit of a run, and what became of it."""
+    from webassay.store import Store
+
+    with Store.open(place) as store:
+        return _rows(store, grader)
+
+
+def _rows(store: "Store", grader: str) -> "list[Row]":
+    from webassay.analysis.report import row_of
 
     rows = []
     for unit in store.units():
@@ -89,4 +99,18 @@ def report_of(store: "Store", *, title: str = "", grader: str = GRADER) -> "Repo
         verdict = None if trajectory is None else store.verdict(trajectory.id, grader)
         facts = {**unit.facts, "agent": unit.agent, "task_id": unit.task_id, "trial": unit.trial, "seed": unit.seed}
         rows.append(row_of(facts, trajectory, verdict))
-    return summarise(rows, title=title)
+    return rows
+
+
+def verdicts_of(place: Path) -> "list[Verdict]":
+    """Of every grader and judge, on the attempts that count."""
+    from webassay.store import Store
+
+    with Store.open(place) as store:
+        return [verdict for _, trajectory in store.trajectories() for verdict in store.verdicts(trajectory.id)]
+
+
+def report_of(store: "Store", *, title: str = "") -> "Report":
+    from webassay.analysis.report import summarise
+
+    return summarise(_rows(store, GRADER), title=title)

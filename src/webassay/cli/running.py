@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,8 +47,9 @@ def demo(
     Plays the reference solution and every naive baseline on the embedded shop. Needs no model and no key.
     """
     from webassay.agents.naive import NAIVE
+    from webassay.analysis.page import to_html
     from webassay.catalog import Selection
-    from webassay.cli.results import show, write_html
+    from webassay.cli.results import show, write
 
     path = out or _new_directory(Path("runs"), "demo")
     chosen = Selection(instances=1, templates=DEMO_TEMPLATES)
@@ -57,7 +59,7 @@ def demo(
     with Store.open(path) as store:
         report = common.report_of(store, title="webassay demo")
         show(report)
-        page = write_html(report, path / "report.html")
+        page = write(path / "report.html", to_html(report))
     out_of = common.console()
     out_of.print(f"\nReport: {page}    open it: [bold]{_opener()} {page}[/bold]")
     out_of.print(f"Look closer: [bold]webassay report {path}[/bold], [bold]webassay grade {path} --explain[/bold]")
@@ -88,6 +90,9 @@ def run(
     trials: Annotated[int, typer.Option("--trials", min=1, help="Times each agent plays each task.")] = 1,
     workers: Workers = 2,
     headed: Headed = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Block every page; then `grade --activity off` shows what was known.")
+    ] = False,
 ) -> None:
     """Play tasks with one or more agents, record everything, and grade it.
 
@@ -108,7 +113,7 @@ def run(
         seed=seed,
         limit=limit,
     )
-    play(chosen, expand(agent), out, trials=trials, workers=workers, headed=headed)
+    play(chosen, expand(agent), out, trials=trials, workers=workers, mode=Mode(headed=headed, offline=offline))
     from webassay.store import Store
 
     with Store.open(out) as store:
@@ -123,7 +128,7 @@ def play(
     *,
     trials: int = 1,
     workers: int = 2,
-    headed: bool = False,
+    mode: "Mode | None" = None,
 ) -> None:
     from webassay.catalog import check_agent
     from webassay.run.plan import plan
@@ -133,29 +138,36 @@ def play(
         check_agent(name)
     chromium = common.chromium()
     with Store.create(out) as store:
-        _remember(store, chosen)
+        _remember(store, chosen, mode or Mode())
         catalog = common.build(chosen)
         store.plan(plan(catalog.tasks, agents, trials=trials, seed=chosen.seed))
-        asyncio.run(_play(store, catalog, chromium, workers, headed))
+        asyncio.run(_play(store, catalog, chromium, workers, mode or Mode()))
 
 
-def _remember(store: "Store", chosen: "Selection") -> None:
+@dataclass(frozen=True)
+class Mode:
+    """How episodes are played, whatever the tasks."""
+
+    headed: bool = False
+    offline: bool = False
+
+
+def _remember(store: "Store", chosen: "Selection", mode: Mode) -> None:
     """So that grading and resuming build the same tasks; another selection in the same place is a mistake."""
-    from dataclasses import asdict
-
     from webassay.core.errors import InputError
 
-    text = json.dumps(asdict(chosen), sort_keys=True)
-    before = store.setting("selection")
-    if before is not None and before != text:
-        raise InputError(
-            f"{store.path} is a run of other tasks.",
-            hint=f"It was made with {before}. Give another --out, or the same options.",
-        )
-    store.set("selection", text)
+    given = {"selection": json.dumps(asdict(chosen), sort_keys=True), "offline": json.dumps(mode.offline)}
+    for name, text in given.items():
+        before = store.setting(name)
+        if before is not None and before != text:
+            raise InputError(
+                f"{store.path} is a run of other tasks, or was played otherwise.",
+                hint=f"It was made with {name} {before}. Give another --out, or the same options.",
+            )
+        store.set(name, text)
 
 
-async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int, headed: bool) -> None:
+async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int, mode: Mode) -> None:
     from webassay import catalog as things
     from webassay.browser.session import Browser
     from webassay.episode import Scene
@@ -175,8 +187,8 @@ async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int
             said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
             bar.update(line, completed=len(left) - len(store.unfinished()), description=f"episodes ({said})")
 
-        async with things.arena(common.cache_dir()) as environment, Browser(chromium, headed=headed) as browser:
-            scene = Scene(browser=browser, environment=environment, blobs=StoreBlobs(store))
+        async with things.arena(common.cache_dir()) as environment, Browser(chromium, headed=mode.headed) as browser:
+            scene = Scene(browser=browser, environment=environment, blobs=StoreBlobs(store), offline=mode.offline)
             await run_units(store, catalog, scene, graders, settings=Settings(workers=workers), watch=watch)
 
 

@@ -1,0 +1,198 @@
+"""How often the intervals hold the truth, and what a big report costs. `python scripts/bench_statistics.py`
+
+Coverage: templates have success rates drawn from a beta distribution with a given mean and intra-template correlation;
+tasks are drawn from their template's rate. An interval is right when it holds the mean of that distribution. The
+t-interval and the cluster bootstrap look at templates; Wilson's looks at tasks as if they were independent.
+"""
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from webassay.analysis import render, stats
+from webassay.analysis.page import to_html
+from webassay.analysis.report import Row, summarise
+from webassay.analysis.subset import TEXT, select
+
+Drawn = np.ndarray
+"""Success rate of each template, and how many tasks passed."""
+
+
+def draw(random: np.random.Generator, templates: int, tasks: int, rate: float, correlation: float) -> tuple[Drawn, int]:
+    spread = (1 - correlation) / correlation
+    chances = random.beta(rate * spread, (1 - rate) * spread, templates)
+    passed = random.binomial(tasks, chances)
+    return passed / tasks, int(passed.sum())
+
+
+METHODS: dict[str, Callable[[Drawn, int, int], stats.Estimate]] = {
+    "t over templates": lambda rates, passed, n: stats.t_interval(rates),
+    "cluster bootstrap": lambda rates, passed, n: stats.bootstrap_mean(rates, repeats=400),
+    "Wilson over tasks": lambda rates, passed, n: stats.wilson(passed, n),
+}
+
+
+def coverage(
+    method: str,
+    templates: int,
+    rate: float,
+    *,
+    tasks: int = 4,
+    correlation: float = 0.3,
+    repeats: int = 1000,
+    seed: int = 0,
+) -> float:
+    random = np.random.default_rng(seed)
+    right = 0
+    for _ in range(repeats):
+        rates, passed = draw(random, templates, tasks, rate, correlation)
+        found = METHODS[method](rates, passed, templates * tasks)
+        right += found.low is not None and found.high is not None and found.low <= rate <= found.high
+    return right / repeats
+
+
+def paired_coverage(templates: int, difference: float, *, repeats: int = 1000, seed: int = 0) -> tuple[float, float]:
+    """Share of intervals that hold the difference, and share that exclude 0 (power, or false alarms where it is 0)."""
+    random = np.random.default_rng(seed)
+    right = seen = 0
+    for _ in range(repeats):
+        shared = random.beta(1.0, 1.0, templates) * (1 - abs(difference))
+        better, base = shared + max(difference, 0.0), shared + max(-difference, 0.0)
+        test, reference = random.binomial(4, better) / 4, random.binomial(4, base) / 4
+        found = stats.paired_difference(dict(enumerate(test)), dict(enumerate(reference))).estimate
+        assert found.low is not None and found.high is not None
+        right += found.low <= difference <= found.high
+        seen += not found.low <= 0 <= found.high
+    return right / repeats, seen / repeats
+
+
+def coverage_table(templates: Iterable[int], rates: Iterable[float], repeats: int) -> Iterable[str]:
+    margin = 1.96 * math.sqrt(0.95 * 0.05 / repeats)
+    rates = list(rates)
+    yield f"Nominal 95 %; {repeats} draws, so ± {100 * margin:.1f}. 4 tasks per template, correlation 0.3."
+    yield "| method | templates | " + " | ".join(f"rate {rate:.0%}" for rate in rates) + " |"
+    yield "|---|---|" + "---|" * len(rates)
+    for method in METHODS:
+        for count in templates:
+            cells = [f"{100 * coverage(method, count, rate, repeats=repeats):.1f}" for rate in rates]
+            yield f"| {method} | {count} | " + " | ".join(cells) + " |"
+
+
+def agents_of_known_ability(seed: int, agents: int = 8, step: float = 0.8, templates: int = 190) -> list[Row]:
+    """The logit of success is ability less difficulty, and agents stand one step apart."""
+    random = np.random.default_rng(seed)
+    sites = ("shopping", "shopping_admin", "reddit", "gitlab", "map")
+    rows = []
+    for template in range(templates):
+        middle = random.normal(0, 1.2)
+        where = ("gitlab", "reddit") if template % 17 == 0 else (sites[template % 5],)
+        for instance in range(int(random.choice([2, 3, 4, 5, 5, 5, 6]))):
+            difficulty = middle + random.normal(0, 0.4)
+            for agent in range(agents):
+                chance = 1 / (1 + math.exp(difficulty - step * (agent - (agents - 1) / 2)))
+                rows.append(
+                    Row(
+                        agent=f"agent-{agent}",
+                        task_id=f"{template}.{instance}",
+                        template=str(template),
+                        sites=where,
+                        status="pass" if random.random() < chance else "fail",
+                    )
+                )
+    return rows
+
+
+def subset_table(seeds: int) -> Iterable[str]:
+    yield "| agents | step | mean tau-b | least | seeds with 0.9 or more |"
+    yield "|---|---|---|---|---|"
+    for step in (0.4, 0.6, 0.8):
+        for agents in (6, 8):
+            found = []
+            for seed in range(seeds):
+                rows = agents_of_known_ability(seed, agents, step)
+                size = len({row.task_id for row in rows}) // 5
+                found.append(select(rows, TEXT.model_copy(update={"size": size, "seed": seed})).ranking.value or 0.0)
+            enough = sum(tau >= 0.9 for tau in found)
+            yield f"| {agents} | {step} | {np.mean(found):.3f} | {min(found):.3f} | {enough} of {seeds} |"
+
+
+def big_report(agents: int = 8, tasks: int = 500, seed: int = 0) -> list[Row]:
+    random = np.random.default_rng(seed)
+    templates = tasks // 4
+    difficulty = random.normal(0, 1, templates)
+    rows = []
+    for agent in range(agents):
+        for task in range(tasks):
+            template = task % templates
+            chance = 1 / (1 + math.exp(difficulty[template] - 1.2 + 0.3 * agent))
+            fate = random.random()
+            status = (
+                "fault"
+                if fate < 0.01
+                else "missing"
+                if fate < 0.015
+                else "pass"
+                if random.random() < chance
+                else "fail"
+            )
+            steps = int(random.integers(1, 30))
+            rows.append(
+                Row(
+                    agent=f"agent-{agent}",
+                    task_id=f"task-{task}",
+                    status=status,
+                    benchmark="simulated",
+                    template=f"template-{template}",
+                    kind=("retrieve", "mutate", "navigate", "unachievable")[task % 4],
+                    sites=(("shop", "forum", "wiki", "hosting", "shop_admin")[template % 5],),
+                    chore=("massive_memory", "calculation", "long_term_memory", "others")[task % 4],
+                    difficulty=("easy", "medium", "hard")[task % 3],
+                    modality="tree",
+                    claimed="SUCCESS" if fate < 0.8 else "NOT_FOUND_ERROR",
+                    ending="answered",
+                    steps=steps,
+                    seconds=1.5 * steps,
+                    cost_usd=0.01 * steps * (agents - agent),
+                    actions={"click": steps // 2, "fill": steps // 4},
+                    findings=(("response.results", "mismatch"),) if status == "fail" else (),
+                    answered=True,
+                    checkpoint_reach=float(random.random()),
+                    fingerprint="rules 0.1.0 0123456789ab",
+                    key_hash=f"k{task}",
+                )
+            )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=1000)
+    repeats = parser.parse_args().repeats
+    for line in coverage_table((5, 10, 20, 50, 100, 190), (0.02, 0.1, 0.3, 0.5, 0.9), repeats):
+        print(line, flush=True)
+    print("\n| templates | true difference | interval holds it | interval excludes 0 |\n|---|---|---|---|")
+    for templates in (20, 50, 190):
+        for difference in (0.0, 0.03, 0.1):
+            right, seen = paired_coverage(templates, difference, repeats=repeats)
+            print(
+                f"| {templates} | {100 * difference:.0f} points | {100 * right:.1f} % | {100 * seen:.1f} % |",
+                flush=True,
+            )
+    print("\nA fifth of the tasks, ranking against all of them:")
+    for line in subset_table(12):
+        print(line, flush=True)
+    rows = big_report()
+    started = time.perf_counter()
+    report = summarise(rows, title="8 agents, 500 tasks")
+    summarised = time.perf_counter()
+    page = to_html(report)
+    paged = time.perf_counter()
+    print(f"\n8 agents x 500 tasks: summarised in {summarised - started:.2f} s, drawn in {paged - summarised:.2f} s")
+    print(f"page of {len(page.encode()) / 1e6:.2f} MB, JSON of {len(render.to_json(report)) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""The keys of the original WebArena, read as data, and its string rules, to find out what they let through.
+
+Only the rules for answers are here: what a page or a language model would have to say is unknown (None).
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from webassay.core.task import LegacyCheck, Task
+
+OR = re.compile(r" \|or\| ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One look at a page."""
+
+    url: str
+    locator: str
+    """Empty: the whole page."""
+    exact: str | None
+    includes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    flavour: str
+    types: tuple[str, ...]
+    exact: str | None
+    includes: tuple[str, ...] | None
+    fuzzy: str | tuple[str, ...] | None
+    url: str
+    targets: tuple[Target, ...]
+
+    @property
+    def says_not_possible(self) -> bool:
+        return isinstance(self.fuzzy, str) and compact(self.fuzzy) in ("na", "n/a")
+
+    @property
+    def text(self) -> str:
+        """Everything that the key names, as one text."""
+        fuzzy = (self.fuzzy,) if isinstance(self.fuzzy, str) else self.fuzzy or ()
+        parts = [self.url, self.exact or "", *(self.includes or ()), *fuzzy]
+        for target in self.targets:
+            parts += [target.url, target.exact or "", *target.includes]
+        return " ".join(parts)
+
+
+def compact(text: str) -> str:
+    """The detectors' normal form (appendix B): lower case, NFC, single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).lower().split())
+
+
+def key_of(task: Task) -> Key | None:
+    check = next((check for check in task.checks if isinstance(check, LegacyCheck)), None)
+    return None if check is None else read_key(check.eval, check.flavour)
+
+
+def read_key(evaluation: Mapping[str, Any], flavour: str) -> Key:
+    answers = evaluation.get("reference_answers") or {}
+    includes, fuzzy = answers.get("must_include"), answers.get("fuzzy_match")
+    exact = answers.get("exact_match")
+    return Key(
+        flavour=flavour,
+        types=tuple(evaluation.get("eval_types") or ()),
+        exact=None if exact is None else str(exact),
+        includes=None if includes is None else tuple(map(str, includes)),
+        fuzzy=fuzzy if fuzzy is None or isinstance(fuzzy, str) else tuple(map(str, fuzzy)),
+        url=evaluation.get("reference_url") or "",
+        targets=tuple(_target(raw) for raw in evaluation.get("program_html") or ()),
+    )
+
+
+def _target(raw: Mapping[str, Any]) -> Target:
+    required = raw.get("required_contents") or {}
+    exact = required.get("exact_match")
+    return Target(
+        url=raw.get("url") or "",
+        locator=(raw.get("locator") or "").strip(),
+        exact=None if exact is None else str(exact),
+        includes=tuple(map(str, required.get("must_include") or ())),
+    )
+
+
+# --- the string rules -----------------------------------------------------------------------------------
+
+
+def passes(key: Key, answer: str) -> bool | None:
+    """Whether an answer alone is enough. None: something else decides, too."""
+    if key.types != ("string_match",):
+        return None
+    said = _clean(answer)
+    results: list[bool | None] = []
+    if key.exact is not None:
+        results.append(_clean(key.exact) == said)
+    if key.includes is not None:
+        alone = len(key.includes) == 1
+        results += [_included(item, said, alone, key.flavour) for item in key.includes]
+    if key.fuzzy is not None:
+        plain = isinstance(key.fuzzy, str) and _clean(key.fuzzy) == said
+        results.append(True if plain else None)
+    if False in results:
+        return False
+    return None if None in results or not results else True
+
+
+def _included(item: str, said: str, alone: bool, flavour: str) -> bool:
+    wanted = _clean(item)
+    if flavour == "webchorearena" and OR.search(wanted):
+        return any(part in said for part in OR.split(wanted))
+    if alone and len(wanted) == 1:
+        return wanted in _tokens(said)
+    return wanted in said
+
+
+def _clean(text: str) -> str:
+    text = text.strip()
+    if text[:1] in ("'", '"') and text[-1:] == text[:1]:
+        text = text[1:-1]
+    return text.lower()
+
+
+def _tokens(text: str) -> list[str]:
+    """Near enough to the Penn Treebank rules: a date such as 3/2 is one token, a price loses its sign."""
+    text = re.sub(r"([;@#$%&?!()\[\]{}<>\"])", r" \1 ", text)
+    text = re.sub(r"([:,])(?!\d)", r" \1 ", text)
+    text = text.replace("'", " '")
+    text = re.sub(r"(?<=[^\s.])\.(?=\s|$)", " .", text)
+    return text.split()
+
+
+# --- answers of those who did not look ------------------------------------------------------------------
+
+NAIVE_ANSWERS: dict[str, Callable[[str], str]] = {
+    "N/A": lambda goal: "N/A",
+    "yes": lambda goal: "Yes",
+    "no": lambda goal: "No",
+    "zero": lambda goal: "0",
+    "empty": lambda goal: "",
+    "echo": lambda goal: goal,
+    "numbers of the goal": lambda goal: " ".join(re.findall(r"\d+(?:\.\d+)?", goal)),
+    "1 2 3": lambda goal: "1 2 3",
+}
+"""Name to what is answered to a goal (Table 8). The last one is here because the paper's 11 for "numbers of the
+intent" is what this constant gets; the numbers of the intent themselves get 4."""
+
+
+def naive_passes(key: Key, goal: str) -> list[str]:
+    return [name for name, answer in NAIVE_ANSWERS.items() if passes(key, answer(goal)) is True]

@@ -1,0 +1,81 @@
+"""A report as one HTML file: nothing to load, readable on a screen in light and dark, and on paper."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from webassay.analysis import plots, render
+from webassay.analysis.report import group_order
+from webassay.analysis.svg import Bar, forest
+from webassay.core.report import AgentReport, Comparison, Dimension, Group, Report
+
+environment = Environment(
+    loader=PackageLoader("webassay.analysis"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+
+
+def _unbroken(write: Callable[..., str]) -> Callable[..., str]:
+    """A number and its unit stay on one line."""
+    return lambda *args: write(*args).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+environment.filters.update(
+    percent=_unbroken(render.percent), plus_minus=_unbroken(render.plus_minus), bounds=_unbroken(render.bounds)
+)
+
+
+def to_html(report: Report) -> str:
+    return environment.get_template("report.html").render(
+        report=report,
+        contestants=render.contestants(report),
+        render=render,
+        intervals=Markup(_intervals(report.agents)),
+        differences=Markup(_differences(report.comparisons)),
+        dimensions=_dimensions(report),
+        plots={name: Markup(svg) for name, svg in plots.draw(report).items()},
+        plots_missing=not plots.available(),
+        warnings=list(render.all_warnings(report)),
+    )
+
+
+def _intervals(agents: Sequence[AgentReport]) -> str:
+    bars = [
+        Bar(agent.name, agent.success.macro, render.plus_minus(agent.success.macro), agent.baseline) for agent in agents
+    ]
+    return forest(bars, low=0.0, high=1.0, step=0.2) if bars else ""
+
+
+def _differences(comparisons: Sequence[Comparison]) -> str:
+    bars = [
+        Bar(one.agent, one.difference, f"{render.points(one.difference)} {render.bounds(one.difference)}")
+        for one in comparisons
+    ]
+    if not bars:
+        return ""
+    ends = [abs(end) for bar in bars for end in (bar.interval.low, bar.interval.high, bar.interval.value) if end]
+    # A round axis that holds every interval, at least ten points each way.
+    reach = max(0.1, math.ceil(10 * max(ends, default=0.1)) / 10)
+    step = reach / 2 if reach <= 0.2 else reach / 4
+    return forest(bars, low=-reach, high=reach, step=step, zero=True)
+
+
+def _dimensions(report: Report) -> dict[Dimension, tuple[list[str], list[tuple[AgentReport, list[Group | None]]]]]:
+    """Dimension to its group names and, for each agent, its groups in that order."""
+    result: dict[Dimension, tuple[list[str], list[tuple[AgentReport, list[Group | None]]]]] = {}
+    agents = render.contestants(report)
+    for dimension in dict.fromkeys(group.dimension for agent in agents for group in agent.groups):
+        own = {
+            (agent.name, group.name): group
+            for agent in agents
+            for group in agent.groups
+            if group.dimension == dimension
+        }
+        names = sorted({name for _, name in own}, key=group_order)
+        if len(names) > 1:
+            result[dimension] = (
+                names,
+                [(agent, [own.get((agent.name, name)) for name in names]) for agent in agents],
+            )
+    return result

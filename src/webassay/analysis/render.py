@@ -1,0 +1,334 @@
+"""A report as text: for the terminal, for Markdown, for a spreadsheet, for a program."""
+
+import csv
+import io
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from webassay.core.report import AgentReport, Comparison, Contamination, Interval, Report, Success
+
+DASH = "–"
+
+
+# --- how numbers are written ----------------------------------------------------------------------------
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return DASH if value is None else f"{100 * value:.{digits}f} %"
+
+
+def plus_minus(interval: Interval) -> str:
+    """`49.0 % ± 4.8`, as the paper writes it; only for symmetrical intervals."""
+    if interval.value is None or interval.low is None or interval.high is None:
+        return percent(interval.value)
+    return f"{percent(interval.value)} ± {50 * (interval.high - interval.low):.1f}"
+
+
+def bounds(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return DASH
+    return f"[{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def points(interval: Interval) -> str:
+    return DASH if interval.value is None else f"{100 * interval.value:+.1f}"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    return DASH if value is None else f"{value:,.{digits}f}"
+
+
+def tokens(value: float) -> str:
+    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.1f} k" if value >= 1e4 else f"{value:.0f}"
+
+
+def money(value: float | None) -> str:
+    return DASH if value is None else f"${value:,.2f}" if value >= 1 else f"${value:.4f}"
+
+
+def p_value(value: float | None) -> str:
+    return DASH if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def outcome(comparison: Comparison) -> str:
+    """Judged by the corrected p-value, so that many comparisons do not find something by trying often."""
+    difference = comparison.difference.value
+    if comparison.p_adjusted is None or difference is None:
+        return "not enough templates"
+    if comparison.p_adjusted >= 0.05:
+        return "no difference shown"
+    return f"{'above' if difference > 0 else 'below'} {comparison.anchor}"
+
+
+def paired_on(comparison: Comparison) -> str:
+    same = "identical tasks" if comparison.identical_tasks else f"{comparison.tasks_left_out} left out"
+    return f"{comparison.tasks} tasks, {comparison.difference.units} templates; {same}"
+
+
+def contestants(report: Report) -> tuple[AgentReport, ...]:
+    """Agents that try; where there are none, all. Details of baselines would only hide those of the others."""
+    return tuple(agent for agent in report.agents if not agent.baseline) or report.agents
+
+
+# --- the tables, once -----------------------------------------------------------------------------------
+
+SUCCESS_HEADINGS = (
+    "agent",
+    "success (template-macro, 95 %)",
+    "unscored as failures",
+    "passed / scored",
+    "micro (Wilson 95 %)",
+    "attempted / planned",
+    "faulted",
+    "abstained",
+    "missing",
+)
+
+
+def success_cells(success: Success) -> tuple[str, ...]:
+    counts = success.counts
+    return (
+        plus_minus(success.macro),
+        _worst(success),
+        f"{counts.passed} / {counts.scored}",
+        _micro(success),
+        f"{counts.attempted} / {counts.planned}",
+        str(counts.faulted),
+        str(counts.abstained),
+        str(counts.missing),
+    )
+
+
+COMPARISON_HEADINGS = (
+    "agent",
+    "difference (points)",
+    "95 % interval",
+    "p",
+    "p (Holm)",
+    "verdict",
+    "paired on",
+    "templates to see 3 points",
+)
+
+
+def comparison_cells(comparison: Comparison) -> tuple[str, ...]:
+    needed = comparison.templates_to_see_3_points
+    return (
+        comparison.agent,
+        points(comparison.difference),
+        bounds(comparison.difference),
+        p_value(comparison.p_value),
+        p_value(comparison.p_adjusted),
+        outcome(comparison),
+        paired_on(comparison),
+        DASH if needed is None else f"{needed:,}",
+    )
+
+
+EFFORT_HEADINGS = ("agent", "steps (median)", "seconds (median)", "tokens in", "tokens out", "cost", "cost per success")
+
+
+def effort_cells(agent: AgentReport) -> tuple[str, ...]:
+    effort = agent.efficiency
+    return (
+        agent.name,
+        number(effort.steps.median, 0),
+        number(effort.seconds.median),
+        tokens(effort.input_tokens.total) if effort.input_tokens.known else DASH,
+        tokens(effort.output_tokens.total) if effort.output_tokens.known else DASH,
+        money(effort.cost_usd.total) if effort.cost_usd.known else DASH,
+        money(effort.cost_per_success),
+    )
+
+
+# --- terminal -------------------------------------------------------------------------------------------
+
+
+def to_table(report: Report) -> RenderableType:
+    """Something rich can print; meant to fit 80 columns."""
+    agents = report.agents
+    success = []
+    counts = []
+    for agent in agents:
+        c = agent.success.counts
+        figures = (plus_minus(agent.success.macro), _worst(agent.success), _micro(agent.success))
+        success.append((agent.name, *figures, f"{c.passed} / {c.scored}"))
+        counts.append((agent.name, *map(str, (c.planned, c.attempted, c.faulted, c.abstained, c.missing))))
+    headings = ("agent", "success, template-macro", "unscored as failures", "micro, Wilson", "passed / scored")
+    parts: list[RenderableType] = [
+        rich_table(report.title or None, headings, success),
+        rich_table(
+            "What became of the work", ("agent", "planned", "attempted", "faulted", "abstained", "missing"), counts
+        ),
+    ]
+    if report.comparisons:
+        rows = [comparison_cells(comparison) for comparison in report.comparisons]
+        title = f"Paired differences to {report.anchor}"
+        parts.append(rich_table(title, COMPARISON_HEADINGS[:6], [row[:6] for row in rows]))
+        parts += [Text(f"{row[0]}: {row[6]}{_needed(row[7])}", style="dim") for row in rows]
+    parts.append(rich_table("Effort", EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]))
+    if report.contamination is not None:
+        parts.append(Text(without_work(report.contamination)))
+    parts.extend(Text(f"! {warning}", style="yellow") for warning in all_warnings(report))
+    return Stack(*parts)
+
+
+def without_work(found: Contamination) -> str:
+    return (
+        f"Success without work: {len(found.members)} baselines, {percent(found.mean.value)} on average; "
+        f"at least one of them passes {percent(found.union.value)} {bounds(found.union)} of the tasks."
+    )
+
+
+def _needed(templates: str) -> str:
+    return "" if templates == DASH else f"; 3 points would show on {templates} templates"
+
+
+def _micro(success: Success) -> str:
+    return f"{percent(success.micro.value)} {bounds(success.micro)}" if success.counts.scored else DASH
+
+
+def _worst(success: Success) -> str:
+    return "same" if success.complete else plus_minus(success.worst)
+
+
+def _success_rows(report: Report) -> list[tuple[str, ...]]:
+    return [(agent.name, *success_cells(agent.success)) for agent in report.agents]
+
+
+def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
+    table.padding = (0, 1, 0, 0)
+    for place, heading in enumerate(headings):
+        cells = [row[place] for row in rows]
+        right = place > 0 and 2 * sum(map(_like_a_number, cells)) >= len(cells)
+        if right:
+            # Headings are broken into lines before numbers are; where it is too narrow, names and texts give way.
+            heading = textwrap.fill(heading, max(8, *map(len, cells), 0), break_long_words=False)
+        table.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in rows:
+        # Text, not markup: an agent may be called `[red]`.
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _like_a_number(cell: str) -> bool:
+    return cell[:1] in "0123456789+-–$<[" and len(cell) < 24
+
+
+def all_warnings(report: Report) -> Iterator[str]:
+    yield from report.warnings
+    for comparison in report.comparisons:
+        for warning in comparison.warnings:
+            yield f"{comparison.agent} and {comparison.anchor}: {warning}."
+
+
+# --- Markdown, CSV, JSON --------------------------------------------------------------------------------
+
+
+def to_markdown(report: Report) -> str:
+    lines = [f"# {plain(report.title or 'Report')}", "", _in_words(report), ""]
+    lines += [f"- **Note:** {plain(warning)}" for warning in all_warnings(report)]
+    lines += ["", "## Success", "", *markdown_table(SUCCESS_HEADINGS, _success_rows(report))]
+    if report.comparisons:
+        rows = [comparison_cells(comparison) for comparison in report.comparisons]
+        lines += [
+            "",
+            f"## Paired differences to {plain(report.anchor)}",
+            "",
+            *markdown_table(COMPARISON_HEADINGS, rows),
+        ]
+    for dimension in dict.fromkeys(group.dimension for agent in report.agents for group in agent.groups):
+        rows = [
+            (agent.name, group.name, *success_cells(group.success))
+            for agent in contestants(report)
+            for group in agent.groups
+            if group.dimension == dimension
+        ]
+        if len({row[1] for row in rows}) < 2:
+            continue
+        lines += ["", f"## By {dimension}", "", *markdown_table(("agent", dimension, *SUCCESS_HEADINGS[1:]), rows)]
+    lines += [
+        "",
+        "## Effort",
+        "",
+        *markdown_table(EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]),
+    ]
+    modes = [
+        (agent.name, mode.check, mode.code or DASH, str(mode.episodes), str(mode.count))
+        for agent in contestants(report)
+        for mode in agent.failures
+    ]
+    if modes:
+        lines += ["", "## What went wrong", ""]
+        lines += markdown_table(("agent", "check", "code", "episodes", "times"), modes)
+    if report.contamination is not None:
+        lines += ["", plain(without_work(report.contamination))]
+    if report.gradings:
+        rows = [(grading.agent, grading.fingerprint, str(grading.units)) for grading in report.gradings]
+        lines += ["", "## Graders", "", *markdown_table(("agent", "grader", "verdicts"), rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _in_words(report: Report) -> str:
+    counts = report.counts
+    return (
+        f"{len(report.agents)} agents, {report.tasks} tasks of {report.templates} templates. "
+        f"Planned {counts.planned}, attempted {counts.attempted}, scored {counts.scored}, "
+        f"faulted {counts.faulted}, abstained {counts.abstained}, missing {counts.missing}."
+    )
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
+    return lines + ["| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows]
+
+
+def plain(text: str) -> str:
+    """Names come from outside: they must not break the table or become markup."""
+    escaped = "".join(f"\\{char}" if char in "\\|<>*_`[]#" else char for char in text)
+    return " ".join(escaped.split())
+
+
+def to_json(report: Report) -> str:
+    return report.model_dump_json(indent=1) + "\n"
+
+
+CSV_HEADINGS = [
+    *("agent", "dimension", "group"),
+    *("planned", "attempted", "scored", "passed", "failed", "abstained", "faulted", "missing", "templates"),
+    *("macro", "macro_low", "macro_high", "worst", "worst_low", "worst_high", "micro", "micro_low", "micro_high"),
+]
+
+
+def to_csv(report: Report) -> str:
+    """One line for each agent and each of its groups; numbers in full, empty where there is none."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_HEADINGS)
+    for agent in report.agents:
+        writer.writerow([csv_cell(agent.name), "all", "", *_csv_numbers(agent.success)])
+        for group in agent.groups:
+            numbers = _csv_numbers(group.success)
+            writer.writerow([csv_cell(agent.name), group.dimension, csv_cell(group.name), *numbers])
+    return out.getvalue()
+
+
+def _csv_numbers(success: Success) -> list[float | int | None]:
+    counts = success.counts
+    numbers: list[float | int | None] = [counts.planned, counts.attempted, counts.scored, counts.passed, counts.failed]
+    numbers += [counts.abstained, counts.faulted, counts.missing, success.templates]
+    for interval in (success.macro, success.worst, success.micro):
+        numbers += [interval.value, interval.low, interval.high]
+    return numbers
+
+
+def csv_cell(text: str) -> str:
+    # A spreadsheet would compute a name that starts like a formula.
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,0 +1,422 @@
+"""The formulas. Plain numbers in, plain numbers out; nothing here knows what an agent or a task is.
+
+Section numbers refer to the WebArena Verified paper (docs/statistics.md says which formula comes from where,
+and where each of them stops being good). Three habits hold throughout:
+
+- What cannot be computed is None, never 0 and never a guess: no units, one template, a constant ranking.
+- Intervals are the formula's and are not cut off at 0 and 1; a plot may cut them, a number may not.
+- Every bootstrap takes its seed, so that a report made twice is the same report.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+BOOTSTRAP_REPEATS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number, the interval around it, and of how many independent units it is made."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    units: int
+    method: str
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def z_of(confidence: float) -> float:
+    """Two-sided normal quantile: 1.96 for 0.95, 1.282 for 0.80."""
+    _within(confidence, "confidence")
+    return float(special.ndtri(0.5 + confidence / 2))
+
+
+def t_of(confidence: float, degrees: int) -> float:
+    _within(confidence, "confidence")
+    return float(special.stdtrit(degrees, 0.5 + confidence / 2))
+
+
+# --- success rates --------------------------------------------------------------------------------------
+
+
+def wilson(successes: int, n: int, confidence: float = CONFIDENCE, *, z: float | None = None) -> Estimate:
+    """Share of successes with Wilson's score interval (micro success; over-acceptance, section 3.2)."""
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes out of {n}")
+    if n == 0:
+        return Estimate(None, None, None, 0, "wilson")
+    z = z_of(confidence) if z is None else z
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    # At 0 and n the bound is exactly 0 and 1; rounding must not leave it a hair beside that.
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == n else min(1.0, centre + half)
+    return Estimate(p, low, high, n, "wilson")
+
+
+def t_interval(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Mean with the two-sided t-interval over its units (section 4.4; F.1, equation 3).
+
+    One unit has a mean and no interval. Units that are all equal have an interval of width 0: true to the
+    formula, and a reason to read Wilson's beside it.
+    """
+    data = [float(value) for value in values]
+    if not data:
+        return Estimate(None, None, None, 0, "t")
+    mean = math.fsum(data) / len(data)
+    if len(data) == 1:
+        return Estimate(mean, None, None, 1, "t")
+    variance = math.fsum((value - mean) ** 2 for value in data) / (len(data) - 1)
+    half = t_of(confidence, len(data) - 1) * math.sqrt(variance / len(data))
+    return Estimate(mean, mean - half, mean + half, len(data), "t")
+
+
+def means_by(units: Iterable[tuple[K, float]]) -> dict[K, float]:
+    """The mean of each group, in order of first appearance."""
+    groups: dict[K, list[float]] = {}
+    for key, value in units:
+        groups.setdefault(key, []).append(float(value))
+    return {key: math.fsum(values) / len(values) for key, values in groups.items()}
+
+
+def template_rates(units: Iterable[tuple[K, Hashable, float]]) -> dict[K, float]:
+    """Template to success rate, of (template, task, score): trials are averaged in their task, tasks in their template.
+
+    With as many trials for every task this is the plain mean (H.5); with unequal numbers a task that was tried
+    more often does not weigh more.
+    """
+    tasks = means_by(((template, task), score) for template, task, score in units)
+    return means_by((template, rate) for (template, _), rate in tasks.items())
+
+
+def site_macro(rates: Iterable[tuple[Hashable, float]], confidence: float = CONFIDENCE) -> Estimate:
+    """Mean over websites of the mean of their template rates; the website is the unit (F.3)."""
+    return t_interval(means_by(rates).values(), confidence)
+
+
+# --- comparisons ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Test minus reference, over the units that both have."""
+
+    estimate: Estimate
+    p_value: float | None
+    only_test: int
+    only_reference: int
+
+
+def paired_difference(
+    test: Mapping[K, float], reference: Mapping[K, float], confidence: float = CONFIDENCE
+) -> Difference:
+    """Mean per-template difference with its t-interval (F.2; G.1, equation 4) and two-sided p-value."""
+    shared = [key for key in test if key in reference]
+    differences = [test[key] - reference[key] for key in shared]
+    estimate = t_interval(differences, confidence)
+    return Difference(
+        estimate, _p_value(differences, estimate), len(test) - len(shared), len(reference.keys() - test.keys())
+    )
+
+
+def _p_value(differences: Sequence[float], estimate: Estimate) -> float | None:
+    if estimate.value is None or len(differences) < 2:
+        return None
+    variance = math.fsum((d - estimate.value) ** 2 for d in differences) / (len(differences) - 1)
+    error = math.sqrt(variance / len(differences))
+    if error < 1e-12:
+        # All differences alike: t would be infinite however few there are. The sign test still knows how many.
+        return 1.0 if abs(estimate.value) < 1e-12 else 2 * 0.5 ** len(differences)
+    return float(2 * special.stdtr(len(differences) - 1, -abs(estimate.value) / error))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order given."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running
+    return adjusted
+
+
+def power_of(templates: int, difference: float, deviation: float, alpha: float = 0.05) -> float:
+    """Chance that the paired t-test over so many templates sees a true difference (two-sided)."""
+    if templates < 2 or deviation <= 0:
+        raise ValueError("power needs two templates and a positive deviation")
+    degrees = templates - 1
+    shift = abs(difference) / deviation * math.sqrt(templates)
+    edge = float(special.stdtrit(degrees, 1 - alpha / 2))
+    # Far out scipy's non-central t gives up (nan) where the share below the edge is 0 to nine digits.
+    below = np.nan_to_num(special.nctdtr(degrees, shift, np.array([edge, -edge])), nan=0.0)
+    return float(1 - below[0] + below[1])
+
+
+def templates_needed(
+    difference: float, deviation: float, power: float = 0.8, alpha: float = 0.05, *, limit: int = 10_000_000
+) -> int | None:
+    """The fewest templates that show a difference with this power; None beyond the limit."""
+    _within(power, "power")
+    if difference == 0:
+        return None
+    low, high = 1, 2
+    while power_of(high, difference, deviation, alpha) < power:
+        low, high = high, high * 2
+        if high > limit:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if power_of(middle, difference, deviation, alpha) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+# --- bootstrap ------------------------------------------------------------------------------------------
+
+
+def cluster_bootstrap(
+    clusters: Sequence[T],
+    statistic: Callable[[Sequence[T]], float | None],
+    *,
+    confidence: float = CONFIDENCE,
+    repeats: int = BOOTSTRAP_REPEATS,
+    seed: int = 0,
+) -> Estimate:
+    """Percentile interval from drawing whole clusters with replacement; draws without a value are left out."""
+    value = statistic(clusters)
+    if value is None or len(clusters) < 2:
+        return Estimate(value, None, None, len(clusters), "cluster bootstrap")
+    draws = np.random.default_rng(seed).integers(0, len(clusters), size=(repeats, len(clusters)))
+    drawn = (statistic([clusters[i] for i in draw]) for draw in draws)
+    low, high = _percentiles([x for x in drawn if x is not None], confidence)
+    return Estimate(value, low, high, len(clusters), "cluster bootstrap")
+
+
+def bootstrap_mean(
+    values: Iterable[float], *, confidence: float = CONFIDENCE, repeats: int = BOOTSTRAP_REPEATS, seed: int = 0
+) -> Estimate:
+    """The same for a mean of cluster means, drawn in one go: the check beside the t-interval."""
+    data = np.asarray(list(values), dtype=np.float64)
+    if len(data) < 2:
+        return Estimate(float(data[0]) if len(data) else None, None, None, len(data), "cluster bootstrap")
+    draws = np.random.default_rng(seed).integers(0, len(data), size=(repeats, len(data)))
+    low, high = _percentiles(data[draws].mean(axis=1), confidence)
+    return Estimate(float(data.mean()), low, high, len(data), "cluster bootstrap")
+
+
+def summed_bootstrap(
+    parts: Sequence[Floats],
+    statistic: Callable[[Floats], float | None],
+    *,
+    confidence: float = CONFIDENCE,
+    repeats: int = BOOTSTRAP_REPEATS,
+    seed: int = 0,
+) -> Estimate:
+    """`cluster_bootstrap` for a statistic of the sum over clusters: the draws are matrix products."""
+    if not parts:
+        return Estimate(None, None, None, 0, "cluster bootstrap")
+    stack = np.asarray(parts, dtype=np.float64)
+    value = statistic(stack.sum(axis=0))
+    if value is None or len(parts) < 2:
+        return Estimate(value, None, None, len(parts), "cluster bootstrap")
+    draws = np.random.default_rng(seed).integers(0, len(parts), size=(repeats, len(parts)))
+    times = np.stack([np.bincount(draw, minlength=len(parts)) for draw in draws])
+    totals = np.tensordot(times, stack, axes=1)
+    drawn = [x for x in map(statistic, totals) if x is not None]
+    low, high = _percentiles(drawn, confidence)
+    return Estimate(value, low, high, len(parts), "cluster bootstrap")
+
+
+def _percentiles(draws: Sequence[float] | Floats, confidence: float) -> tuple[float | None, float | None]:
+    _within(confidence, "confidence")
+    if len(draws) == 0:
+        return None, None
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(np.asarray(draws, dtype=np.float64), (tail, 1 - tail))
+    return float(low), float(high)
+
+
+# --- repeated trials ------------------------------------------------------------------------------------
+
+
+def pass_at_k(n: int, successes: int, k: int) -> float:
+    """Chance that at least one of k trials passes, drawn without replacement from the n that were made."""
+    _trials(n, successes, k)
+    return 1.0 - math.comb(n - successes, k) / math.comb(n, k)
+
+
+def pass_hat_k(n: int, successes: int, k: int) -> float:
+    """Chance that all of k trials pass (pass^k), drawn without replacement from the n that were made."""
+    _trials(n, successes, k)
+    return math.comb(successes, k) / math.comb(n, k)
+
+
+def _trials(n: int, successes: int, k: int) -> None:
+    if not (1 <= k <= n and 0 <= successes <= n):
+        raise ValueError(f"k={k} of n={n} trials with {successes} successes")
+
+
+# --- rankings -------------------------------------------------------------------------------------------
+
+
+def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Rank correlation with ties (section 4.5, H.3); None where a ranking is all ties."""
+    if len(x) != len(y):
+        raise ValueError("rankings of different length")
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    upper = np.triu_indices(len(a), 1)
+    signs_a = np.sign(a[:, None] - a[None, :])[upper]
+    signs_b = np.sign(b[:, None] - b[None, :])[upper]
+    untied = float(np.sum(signs_a != 0)) * float(np.sum(signs_b != 0))
+    if untied == 0:
+        return None
+    # The two roots apart can round to just above 1.
+    return max(-1.0, min(1.0, float(np.sum(signs_a * signs_b)) / math.sqrt(untied)))
+
+
+def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Indices of the (cost, success) points that no other beats, the cheapest first."""
+
+    def beaten(i: int) -> bool:
+        cost, success = points[i]
+        return any(
+            c <= cost and s >= success and (c < cost or s > success) for j, (c, s) in enumerate(points) if j != i
+        )
+
+    return sorted((i for i in range(len(points)) if not beaten(i)), key=lambda i: points[i])
+
+
+# --- agreement ------------------------------------------------------------------------------------------
+#
+# Each coefficient is a function of a table that is a sum over items. So the table of a drawn sample is a sum of
+# tables of clusters, and a bootstrap need not touch the items again.
+
+Weights = Literal["none", "linear", "quadratic"]
+Scale = Literal["nominal", "ordinal", "interval"]
+
+
+def cohen_kappa(a: Sequence[Any], b: Sequence[Any], *, weights: Weights = "none") -> float | None:
+    """Cohen's kappa of two raters over the same items (appendix B); None where chance alone explains everything.
+
+    Weights use the sorted order of the levels that occur, so pass them only for ordered levels.
+    """
+    levels = sorted(set(a) | set(b))
+    return kappa_of(contingency(list(zip(a, b, strict=True)), levels), weights)
+
+
+def contingency(pairs: Iterable[tuple[Any, Any]], levels: Sequence[Any]) -> Floats:
+    place = {level: i for i, level in enumerate(levels)}
+    table = np.zeros((len(levels), len(levels)))
+    for one, other in pairs:
+        table[place[one], place[other]] += 1
+    return table
+
+
+def kappa_of(table: Floats, weights: Weights = "none") -> float | None:
+    if table.sum() == 0:
+        return None
+    observed = table / table.sum()
+    chance = np.outer(observed.sum(axis=1), observed.sum(axis=0))
+    distance = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table)))).astype(np.float64)
+    penalty = distance > 0 if weights == "none" else distance if weights == "linear" else distance**2
+    expected = float((penalty * chance).sum())
+    return None if expected == 0 else 1 - float((penalty * observed).sum()) / expected
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float | None:
+    """Fleiss' kappa; one row per item, as many ratings in each."""
+    if not ratings:
+        return None
+    if len(ratings[0]) < 2 or any(len(row) != len(ratings[0]) for row in ratings):
+        raise ValueError("every item needs the same number of ratings, at least two")
+    levels = sorted({rating for row in ratings for rating in row})
+    return fleiss_of(np.sum([fleiss_part(row, levels) for row in ratings], axis=0))
+
+
+def fleiss_part(row: Sequence[Any], levels: Sequence[Any]) -> Floats:
+    """How often each level was given to an item, then the item's agreement, then 1 for the item."""
+    counts = np.array([list(row).count(level) for level in levels], dtype=np.float64)
+    agreement = ((counts**2).sum() - len(row)) / (len(row) * (len(row) - 1))
+    return np.append(counts, [agreement, 1.0])
+
+
+def fleiss_of(total: Floats) -> float | None:
+    counts, agreement, items = total[:-2], float(total[-2]), float(total[-1])
+    if items == 0:
+        return None
+    chance = float(((counts / counts.sum()) ** 2).sum())
+    return None if chance == 1 else (agreement / items - chance) / (1 - chance)
+
+
+def krippendorff_alpha(ratings: Sequence[Sequence[Any]], *, level: Scale = "nominal") -> float | None:
+    """Krippendorff's alpha; one row per item, None where a rater gave no rating."""
+    levels = sorted({value for row in ratings for value in row if value is not None})
+    parts = [coincidences(row, levels) for row in ratings]
+    return alpha_of(np.sum(parts, axis=0), levels, level) if parts and levels else None
+
+
+def coincidences(row: Sequence[Any], levels: Sequence[Any]) -> Floats:
+    """Pairs of ratings within one item, each item weighing as much as it has ratings; one rating makes no pair."""
+    given = [value for value in row if value is not None]
+    counts = np.array([given.count(level) for level in levels], dtype=np.float64)
+    if len(given) < 2:
+        return np.zeros((len(levels), len(levels)))
+    return np.asarray((np.outer(counts, counts) - np.diag(counts)) / (len(given) - 1))
+
+
+def alpha_of(table: Floats, levels: Sequence[Any], level: Scale = "nominal") -> float | None:
+    totals = table.sum(axis=1)
+    n = float(totals.sum())
+    if n < 2:
+        return None
+    distance = _distances(levels, totals, level)
+    expected = float((np.outer(totals, totals) * distance).sum()) / (n - 1)
+    return None if expected == 0 else 1 - float((table * distance).sum()) / expected
+
+
+def _distances(levels: Sequence[Any], totals: Floats, level: Scale) -> Floats:
+    if level == "nominal":
+        return np.asarray(1.0 - np.eye(len(levels)))
+    if level == "interval":
+        values = np.asarray(levels, dtype=np.float64)
+        return np.asarray(np.subtract.outer(values, values) ** 2)
+    # Ordinal: how many ratings lie between the two levels, half of the ends included.
+    middles = np.cumsum(totals) - totals / 2
+    return np.asarray(np.subtract.outer(middles, middles) ** 2)
+
+
+# --- inequality -----------------------------------------------------------------------------------------
+
+
+def gini(sizes: Iterable[float]) -> float | None:
+    """0: all the same size; towards 1: one has everything (template balance, section 4.4)."""
+    ordered = sorted(sizes)
+    total = math.fsum(ordered)
+    if not ordered or total == 0:
+        return None
+    n = len(ordered)
+    return 2 * math.fsum(i * size for i, size in enumerate(ordered, 1)) / (n * total) - (n + 1) / n
+
+
+def _within(share: float, name: str) -> None:
+    if not 0 < share < 1:
+        raise ValueError(f"{name} must lie between 0 and 1, not be {share}")

@@ -1,0 +1,64 @@
+"""The two pictures that every report has, drawn without any library: intervals, and differences to an anchor."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import NamedTuple
+
+from webassay.core.report import Interval
+
+_WIDTH = 860
+_LEFT = 220
+_RIGHT = 170
+_ROW = 34
+_TOP = 14
+
+
+class Bar(NamedTuple):
+    label: str
+    interval: Interval
+    text: str
+    faint: bool = False
+    """Drawn hollow: the anchor, or an agent that is no contestant."""
+
+
+def forest(bars: Sequence[Bar], *, low: float, high: float, step: float, zero: bool = False) -> str:
+    """Point and interval for each bar, on an axis in percent; colours come from the page's style."""
+    height = _TOP + _ROW * len(bars) + 30
+    span = high - low
+
+    def x(value: float) -> float:
+        return round(_LEFT + (min(max(value, low), high) - low) / span * (_WIDTH - _LEFT - _RIGHT), 1)
+
+    parts = [f'<svg class="forest" role="img" viewBox="0 0 {_WIDTH} {height}">']
+    parts.append(f"<title>{escape('; '.join(f'{bar.label}: {bar.text}' for bar in bars))}</title>")
+    bottom = height - 24
+    for tick in range(round(span / step) + 1):
+        value = low + tick * step
+        parts.append(f'<line class="grid" x1="{x(value)}" x2="{x(value)}" y1="{_TOP - 6}" y2="{bottom}"/>')
+        sign = "+" if zero and value > 1e-9 else ""
+        shown = f"{sign}{100 * value:.0f}{'' if zero else ' %'}"
+        parts.append(f'<text class="tick" x="{x(value)}" y="{height - 7}" text-anchor="middle">{shown}</text>')
+    if zero:
+        parts.append(f'<line class="zero" x1="{x(0)}" x2="{x(0)}" y1="{_TOP - 6}" y2="{bottom}"/>')
+    for place, bar in enumerate(bars):
+        parts += _bar(bar, _TOP + _ROW * place + _ROW / 2, x)
+    return "".join([*parts, "</svg>"])
+
+
+def _bar(bar: Bar, y: float, x: Callable[[float], float]) -> list[str]:
+    kind = "bar faint" if bar.faint else "bar"
+    parts = [f'<g class="{kind}"><text class="label" x="{_LEFT - 14}" y="{y + 4}" text-anchor="end">']
+    parts.append(f"{escape(_shortened(bar.label))}</text>")
+    interval = bar.interval
+    if interval.low is not None and interval.high is not None:
+        left, right = x(interval.low), x(interval.high)
+        parts.append(f'<line class="whisker" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>')
+        parts += [f'<line class="whisker" x1="{end}" x2="{end}" y1="{y - 5}" y2="{y + 5}"/>' for end in (left, right)]
+    if interval.value is not None:
+        parts.append(f'<circle class="point" cx="{x(interval.value)}" cy="{y}" r="5"/>')
+    parts.append(f'<text class="value" x="{_WIDTH - _RIGHT + 16}" y="{y + 4}">{escape(bar.text)}</text></g>')
+    return parts
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= 28 else label[:27] + "…"

@@ -1,0 +1,138 @@
+"""The same report as a terminal table, Markdown, CSV, JSON and a page; the texts are pinned as golden files.
+
+`python -m tests.unit.test_report_render` writes the golden files again.
+"""
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from webassay.analysis import plots, render
+from webassay.analysis.page import to_html
+from webassay.analysis.report import Row, summarise
+from webassay.core.report import Interval, Report
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "report"
+
+
+def sample() -> Report:
+    """Three agents with everything that a report can show: faults, gaps, trials, refusals, baselines, bad names."""
+    rows = []
+    for agent, statuses in {"clerk": "ppppfpxp", "<b>intern</b>|=1+1": "pfpfmfpa", "always yes": "fffffffp"}.items():
+        for i, letter in enumerate(statuses):
+            status = {"p": "pass", "f": "fail", "a": "abstain", "x": "fault", "m": "missing"}[letter]
+            rows.append(
+                Row(
+                    agent=agent,
+                    task_id=f"t{i}",
+                    status=status,  # type: ignore[arg-type]
+                    benchmark="arena",
+                    template=f"T{i // 2}",
+                    kind="unachievable" if i == 7 else "retrieve",
+                    sites=("shop",) if i % 2 else ("forum",),
+                    difficulty="easy" if i < 4 else "hard",
+                    baseline=agent == "always yes",
+                    ending="answered",
+                    steps=4 + i,
+                    seconds=2.5 * i,
+                    cost_usd=0.01 * (i + 1),
+                    actions={"click": i, "fill": 1},
+                    tools={"calculator": 1},
+                    errors=i % 3,
+                    findings=(("response.results", "mismatch"),) if letter == "f" else (),
+                    answered=True,
+                    recovered=i == 1,
+                    checkpoint_reach=0.5,
+                    fingerprint="rules 0.1.0 0123456789ab",
+                    key_hash=f"k{i}",
+                )
+            )
+    rows += [replace(row, trial=1) for row in rows if row.agent == "clerk"]
+    return summarise(rows, title="Sample *report*")
+
+
+RENDERED = {"report.md": render.to_markdown, "report.csv": render.to_csv, "report.json": render.to_json}
+
+
+@pytest.mark.parametrize("name", RENDERED)
+def test_golden(name: str) -> None:
+    assert RENDERED[name](sample()) == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_terminal_table_shows_every_count(width: int) -> None:
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(render.to_table(sample()))
+    text = console.export_text()
+    # Names and numbers stand whole, also on a narrow terminal.
+    for whole in ("always yes", "87.5 % ± 39.8", "85.7 % [60.1, 96.0]", "12 / 14", "[-138.4, 5.0]", "0.057"):
+        assert whole in text
+    for heading in ("planned", "attempted", "faulted", "abstained", "missing", "Paired differences to clerk"):
+        assert heading in text
+    assert "6 of 8 units have a verdict (1 missing, 1 abstained)" in text
+
+
+def test_csv_is_not_computed_by_a_spreadsheet() -> None:
+    report = summarise([Row(agent="=1+1", task_id="t", status="pass")])
+    rows = list(csv.DictReader(io.StringIO(render.to_csv(report))))
+    assert (rows[0]["agent"], rows[0]["macro"], rows[0]["macro_low"]) == ("'=1+1", "1.0", "")
+
+
+def test_json_is_the_record() -> None:
+    assert Report.from_json(render.to_json(sample())) == sample()
+
+
+class TestNumbers:
+    def test_nothing_is_a_dash(self) -> None:
+        nothing = Interval(value=None, units=0, method="t")
+        assert [render.plus_minus(nothing), render.bounds(nothing), render.points(nothing), render.money(None)] == [
+            "–"
+        ] * 4
+
+    def test_a_value_without_an_interval_stands_alone(self) -> None:
+        assert render.plus_minus(Interval(value=0.5, units=1, method="t")) == "50.0 %"
+
+    def test_the_papers_way(self) -> None:
+        assert render.plus_minus(Interval(value=0.49, low=0.442, high=0.538, units=190, method="t")) == "49.0 % ± 4.8"
+
+
+class TestPage:
+    def test_loads_nothing_and_runs_nothing(self) -> None:
+        page = to_html(sample())
+        assert not re.search(r"(?i)<script|\bsrc=|\bhref=|@import|url\(\s*['\"]?(https?:|//)|https?://", page)
+        assert "default-src 'none'" in page
+
+    def test_names_are_text(self) -> None:
+        page = to_html(sample())
+        assert "<b>intern</b>" not in page
+        assert "&lt;b&gt;intern&lt;/b&gt;|=1+1" in page
+
+    def test_has_a_picture_of_each_kind(self) -> None:
+        assert {"heatmap", "frontier", "exploration", "by site", "by difficulty"} <= plots.draw(sample()).keys()
+        assert to_html(sample()).count("<svg") >= 7
+
+    def test_pictures_do_not_share_names(self) -> None:
+        ids = re.findall(r'\bid="([^"]+)"', to_html(sample()))
+        assert len(ids) == len(set(ids))
+
+    def test_comes_out_without_the_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(plots, "available", lambda: False)
+        page = to_html(sample())
+        assert page.count('<svg class="forest"') == page.count("<svg") == 2
+        assert "webassay[plots]" in page
+
+    def test_of_one_agent_and_of_none(self) -> None:
+        one = to_html(summarise([Row(agent="solo", task_id="t", status="pass", template="T")]))
+        assert "100.0 %" in one and "Paired differences" not in one
+        assert "planned" in to_html(summarise([]))
+
+
+if __name__ == "__main__":
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    for file, rendered in RENDERED.items():
+        (GOLDEN / file).write_text(rendered(sample()), encoding="utf-8")
