@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from webassay.agents.base import Agent
+from webassay.agents.base import Agent, Door, Driving
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.errors import (
     ActionError,
@@ -51,6 +51,10 @@ from webassay.environments.base import Environment, Stage
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: to be tried again."""
+
+
+LOOK_SECONDS = 0.25
+"""How often a browser that is driven from outside is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +102,15 @@ class _Log:
     bases: dict[str, str] = field(default_factory=dict)
 
 
-async def play(task: Task, agent: Agent, scene: Scene, *, id: str, seed: int = 0, trial: int = 0) -> Trajectory:
+async def play(
+    task: Task, agent: Agent | Driving, scene: Scene, *, id: str, seed: int = 0, trial: int = 0
+) -> Trajectory:
     log = _Log()
     started_at, started = datetime.now(UTC), time.monotonic()
     try:
         async with scene.environment.stage(task) as stage:
             log.bases = dict(stage.bases)
-            async with _session(scene, stage) as session:
+            async with _session(scene, stage, agent) as session:
                 log.ending = await _act_until_done(task, agent, session, stage, scene, log)
                 await _seal_and_look(task, session, stage, scene.blobs, log)
     except OUR_FAULTS as error:
@@ -134,7 +140,7 @@ async def play(task: Task, agent: Agent, scene: Scene, *, id: str, seed: int = 0
     )
 
 
-def describe(agent: Agent) -> AgentInfo:
+def describe(agent: Agent | Driving) -> AgentInfo:
     return AgentInfo(
         name=agent.name,
         settings=dict(getattr(agent, "settings", {})),
@@ -144,16 +150,21 @@ def describe(agent: Agent) -> AgentInfo:
 
 
 @contextlib.asynccontextmanager
-async def _session(scene: Scene, stage: Stage) -> AsyncIterator[Session]:
+async def _session(scene: Scene, stage: Stage, agent: Agent | Driving) -> AsyncIterator[Session]:
     allowed = frozenset[str]() if scene.offline else stage.allowed_hosts
-    opening = scene.browser.session(
-        allowed_hosts=allowed, cookies=stage.cookies, now_ms=stage.now_ms, settings=scene.settings
-    )
-    async with opening as session:
-        yield session
+    async with contextlib.AsyncExitStack() as stack:
+        browser = scene.browser
+        if isinstance(agent, Driving):
+            # A Chromium of its own: whoever holds its DevTools can reach everything in it.
+            browser = await stack.enter_async_context(browser.with_door())
+        yield await stack.enter_async_context(
+            browser.session(allowed_hosts=allowed, cookies=stage.cookies, now_ms=stage.now_ms, settings=scene.settings)
+        )
 
 
-async def _act_until_done(task: Task, agent: Agent, session: Session, stage: Stage, scene: Scene, log: _Log) -> Ending:
+async def _act_until_done(
+    task: Task, agent: Agent | Driving, session: Session, stage: Stage, scene: Scene, log: _Log
+) -> Ending:
     goal = task.goal.at(stage.bases)
     if not scene.offline:
         await session.open(goal.start_urls)
@@ -162,6 +173,8 @@ async def _act_until_done(task: Task, agent: Agent, session: Session, stage: Sta
     try:
         async with asyncio.timeout(limits.episode_seconds):
             await _start(agent, goal, limits)
+            if isinstance(agent, Driving):
+                return await _watch(agent, session, scene, log)
             for index in range(steps):
                 ending = await _step(index, agent, session, scene, log)
                 if ending is not None:
@@ -173,12 +186,37 @@ async def _act_until_done(task: Task, agent: Agent, session: Session, stage: Sta
     return Ending(kind="step_limit", message=f"The agent did not stop within {steps} steps.")
 
 
-async def _start(agent: Agent, goal: Goal, limits: Limits) -> None:
+async def _watch(agent: Driving, session: Session, scene: Scene, log: _Log) -> Ending:
+    """The agent moves the browser itself; a step is recorded for every page that comes to the front."""
+    door = Door(*await session.door())
+    with boundary(AgentError, f"{agent.name} could not drive"):
+        driving = asyncio.ensure_future(agent.drive(door))
+        try:
+            while not driving.done():
+                await _look_again(session, scene, log)
+                await asyncio.wait([driving], timeout=LOOK_SECONDS)
+            log.answer = driving.result()
+        finally:
+            driving.cancel()
+            await asyncio.wait([driving])
+    return Ending(kind="answered")
+
+
+async def _look_again(session: Session, scene: Scene, log: _Log) -> None:
+    page = await session.final_page()
+    if log.last_seen is not None and page.url == log.last_seen.url and page.tabs == log.last_seen.tabs:
+        return
+    observation = await _observe(session, scene.recording.parts, len(log.steps), "")
+    log.last_seen = _keep(observation, scene.blobs)
+    log.steps.append(Step(index=len(log.steps), seen=log.last_seen, action_text="(driven from outside)"))
+
+
+async def _start(agent: Agent | Driving, goal: Goal, limits: Limits) -> None:
     with boundary(AgentError, f"{agent.name} could not start"):
         await asyncio.wait_for(agent.start(goal), limits.decide_seconds)
 
 
-async def _stop(agent: Agent) -> None:
+async def _stop(agent: Agent | Driving) -> None:
     stop = getattr(agent, "stop", None)
     if stop is not None:
         with boundary(AgentError, f"{agent.name} could not stop"):

@@ -6,6 +6,7 @@ and `llm.client`: what grades it is out of its reach.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from webassay.core.interaction import Decision, Goal, Observation, ObservationPart
@@ -40,3 +41,27 @@ class Closing(Protocol):
     """An agent that holds something open (a process, a connection)."""
 
     async def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where a program from outside gets hold of the browser."""
+
+    endpoint: str
+    """Of the DevTools, such as `http://127.0.0.1:40123`."""
+    page: str
+    """WebSocket of the tab in front, such as `ws://127.0.0.1:40123/devtools/page/ID`."""
+
+
+@runtime_checkable
+class Driving(Protocol):
+    """An agent that moves the browser itself instead of deciding step by step."""
+
+    name: str
+    wants: Sequence[ObservationPart]
+
+    async def start(self, goal: Goal) -> None: ...
+
+    async def drive(self, door: Door) -> str:
+        """Until it is done; the answer."""
+        ...

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from webassay.agents.base import Agent
+from webassay.agents.base import Agent, Driving
 from webassay.core.task import Task
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Verdict
@@ -18,7 +18,7 @@ class Build(Protocol):
 
     def task(self, task_id: str) -> Task: ...
 
-    def agent(self, name: str, task: Task, seed: int) -> Agent: ...
+    def agent(self, name: str, task: Task, seed: int) -> Agent | Driving: ...
 
 
 async def perform(

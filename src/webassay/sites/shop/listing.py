@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.shop.commerce import money
-from webassay.sites.shop.web import Category, whole_number
+from webassay.sites.shop.web import Category, Tree, whole_number
 
 PAGE_SIZES = (12, 24, 36)
 LONGEST_QUERY = 128
@@ -95,7 +95,7 @@ class Listing:
 
 def list_products(
     world: World,
-    tree: tuple[list[Category], dict[int, Category]],
+    tree: Tree,
     query: Mapping[str, str],
     *,
     inside: Category | None = None,

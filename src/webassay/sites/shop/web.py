@@ -6,12 +6,13 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import jinja2
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -116,7 +117,8 @@ class Visit:
             .render(
                 visit=self,
                 customer=self.customer,
-                departments=category_tree(self.world)[0] if not template.startswith("_") else [],
+                departments=category_tree(self.world)[0],
+                menu=_menu(_category_rows(self.world)),
                 cart_count=self.cart_count(),
                 notice=notice,
                 **context,
@@ -268,17 +270,34 @@ def safe_path(text: str) -> str:
 # --- the catalogue ------------------------------------------------------------------------------------------
 
 
-def category_tree(world: World) -> tuple[list[Category], dict[int, Category]]:
+Tree = tuple[list[Category], dict[int, Category]]
+CategoryRows = tuple[tuple[int, int | None, str, str, int], ...]
+
+
+def category_tree(world: World) -> Tree:
     """The departments, and every category by its id."""
+    return _tree(_category_rows(world))
+
+
+def _category_rows(world: World) -> CategoryRows:
+    rows: Any = world.db.execute("SELECT id, parent_id, name, path, level FROM categories ORDER BY level, position")
+    return tuple(rows)
+
+
+# Categories hardly ever change and are on every page: what is made of them is kept, by the rows themselves.
+@lru_cache(maxsize=8)
+def _tree(rows: CategoryRows) -> Tree:
     by_id: dict[int, Category] = {}
     departments: list[Category] = []
-    for number, parent, name, path, level in world.db.execute(
-        "SELECT id, parent_id, name, path, level FROM categories ORDER BY level, position"
-    ):
-        category = Category(number, parent, name, path, level)
-        by_id[number] = category
+    for number, parent, name, path, level in rows:
+        by_id[number] = category = Category(number, parent, name, path, level)
         (departments if parent is None else by_id[parent].children).append(category)
     return departments, by_id
+
+
+@lru_cache(maxsize=8)
+def _menu(rows: CategoryRows) -> Markup:
+    return Markup(environment().get_template("_menu.html").render(departments=_tree(rows)[0]))
 
 
 def product_options(world: World, product_id: int) -> dict[str, list[str]]:

@@ -215,7 +215,6 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
     step = stream.between(14, 38)
     grams = stream.between(*shelf.grams)
     since = max(day_between(stream, OPENED, TODAY), day_between(stream, OPENED, TODAY)) - timedelta(days=9)
-    style = sum(brand.encode()) % 6
     for _ in range(stream.weighted(((1, 5), (2, 5), (3, 3), (4, 1)))):
         place = stream.below(len(sizes)) if sizes else 0
         size = sizes[place] if sizes and stream.chance(9, 10) else ""
@@ -224,7 +223,7 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
         yield _Draft(
             shelf=shelf,
             line=line,
-            name=_name(style, brand, model, kind, features, "" if shelf.choose else color, size),
+            name=_name((brand, model, kind), features, size, "" if shelf.choose else color),
             brand=brand,
             kind=kind,
             color=color,
@@ -236,11 +235,13 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
         )
 
 
-def _name(style: int, brand: str, model: str, kind: str, features: tuple[str, ...], color: str, size: str) -> str:
-    """Makers write their names differently, and each one always in the same way."""
-    head = " ".join(part for part in (brand, model, kind) if part)
+def _name(who: tuple[str, str, str], features: tuple[str, ...], size: str, color: str) -> str:
+    """Of brand, model and kind. Makers write their names differently, and each one always in the same way."""
+    brand, model, kind = who
+    head = " ".join(part for part in who if part)
     variant = [part for part in (size, color) if part]
     one, two, *_ = features
+    style = sum(brand.encode()) % 6
     if style == 0:
         return ", ".join([head, one, *variant])
     if style == 1:
@@ -248,8 +249,7 @@ def _name(style: int, brand: str, model: str, kind: str, features: tuple[str, ..
     if style == 2:
         return f"{head} ({', '.join(variant)})" if variant else head
     if style == 3:
-        tail = f", {', '.join(variant)}" if variant else ""
-        return f"{' '.join(part for part in (model, kind) if part)} by {brand}, {one}{tail}"
+        return ", ".join([f"{model} {kind} by {brand}".strip(), one, *variant])
     if style == 4:
         return ", ".join([f"{head} {size}".strip(), *([color] if color else [])])
     return ", ".join([head, one, two, *variant])

@@ -1,0 +1,86 @@
+"""A shop world, and visitors to it who speak HTTP through the application."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from tests.worlds import CACHE
+from webassay.sites.kit import Change, Snapshot, World, snapshot
+from webassay.sites.shop import SITE
+from webassay.sites.shop.seeding.customers import REGULARS
+
+NORA, MARCUS, PRIYA, WALT = (email for *_, email in REGULARS)
+HOST = "http://shop.test.localhost"
+ADDRESS = {
+    "first_name": "Nora", "last_name": "Castellano", "street": "12 Test Lane", "street2": "Apt 9", "city": "Austin",
+    "region": "TX", "postcode": "78701", "phone": "512-555-0100",
+}  # fmt: skip
+
+
+def pristine(seed: int = 0) -> Snapshot:
+    return snapshot(SITE, seed, CACHE)
+
+
+def visitor(world: World, user: str = "") -> httpx.AsyncClient:
+    cookies = SITE.log_in(world, user) if user else {}
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(SITE.make_app(world)), base_url=HOST, cookies=cookies, headers={"origin": HOST}
+    )
+
+
+def content(world: World) -> list[Change]:
+    """What differs from the snapshot, without rows that are telemetry from end to end."""
+    return [change for change in world.diff() if set(SITE.columns[change.table].values()) != {"telemetry"}]
+
+
+def summary(world: World) -> list[tuple[str, str]]:
+    """Table and operation of every change of content, in order."""
+    return [(change.table, _operation(change)) for change in content(world) if _matters(change)]
+
+
+def _operation(change: Change) -> str:
+    return "insert" if change.before is None else "delete" if change.after is None else "update"
+
+
+def _matters(change: Change) -> bool:
+    """A row whose telemetry alone changed has not changed."""
+    if change.before is None or change.after is None:
+        return True
+    classes = SITE.columns[change.table]
+    return any(change.before[name] != change.after[name] for name in change.before if classes[name] != "telemetry")
+
+
+def differing(change: Change) -> dict[str, tuple[Any, Any]]:
+    assert change.before is not None and change.after is not None
+    return {
+        name: (change.before[name], change.after[name])
+        for name in change.before
+        if change.before[name] != change.after[name]
+    }
+
+
+def picked(row: Mapping[str, Any] | None, *names: str) -> tuple[Any, ...]:
+    assert row is not None
+    return tuple(row[name] for name in names)
+
+
+def one_id(world: World, email: str) -> int:
+    number: int = world.scalar("SELECT id FROM customers WHERE email = ?", email)
+    return number
+
+
+def product(world: World, condition: str = "1", place: int = 0) -> dict[str, Any]:
+    """One without options that is in stock."""
+    found = world.row(
+        f"SELECT * FROM products WHERE ({condition}) AND stock > 20"
+        " AND id NOT IN (SELECT product_id FROM product_options) ORDER BY id LIMIT 1 OFFSET ?",
+        place,
+    )
+    assert found is not None
+    return found
+
+
+async def buy(client: httpx.AsyncClient, item: dict[str, Any], quantity: int = 1) -> None:
+    answer = await client.post("/cart/add", data={"product_id": item["id"], "quantity": quantity})
+    assert answer.status_code == 303

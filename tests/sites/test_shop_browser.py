@@ -1,0 +1,351 @@
+"""The shop in a real browser: what scripts add, what keys can do, and what accessibility checkers find."""
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import uvicorn
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, async_playwright, expect
+from starlette.types import Receive, Scope, Send
+
+from tests.sites.shop_visits import MARCUS, NORA, content, one_id, picked, pristine, product, summary
+from webassay.browser.chromium import find_chromium
+from webassay.core.errors import BrowserError
+from webassay.sites.kit import World
+from webassay.sites.shop import SITE
+from webassay.sites.shop.web import COOKIE
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+DESKTOP = {"width": 1280, "height": 720}
+PHONE = {"width": 390, "height": 844}
+
+
+@dataclass
+class Shop:
+    """One browser and one world for all tests of this file; every test starts with both of them fresh."""
+
+    browser: Browser
+    world: World
+    base: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+    @asynccontextmanager
+    async def open(self, user: str = "", **options: Any) -> AsyncIterator[tuple[World, Page]]:
+        """A page in a context of its own. Script errors fail the test."""
+        self.world.reset()
+        self.app = SITE.make_app(self.world)
+        problems: list[str] = []
+        context = await self.browser.new_context(base_url=self.base, **({"viewport": DESKTOP} | options))
+        if user:
+            token = SITE.log_in(self.world, user)[COOKIE]
+            await context.add_cookies([{"name": COOKIE, "value": token, "url": self.base}])
+        page = await context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        try:
+            yield self.world, page
+        finally:
+            await context.close()
+        assert problems == []
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shop() -> AsyncIterator[Shop]:
+    try:
+        chromium = find_chromium()
+    except BrowserError as error:
+        pytest.skip(str(error))
+    world = World(SITE, 0, pristine())
+    listener = socket.create_server(("127.0.0.1", 0))
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        served = Shop(browser, world, f"http://shop.localhost:{listener.getsockname()[1]}")
+        server = uvicorn.Server(uvicorn.Config(served, log_level="error", lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield served
+        finally:
+            await browser.close()
+            server.should_exit = True
+            await serving
+            world.close()
+
+
+def busy_product(world: World) -> str:
+    slug: str = world.scalar(
+        "SELECT p.slug FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
+        " WHERE r.review_count > 30 AND p.stock > 20 AND p.id NOT IN (SELECT product_id FROM product_options)"
+        " ORDER BY p.id LIMIT 1"
+    )
+    return slug
+
+
+async def serious(page: Page) -> list[str]:
+    found = (await Axe().run(page, options={"resultTypes": ["violations"]})).response["violations"]
+    return [
+        f"{violation['id']}: {node['html'][:120]}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+async def faults(page: Page, paths: list[str]) -> dict[str, list[str]]:
+    found = {}
+    for path in paths:
+        await page.goto(path)
+        found[path] = await serious(page)
+    return {path: problems for path, problems in found.items() if problems}
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Shop, size: dict[str, int]) -> None:
+    async with shop.open(MARCUS, viewport=size) as (world, page):
+        slug = busy_product(world)
+        shirt = world.scalar("SELECT slug FROM products WHERE picture = 'shirt' AND stock > 0 ORDER BY id LIMIT 1")
+        assert not await faults(
+            page,
+            [
+                "/",
+                "/c/electronics/audio?price=20-80",
+                "/search?q=xyzzy",
+                f"/p/{shirt}",
+                f"/p/{slug}?reviews=2",
+                "/cart",
+            ],
+        )
+
+
+async def test_the_account_has_no_serious_accessibility_fault(shop: Shop) -> None:
+    async with shop.open(MARCUS) as (world, page):
+        order = world.scalar("SELECT number FROM orders WHERE customer_id = ? ORDER BY id DESC", one_id(world, MARCUS))
+        paths = [
+            "/account", "/account/orders", f"/account/orders/{order}", "/account/addresses", "/account/addresses/new",
+            "/account/edit", "/account/wishlist", "/account/reviews", "/account/newsletter",
+        ]  # fmt: skip
+        assert not await faults(page, paths)
+
+
+async def test_the_checkout_has_no_serious_accessibility_fault(shop: Shop) -> None:
+    async with shop.open(MARCUS) as (_, page):
+        assert not await faults(page, ["/cart?state=TX&method=express", "/checkout/shipping"])
+        await page.get_by_label("New address").check()
+        assert await serious(page) == []
+        await page.goto("/checkout/shipping")
+        await page.get_by_role("button", name="Continue to Payment").click()
+        assert await serious(page) == []
+        await page.get_by_label("Bank Transfer").check()
+        await page.get_by_role("button", name="Continue to Review").click()
+        assert await serious(page) == []
+        await page.get_by_role("button", name="Place Order").click()
+        assert await serious(page) == []
+
+
+async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Shop) -> None:
+    async with shop.open() as (_, page):
+        paths = [
+            "/account/login", "/account/register", "/contact", "/contact-information", "/about",
+            "/shipping-and-returns", "/nowhere", "/c/grocery?p=x",
+        ]  # fmt: skip
+        assert not await faults(page, paths)
+
+
+async def test_pages_fit_the_screen(shop: Shop) -> None:
+    for size in (DESKTOP, PHONE):
+        async with shop.open(MARCUS, viewport=size) as (world, page):
+            for path in ("/", "/c/electronics/audio", f"/p/{busy_product(world)}", "/cart", "/account/orders"):
+                await page.goto(path)
+                width = await page.evaluate("document.documentElement.scrollWidth")
+                assert width <= size["width"], f"{path} is {width} wide"
+
+
+async def test_the_menu_opens_by_pointing(shop: Shop) -> None:
+    async with shop.open() as (_, page):
+        await page.goto("/")
+        shelf = page.get_by_role("link", name="Table Lamps")
+        await expect(shelf).to_be_hidden()
+        await page.get_by_role("navigation", name="Departments").get_by_role("link", name="Home & Living").hover()
+        await expect(shelf).to_be_visible()
+        await expect(page.get_by_role("button", name="Show Home & Living menu")).to_have_attribute(
+            "aria-expanded", "true"
+        )
+        await shelf.click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Table Lamps")
+
+
+async def test_the_menu_opens_by_its_button(shop: Shop) -> None:
+    for size in (DESKTOP, PHONE):
+        async with shop.open(viewport=size) as (_, page):
+            await page.goto("/")
+            if size is PHONE:
+                await page.get_by_role("button", name="Menu", exact=True).click()
+            await page.get_by_role("button", name="Show Electronics menu").click()
+            await page.get_by_role("link", name="Keyboards").click()
+            assert page.url.endswith("/c/electronics/computer-accessories/keyboards")
+
+
+async def test_shopping_with_the_keyboard_alone(shop: Shop) -> None:
+    async with shop.open(NORA) as (world, page):
+        press = page.keyboard.press
+        await page.goto("/")
+        await press("Tab")
+        await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+        await page.get_by_role("navigation", name="Departments").get_by_role("link", name="Kitchen & Dining").focus()
+        await press("ArrowRight")
+        await expect(page.get_by_role("link", name="Home & Living").first).to_be_focused()
+        await press("ArrowLeft")
+        await press("ArrowDown")
+        await expect(page.get_by_role("link", name="Coffee & Tea", exact=True)).to_be_focused()
+        await press("Escape")
+        await expect(page.get_by_role("link", name="Coffee & Tea", exact=True)).to_be_hidden()
+        await press("ArrowDown")
+        await press("ArrowDown")
+        await expect(page.get_by_role("link", name="Coffee Grinders")).to_be_focused()
+        await press("Enter")
+        await page.wait_for_url("**/coffee-grinders")
+
+        item = product(world, "category_id = (SELECT id FROM categories WHERE name = 'Coffee Grinders')")
+        await page.get_by_role("combobox", name="Search the entire store").focus()
+        await page.keyboard.type(item["sku"])
+        await press("Enter")
+        await page.get_by_role("link", name=item["name"]).focus()
+        await press("Enter")
+        await page.get_by_label("Quantity", exact=True).focus()
+        await press("ArrowUp")
+        await press("Enter")
+        await expect(page.get_by_role("status")).to_contain_text("You added")
+        await page.get_by_role("link", name="Cart 2 items").focus()
+        await press("Enter")
+        await page.get_by_role("link", name="Proceed to Checkout").focus()
+        await press("Enter")
+        await page.get_by_label("Express Shipping").focus()
+        await press("Space")
+        await press("Enter")
+        await page.get_by_label("Cash on Delivery").focus()
+        await press("Space")
+        await press("Enter")
+        await page.get_by_role("button", name="Place Order").focus()
+        await press("Enter")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your purchase!")
+        [line] = [change.after for change in content(world) if change.table == "order_items"]
+        assert picked(line, "product_id", "quantity") == (item["id"], 2)
+
+
+async def test_the_cart_is_filled_without_leaving_the_page(shop: Shop) -> None:
+    async with shop.open(NORA) as (world, page):
+        await page.goto("/c/kitchen-dining/coffee-tea")
+        here = page.url
+        card = page.get_by_role("listitem").filter(has=page.get_by_role("button", name="Add to Cart")).first
+        name = await card.get_by_role("link").first.text_content()
+        await card.get_by_role("button", name="Add to Cart").click()
+        await expect(page.get_by_role("status")).to_contain_text(f"You added {name}")
+        await expect(page.get_by_role("link", name="Cart 1 items")).to_be_visible()
+        assert page.url == here
+        await page.get_by_role("button", name="Show cart summary").click()
+        await expect(page.get_by_role("region", name="Cart summary")).to_contain_text(str(name))
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("region", name="Cart summary")).to_be_hidden()
+        assert summary(world) == [("cart_items", "insert")]
+
+
+async def test_a_refusal_is_shown_where_one_is(shop: Shop) -> None:
+    async with shop.open(NORA) as (world, page):
+        few = world.row(
+            "SELECT * FROM products WHERE stock BETWEEN 3 AND 9"
+            " AND id NOT IN (SELECT product_id FROM product_options) ORDER BY id LIMIT 1"
+        )
+        assert few is not None
+        await page.goto(f"/p/{few['slug']}")
+        await page.get_by_label("Quantity", exact=True).fill("50")
+        await page.get_by_role("button", name="Add to Cart").first.click()
+        await expect(page.get_by_role("status")).to_contain_text(f"Only {few['stock']} of")
+        assert content(world) == []
+
+
+async def test_quantity_buttons(shop: Shop) -> None:
+    async with shop.open() as (world, page):
+        await page.goto(f"/p/{busy_product(world)}")
+        quantity = page.get_by_label("Quantity", exact=True)
+        await page.get_by_role("button", name="Increase Quantity").click()
+        await page.get_by_role("button", name="Increase Quantity").click()
+        await expect(quantity).to_have_value("3")
+        for _ in range(5):
+            await page.get_by_role("button", name="Decrease Quantity").click()
+        await expect(quantity).to_have_value("1")
+
+
+async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Shop) -> None:
+    async with shop.open() as (world, page):
+        slug = busy_product(world)
+        await page.goto(f"/p/{slug}")
+        reviews = page.get_by_role("tabpanel", name=re.compile("Reviews"))
+        await expect(reviews).to_be_hidden()
+        await page.get_by_role("tab", name=re.compile("Reviews")).click()
+        await expect(reviews).to_contain_text("Reviews 1-10 of")
+        await page.evaluate("window.same = true")
+        await reviews.get_by_role("link", name="Next").click()
+        await expect(reviews).to_contain_text("Reviews 11-20 of")
+        assert "reviews=2" in page.url
+        assert await page.evaluate("window.same") is True
+        shown = await reviews.get_by_role("listitem").all_text_contents()
+        await page.reload()
+        await expect(reviews).to_contain_text("Reviews 11-20 of")
+        assert await reviews.get_by_role("listitem").all_text_contents() == shown
+        await reviews.get_by_role("link", name="Page 3").click()
+        await expect(reviews).to_contain_text("Reviews 21-30 of")
+        await page.go_back()
+        await expect(reviews).to_contain_text("Reviews 11-20 of")
+
+
+async def test_sorting_and_suggestions(shop: Shop) -> None:
+    async with shop.open() as (_, page):
+        await page.goto("/c/grocery/snacks")
+        await page.get_by_label("Sort By").select_option("Price")
+        await page.wait_for_url("**sort=price**")
+        await page.get_by_role("link", name="Set Descending Direction").click()
+        await page.wait_for_url("**dir=desc**")
+        await page.get_by_label("Show", exact=True).select_option("24")
+        await page.wait_for_url("**limit=24**")
+        await expect(page.get_by_text("Items 1-24 of")).to_be_visible()
+        search = page.get_by_role("combobox", name="Search the entire store")
+        await search.press_sequentially("dark choc")
+        options = page.get_by_role("option").filter(visible=True)
+        await expect(options.first).to_contain_text("Dark Chocolate")
+        await search.press("ArrowDown")
+        name = await options.first.text_content()
+        await search.press("Enter")
+        await expect(page.get_by_role("heading", level=1)).to_have_text(str(name))
+
+
+async def test_everything_works_without_scripts(shop: Shop) -> None:
+    async with shop.open(NORA, java_script_enabled=False) as (world, page):
+        item = product(world)
+        await page.goto(f"/search?q={item['sku']}")
+        await page.get_by_role("link", name=item["name"]).click()
+        await expect(page.get_by_role("heading", name="Customer Reviews")).to_be_visible()
+        await page.get_by_role("button", name="Add to Cart").first.click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Shopping Cart")
+        await page.get_by_role("link", name="Proceed to Checkout").click()
+        await page.get_by_role("button", name="Continue to Payment").click()
+        await page.get_by_label("Bank Transfer").check()
+        await page.get_by_role("button", name="Continue to Review").click()
+        await page.get_by_role("button", name="Place Order").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for your purchase!")
+        await page.goto("/c/electronics")
+        await page.get_by_label("Sort By").select_option("Price")
+        await page.get_by_role("button", name="Apply", exact=True).click()
+        await page.get_by_label("From $").fill("20")
+        await page.get_by_role("button", name="Apply Price").click()
+        assert "sort=price" in page.url and "price=20-" in page.url
+        assert ("orders", "insert") in summary(world)

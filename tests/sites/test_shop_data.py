@@ -1,0 +1,240 @@
+"""The rows of a fresh shop: the same on every machine, and coherent."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.sites.shop_visits import NORA, pristine
+from webassay.sites.kit import World
+from webassay.sites.shop import SITE
+from webassay.sites.shop.commerce import TAX_RATES, long_date, money, shipping_cents, stamp, tenths_of_stars, totals
+from webassay.sites.shop.seeding.customers import PASSWORD, REGULARS, password_hash
+from webassay.sites.shop.seeding.words import plain_case, short_noun, this
+
+CHECKSUM = "a25f1b80678bd5ffed1be2a22b0c30c337e2b22cdb309a307f06ef5a1797ad6d"
+"""Of the canonical dump for seed 0. When it changes, every pinned answer about the shop changes with it."""
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    opened = World(SITE, 0, pristine())
+    yield opened
+    opened.close()
+
+
+def none(world: World, sql: str) -> None:
+    """No row is found: what the query looks for does not happen."""
+    assert world.rows(f"{sql} LIMIT 3") == []
+
+
+def test_the_data_is_pinned(world: World) -> None:
+    assert world.checksum() == CHECKSUM
+
+
+def test_another_seed_makes_another_shop_of_the_same_kind(world: World) -> None:
+    other = World(SITE, 1, pristine(1))
+    try:
+        assert other.checksum() != world.checksum()
+        for sql in ("SELECT path FROM categories ORDER BY id", "SELECT count(*) FROM orders"):
+            assert other.rows(sql) == world.rows(sql)
+        shared = set(other.db.execute("SELECT name FROM products")) & set(world.db.execute("SELECT name FROM products"))
+        assert len(shared) < 400
+    finally:
+        other.close()
+
+
+def test_the_shop_is_of_the_size_of_a_shop(world: World) -> None:
+    assert [row["n"] for row in world.rows("SELECT count(*) AS n FROM categories GROUP BY level ORDER BY level")] == [
+        10,
+        49,
+        131,
+    ]
+    assert 3800 <= world.scalar("SELECT count(*) FROM products") <= 4500
+    assert 30000 <= world.scalar("SELECT count(*) FROM reviews") <= 40000
+    assert world.scalar("SELECT count(*) FROM orders") == 1500
+    assert world.scalar("SELECT count(*) FROM customers") == 60
+    assert len(pristine().data) < 20_000_000
+
+
+def test_counts_of_reviews_have_a_long_tail(world: World) -> None:
+    assert world.scalar("SELECT count(*) FROM product_ratings WHERE review_count = 0") > 200
+    assert world.scalar("SELECT count(*) FROM product_ratings WHERE review_count BETWEEN 1 AND 5") > 1000
+    assert world.scalar("SELECT max(review_count) FROM product_ratings") >= 150
+
+
+def test_names_and_addresses_of_products_are_unique(world: World) -> None:
+    for column in ("sku", "slug", "name"):
+        none(world, f"SELECT {column} FROM products GROUP BY {column} HAVING count(*) > 1")
+
+
+def test_every_shelf_has_products_and_only_shelves_have(world: World) -> None:
+    none(
+        world,
+        "SELECT c.path FROM categories AS c LEFT JOIN products AS p ON p.category_id = c.id"
+        " GROUP BY c.id HAVING (c.level = 3) <> (count(p.id) > 0)",
+    )
+
+
+def test_prices_are_sensible(world: World) -> None:
+    none(world, "SELECT name FROM products WHERE price_cents < 100 OR list_price_cents <= price_cents")
+    none(world, "SELECT name FROM products WHERE weight_grams <= 0 OR stock < 0")
+    assert world.scalar("SELECT count(*) FROM products WHERE stock = 0") > 50
+    assert world.scalar("SELECT count(*) FROM products WHERE list_price_cents IS NOT NULL") > 200
+
+
+def test_sums_of_ratings_follow_from_the_reviews(world: World) -> None:
+    none(
+        world,
+        "SELECT s.product_id FROM product_ratings AS s LEFT JOIN reviews AS v"
+        " ON v.product_id = s.product_id AND v.status = 'approved' GROUP BY s.product_id"
+        " HAVING s.review_count <> count(v.id) OR s.rating_sum <> ifnull(sum(v.rating), 0)",
+    )
+
+
+def test_order_totals_add_up(world: World) -> None:
+    none(
+        world,
+        "SELECT o.number FROM orders AS o JOIN order_items AS i ON i.order_id = o.id GROUP BY o.id"
+        " HAVING o.subtotal_cents <> sum(i.unit_price_cents * i.quantity)"
+        " OR o.total_cents <> o.subtotal_cents + o.shipping_cents + o.tax_cents",
+    )
+    for order in world.rows("SELECT * FROM orders"):
+        lines = [
+            (row["unit_price_cents"], row["quantity"])
+            for row in world.rows("SELECT * FROM order_items WHERE order_id = ?", order["id"])
+        ]
+        region = world.scalar(
+            "SELECT region FROM order_addresses WHERE order_id = ? AND kind = 'shipping'", order["id"]
+        )
+        sums = totals(lines, order["shipping_method"], region)
+        assert (sums.subtotal, sums.shipping, sums.tax, sums.total) == (
+            order["subtotal_cents"],
+            order["shipping_cents"],
+            order["tax_cents"],
+            order["total_cents"],
+        )
+
+
+def test_orders_have_items_and_two_addresses(world: World) -> None:
+    none(world, "SELECT id FROM orders WHERE id NOT IN (SELECT order_id FROM order_items)")
+    none(world, "SELECT order_id FROM order_addresses GROUP BY order_id HAVING count(*) <> 2")
+    none(world, "SELECT number FROM orders WHERE CAST(number AS INTEGER) <> 100000 + id")
+
+
+def test_time_runs_forwards(world: World) -> None:
+    now = stamp(world.now())
+    assert now == "2026-03-01 09:00:00"
+    for table in ("reviews", "orders", "customers"):
+        none(world, f"SELECT id FROM {table} WHERE created_at >= '{now}'")
+    none(world, f"SELECT id FROM products WHERE first_available >= '{now}'")
+    none(
+        world,
+        "SELECT v.id FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+        " WHERE v.created_at < p.first_available",
+    )
+    none(
+        world,
+        "SELECT i.id FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
+        " JOIN products AS p ON p.id = i.product_id WHERE substr(o.created_at, 1, 10) < p.first_available",
+    )
+    none(
+        world,
+        "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
+        " WHERE substr(o.created_at, 1, 10) < substr(c.created_at, 1, 10)",
+    )
+    none(world, "SELECT a.id FROM orders AS a JOIN orders AS b ON b.id = a.id + 1 WHERE b.created_at <= a.created_at")
+    none(world, "SELECT product_id FROM reviews GROUP BY product_id, created_at HAVING count(*) > 1")
+
+
+def test_only_fresh_orders_are_open(world: World) -> None:
+    none(world, "SELECT id FROM orders WHERE status = 'pending' AND created_at < '2026-02-12'")
+    assert {row["status"] for row in world.rows("SELECT DISTINCT status FROM orders")} == {
+        "pending",
+        "processing",
+        "complete",
+        "canceled",
+    }
+
+
+@pytest.mark.parametrize(("place", "fewest"), list(enumerate((46, 32, 22, 24))))
+def test_regulars_have_long_histories(world: World, place: int, fewest: int) -> None:
+    customer = world.row("SELECT * FROM customers WHERE email = ?", REGULARS[place][2])
+    assert customer is not None
+    orders = world.rows("SELECT * FROM orders WHERE customer_id = ? ORDER BY created_at", customer["id"])
+    assert len(orders) >= fewest
+    assert orders[-1]["status"] == "pending"
+    assert customer["password_hash"] == password_hash(customer["id"], PASSWORD)
+    assert world.scalar("SELECT count(*) FROM addresses WHERE customer_id = ?", customer["id"]) >= 2
+    assert world.scalar("SELECT count(*) FROM wishlist_items WHERE customer_id = ?", customer["id"]) >= 5
+    in_cart = world.scalar("SELECT count(*) FROM cart_items WHERE customer_id = ?", customer["id"])
+    assert (in_cart == 0) == (customer["email"] == NORA)
+
+
+def test_each_customer_has_one_default_address_of_each_kind(world: World) -> None:
+    none(
+        world,
+        "SELECT customer_id FROM addresses GROUP BY customer_id"
+        " HAVING sum(is_default_billing) <> 1 OR sum(is_default_shipping) <> 1",
+    )
+    none(world, "SELECT id FROM customers WHERE id NOT IN (SELECT customer_id FROM addresses)")
+
+
+def test_carts_can_be_bought(world: World) -> None:
+    none(
+        world,
+        "SELECT c.id FROM cart_items AS c JOIN products AS p ON p.id = c.product_id WHERE c.quantity > p.stock",
+    )
+
+
+def test_texts_are_filled_in(world: World) -> None:
+    for table, column in (("products", "description"), ("products", "name"), ("reviews", "text"), ("reviews", "title")):
+        none(
+            world,
+            f"SELECT {column} FROM {table} WHERE {column} LIKE '%{{%' OR {column} LIKE '% ~ %' OR {column} = ''"
+            f" OR {column} <> trim({column}) OR {column} LIKE '%  %'",
+        )
+    shouting = re.compile(r"\b(an? (?:[aeiou]\w* )?these)\b")
+    assert not [row for row in world.rows("SELECT text FROM reviews") if shouting.search(row["text"])]
+
+
+def test_reviews_do_not_repeat_themselves_on_one_product(world: World) -> None:
+    none(world, "SELECT product_id FROM reviews GROUP BY product_id, text HAVING count(*) > 1")
+    several = world.scalar("SELECT count(DISTINCT text) FROM reviews")
+    assert several > 0.85 * world.scalar("SELECT count(*) FROM reviews")
+
+
+# --- arithmetic and grammar ------------------------------------------------------------------------------
+
+
+def test_tax_is_rounded_half_up_and_shipping_can_be_free() -> None:
+    assert TAX_RATES["TX"] == 625
+    assert totals([(8, 1)], "express", "TX").tax == 1  # 0.5 cents
+    assert totals([(1, 1)], "express", "OR").tax == 0
+    assert shipping_cents("standard", 7499) == 595
+    assert shipping_cents("standard", 7500) == 0
+    assert shipping_cents("next_day", 7500) == 2495
+    assert totals([(1999, 2), (500, 1)], "standard", "OR").total == 4498 + 595
+
+
+@pytest.mark.parametrize(("cents", "text"), [(0, "$0.00"), (5, "$0.05"), (123456, "$1,234.56"), (-995, "-$9.95")])
+def test_money(cents: int, text: str) -> None:
+    assert money(cents) == text
+
+
+@pytest.mark.parametrize(("total", "count", "tenths"), [(0, 0, 0), (5, 1, 50), (9, 2, 45), (17, 4, 43), (13, 3, 43)])
+def test_average_rating_is_rounded_half_up(total: int, count: int, tenths: int) -> None:
+    assert tenths_of_stars(total, count) == tenths
+
+
+def test_long_date() -> None:
+    assert long_date("2026-02-03 10:00:00") == "February 3, 2026"
+
+
+def test_grammar() -> None:
+    assert short_noun("Burr Coffee Grinder") == "grinder"
+    assert short_noun("Reflective Vest for Dogs") == "vest"
+    assert short_noun("Multi-Pot with Steamer") == "multi-pot"
+    assert [this(noun) for noun in ("grinder", "boots", "press", "couscous")] == ["this", "these", "this", "this"]
+    assert plain_case("Cool-Touch Handle") == "cool-touch handle"
+    assert plain_case("PFOA Free") == "PFOA free"
