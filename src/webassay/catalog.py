@@ -15,24 +15,36 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from webassay.agents.base import Agent
+from webassay.agents.base import Agent, Driving
+from webassay.agents.choose import MODEL_AGENTS, is_model_agent, model_agent
+from webassay.agents.external import External
+from webassay.agents.human import AskPerson, Human
 from webassay.agents.naive import NAIVE, naive
 from webassay.agents.oracle import Oracle
 from webassay.benchmarks import chores, verified, webarena
+from webassay.benchmarks import open as open_tasks
 from webassay.benchmarks.arena import TEMPLATES
 from webassay.benchmarks.arena.template import Template, instances
 from webassay.core.errors import AgentError, InputError, boundary
 from webassay.core.task import Task, load_tasks
 from webassay.environments.arena import Arena
+from webassay.environments.base import Environment
+from webassay.environments.open_web import OpenWeb
 from webassay.grading.grade import grade
+from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
 from webassay.sites.kit import Site, World, snapshot
 
 SITES: Mapping[str, str] = {"shop": "webassay.sites.shop:SITE"}
 
 GRADERS = {"rules": grade}
 
+COMMAND = "cmd:"
+"""Before the command line of a program that drives the browser itself."""
+
 AGENTS: Mapping[str, str] = {
     "oracle": "The reference solution of each template (arena tasks only).",
+    **{name: f"{words} Needs --model." for name, words in MODEL_AGENTS.items()},
+    "human": "You, in a browser window (with --headed).",
     **dict.fromkeys(NAIVE, "A naive baseline: what it scores is what a benchmark gives away."),
 }
 
@@ -42,6 +54,7 @@ BENCHMARKS: Mapping[str, str] = {
     "webarena-verified-hard": "Its published Hard subset of 258 tasks.",
     "webarena": "The 812 tasks of the original WebArena (after `webassay tasks fetch`, or from a file).",
     "webchorearena": "The 532 tasks of WebChoreArena (from a file: --tasks-file).",
+    "open": "Goals on any site that you allow (from a file: --tasks-file); graded by judges only.",
 }
 
 FETCHED: Mapping[str, Callable[[Path], Path]] = {
@@ -75,6 +88,20 @@ def site(name: str) -> Site:
 
 def arena(cache: Path | None, *, port: int = 0) -> Arena:
     return Arena(SITES, cache=cache, port=port)
+
+
+def environment(tasks: Sequence[Task], cache: Path | None, allowed_hosts: Sequence[str] = ()) -> Environment:
+    """Where these tasks can be played."""
+    kinds = {task.benchmark for task in tasks}
+    if kinds == {"open"}:
+        return OpenWeb(allowed_hosts)
+    foreign = sorted({name for task in tasks for name in task.sites} - set(SITES))
+    if foreign:
+        raise InputError(
+            f"The sites {', '.join(foreign)} are not embedded, so these tasks cannot be played here.",
+            hint="Logs of them can be graded: `webassay grade LOGS --benchmark webarena-verified`.",
+        )
+    return arena(cache)
 
 
 def load_attribute(name: str) -> Any:
@@ -122,11 +149,22 @@ class Selection:
 
 
 @dataclass
+class Minds:
+    """What some agents need beside their name."""
+
+    model: Model | None = None
+    settings: Settings = PROVIDERS_CHOICE
+    ask: AskPerson | None = None
+    """How to ask the person at the terminal."""
+
+
+@dataclass
 class Catalog:
     """Builds tasks and agents by name; the one implementation of `run.work.Build`."""
 
     selection: Selection
     cache: Path | None = None
+    minds: Minds = field(default_factory=Minds)
     _tasks: dict[str, Task] = field(default_factory=dict)
 
     @cached_property
@@ -158,16 +196,25 @@ class Catalog:
             raise nearest("task", task_id, self._tasks, hint="`webassay tasks list` lists them.")
         return self._tasks[task_id]
 
-    def agent(self, name: str, task: Task, seed: int) -> Agent:
-        check_agent(name)
+    def agent(self, name: str, task: Task, seed: int) -> Agent | Driving:
         if name == "oracle":
             return Oracle(_template(task).solve, task.parameters)
         if name in NAIVE:
             return naive(name, seed)
+        if is_model_agent(name):
+            if self.minds.model is None:
+                raise InputError(f"{name} needs a model.", hint="Give one: --model openai:NAME, or --model NAME@URL.")
+            return model_agent(name, self.minds.model, self.minds.settings)
+        if name == "human":
+            if self.minds.ask is None:
+                raise InputError("The agent `human` needs a terminal and --headed.")
+            return Human(self.minds.ask)
+        if name.startswith(COMMAND):
+            return External(name.removeprefix(COMMAND))
         with boundary(AgentError, f"Agent {name} cannot be made"):
             made = load_attribute(_registered("webassay.agents").get(name, name))
             agent = made() if callable(made) else made
-        if not isinstance(agent, Agent):
+        if not isinstance(agent, Agent | Driving):
             raise InputError(
                 f"{name} is not an agent.", hint="It needs a name, `wants`, `start(goal)` and `decide(observation)`."
             )
@@ -177,6 +224,8 @@ class Catalog:
 def check_agent(name: str) -> None:
     """Before anything starts: does this name mean an agent?"""
     known = {**AGENTS, **_registered("webassay.agents")}
+    if is_model_agent(name) or name.startswith(COMMAND):
+        return
     if name not in known and ":" not in name:
         raise nearest("agent", name, known, hint="Your own: --agent module:Class or file.py:Class.")
     if ":" in name:
@@ -208,6 +257,8 @@ def published_tasks(name: str, path: Path | None, cache: Path | None) -> Sequenc
         path = task_file(name, cache)
     if name == "webchorearena":
         return chores.load(path)
+    if name == "open":
+        return open_tasks.load(path)
     if name == "webarena":
         return webarena.load(path)
     tasks = verified.load(path)

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from webassay.cli import grading, results, running, tasks
+from webassay.cli import grading, models, results, running, tasks
 
 app = typer.Typer(
     name="webassay",
@@ -20,6 +20,7 @@ running.register(app)
 grading.register(app)
 results.register(app)
 tasks.register(app)
+models.register(app)
 
 
 def main() -> None:

@@ -13,23 +13,33 @@ from webassay.cli import common
 from webassay.cli.common import Benchmark, Instances, Limit, Seed, Tasks, TasksFile, Templates, WorldSeed
 
 if TYPE_CHECKING:
-    from webassay.catalog import Catalog, Selection
+    from webassay.catalog import Catalog, Minds, Selection
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
     from webassay.store import Store, UnitOfWork
 
 Agents = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option("--agent", "-a", help="`oracle`, `naive`, one of `webassay agents`, or file.py:Class."),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is gone on with.")]
 Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
 Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
+ModelName = Annotated[
+    str | None, typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME, google:NAME, or openai:NAME@URL.")
+]
+Allow = Annotated[
+    list[str] | None, typer.Option("--allow", help="Another host that open tasks may reach (repeatable).")
+]
+Preset = Annotated[str | None, typer.Option("--preset", help="Named model settings of the papers.")]
+MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the model again, also what it was asked before.")]
 
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="See agents evaluated end to end.")(demo)
     app.command(short_help="Play tasks with agents, record and grade it.")(run)
+    app.command("try", short_help="One goal on any site of your choice.")(try_)
     app.command(short_help="Prove that tasks can be solved and mistakes fail.")(check)
     app.command(short_help="Open the sites in your own browser.")(serve)
     app.command(short_help="The agents that there are.")(agents)
@@ -77,8 +87,15 @@ DEMO_TEMPLATES = (
 
 
 def run(
-    agent: Agents,
     out: Out,
+    agent: Agents = None,
+    agent_cmd: Annotated[
+        list[str] | None, typer.Option("--agent-cmd", help="A program that drives the browser over CDP (repeatable).")
+    ] = None,
+    model: ModelName = None,
+    preset: Preset = None,
+    max_usd: MaxUsd = None,
+    no_cache: NoCache = False,
     benchmark: Benchmark = "arena",
     tasks_file: TasksFile = None,
     template: Templates = None,
@@ -90,6 +107,7 @@ def run(
     trials: Annotated[int, typer.Option("--trials", min=1, help="Times each agent plays each task.")] = 1,
     workers: Workers = 2,
     headed: Headed = False,
+    allow: Allow = None,
     offline: Annotated[
         bool, typer.Option("--offline", help="Block every page; then `grade --activity off` shows what was known.")
     ] = False,
@@ -100,8 +118,9 @@ def run(
 
     Example: `webassay run -a oracle -a naive-zero -o runs/first -n 2`
     """
-    from webassay.catalog import Selection
+    from webassay.catalog import COMMAND, Selection
     from webassay.cli.results import show
+    from webassay.core.errors import InputError
 
     chosen = Selection(
         benchmark=benchmark,
@@ -113,12 +132,52 @@ def run(
         seed=seed,
         limit=limit,
     )
-    play(chosen, expand(agent), out, trials=trials, workers=workers, mode=Mode(headed=headed, offline=offline))
+    names = expand(agent or []) + [f"{COMMAND}{command}" for command in agent_cmd or []]
+    if not names:
+        raise InputError("No agent was given.", hint="Give --agent NAME or --agent-cmd PROGRAM.")
+    mind = Mind(model=model, preset=preset, max_usd=max_usd, cache=not no_cache) if model else None
+    mode = Mode(headed=headed, offline=offline, mind=mind, allow=tuple(allow or ()))
+    play(chosen, names, out, trials=trials, workers=workers, mode=mode)
     from webassay.store import Store
 
     with Store.open(out) as store:
         show(common.report_of(store, title=out.name))
     common.console().print(f"\n[bold]webassay report {out} --html report.html[/bold] writes the whole report.")
+
+
+def try_(
+    url: Annotated[str, typer.Argument(help="Where to start; its host is the one that may be reached.")],
+    goal: Annotated[str, typer.Argument(help="What to do there.")],
+    agent: Agents = None,
+    agent_cmd: Annotated[str | None, typer.Option("--agent-cmd", help="A program that drives the browser.")] = None,
+    model: ModelName = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The run directory; default: a new one.")] = None,
+    allow: Allow = None,
+    max_steps: Annotated[int, typer.Option("--max-steps", min=1, max=1000, help="When to give up.")] = 30,
+    headed: Headed = False,
+) -> None:
+    """One goal on one site of your choice, recorded like any task. No rule grades it; `webassay verify` can.
+
+    Example: `webassay try https://example.org/ "What is this page for?" --agent generic --model openai:NAME`
+    """
+    from webassay.catalog import COMMAND, Selection
+    from webassay.core.errors import InputError
+    from webassay.store import Store
+
+    names = expand(agent or []) + ([f"{COMMAND}{agent_cmd}"] if agent_cmd else [])
+    if not names:
+        raise InputError("No agent was given.", hint="Give --agent NAME or --agent-cmd PROGRAM.")
+    path = out or _new_directory(Path("runs"), "try")
+    path.mkdir(parents=True, exist_ok=True)
+    tasks = path.with_name(f"{path.name}-task.json")
+    tasks.write_text(json.dumps([{"url": url, "goal": goal, "max_steps": max_steps}]), encoding="utf-8")
+    mode = Mode(headed=headed, mind=Mind(model=model) if model else None, allow=tuple(allow or ()))
+    play(Selection(benchmark="open", file=str(tasks)), names, path, workers=1, mode=mode)
+    with Store.open(path) as store:
+        for unit, trajectory in store.trajectories():
+            print(f"{unit.agent}: {trajectory.ending.kind} after {len(trajectory.steps)} steps")
+            print(trajectory.answer or trajectory.ending.message)
+    print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
 
 
 def play(
@@ -140,8 +199,19 @@ def play(
     with Store.create(out) as store:
         _remember(store, chosen, mode or Mode())
         catalog = common.build(chosen)
+        catalog.minds = _minds(mode or Mode(), workers)
         store.plan(plan(catalog.tasks, agents, trials=trials, seed=chosen.seed))
         asyncio.run(_play(store, catalog, chromium, workers, mode or Mode()))
+
+
+@dataclass(frozen=True)
+class Mind:
+    """The model that agents think with."""
+
+    model: str
+    preset: str | None = None
+    max_usd: float | None = None
+    cache: bool = True
 
 
 @dataclass(frozen=True)
@@ -150,6 +220,9 @@ class Mode:
 
     headed: bool = False
     offline: bool = False
+    mind: Mind | None = None
+    allow: tuple[str, ...] = ()
+    """Hosts beside those of the start pages; for open tasks."""
 
 
 def _remember(store: "Store", chosen: "Selection", mode: Mode) -> None:
@@ -167,10 +240,32 @@ def _remember(store: "Store", chosen: "Selection", mode: Mode) -> None:
         store.set(name, text)
 
 
+def _minds(mode: Mode, workers: int) -> "Minds":
+    from webassay.catalog import Minds
+    from webassay.episode import Limits
+    from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience, budgeted, cached, limited, preset, retrying
+    from webassay.llm.providers import connect
+
+    ask = _ask_person if mode.headed and sys.stdin.isatty() else None
+    if mode.mind is None:
+        return Minds(ask=ask)
+    mind = mode.mind
+    model = retrying(limited(connect(mind.model), concurrency=workers), Patience(seconds=Limits().decide_seconds / 2))
+    model = budgeted(model, Budget(usd=mind.max_usd))
+    if mind.cache:
+        model = cached(model, common.cache_dir() / "replies")
+    return Minds(model=model, settings=preset(mind.preset) if mind.preset else PROVIDERS_CHOICE, ask=ask)
+
+
+async def _ask_person(text: str) -> str:
+    return await asyncio.to_thread(input, text)
+
+
 async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int, mode: Mode) -> None:
     from webassay import catalog as things
     from webassay.browser.session import Browser
     from webassay.episode import Scene
+    from webassay.llm.client import close
     from webassay.run.local import Settings, grade_missing, run_units
     from webassay.store import StoreBlobs
 
@@ -187,9 +282,14 @@ async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int
             said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
             bar.update(line, completed=len(left) - len(store.unfinished()), description=f"episodes ({said})")
 
-        async with things.arena(common.cache_dir()) as environment, Browser(chromium, headed=mode.headed) as browser:
+        place = things.environment(catalog.tasks, common.cache_dir(), mode.allow)
+        async with place as environment, Browser(chromium, headed=mode.headed) as browser:
             scene = Scene(browser=browser, environment=environment, blobs=StoreBlobs(store), offline=mode.offline)
-            await run_units(store, catalog, scene, graders, settings=Settings(workers=workers), watch=watch)
+            try:
+                await run_units(store, catalog, scene, graders, settings=Settings(workers=workers), watch=watch)
+            finally:
+                if catalog.minds.model is not None:
+                    await close(catalog.minds.model)
 
 
 def expand(names: list[str]) -> list[str]:

@@ -1,0 +1,288 @@
+"""The BrowserGym-style agent: the whole tree, the whole history of actions and memories, tags in the answer.
+
+What it sees each step: the task, the page, every action it took with its error and what it wrote down then (never
+an old page, never an old thought), the actions there are, and the form of the answer. `agents.computer` is the same
+agent with other eyes and hands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from webassay.agents.dialogue import (
+    Answer,
+    ask_until_read,
+    books,
+    cut_tree,
+    estimate_tokens,
+    goal_values,
+    picture_of,
+)
+from webassay.agents.memory import Memory, Notes
+from webassay.agents.prompts import hashes, render, tips_for
+from webassay.agents.tools import Call, Outcome, Tool, Toolbox, parse_calls
+from webassay.core.errors import ActionError, AgentError
+from webassay.core.interaction import (
+    ACTIONS,
+    BASIC_ACTIONS,
+    Action,
+    Decision,
+    Goal,
+    Modality,
+    Observation,
+    ObservationPart,
+)
+from webassay.core.record import Json
+from webassay.llm.client import Message, Model, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    think: str
+    memory: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Eyes and hands."""
+
+    name: str
+    system: str
+    actions: tuple[str, ...]
+    example: Example
+    sees_tree: bool = True
+
+
+GENERIC = Style(
+    "generic",
+    "generic_system.md",
+    BASIC_ACTIONS,
+    Example(
+        "The form asks for a name and I know it from the order page. I fill it in and send the form.",
+        "The order is number 000000189, of 2 May 2023; its total is $754.99.",
+        "fill('237', 'Ana Castro')\nclick('241')",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    modality: Modality | None = None
+    """None: what the task asks for."""
+    several_actions: bool = True
+    parse_retries: int = 4
+    prompt_tokens: int = 126_000
+    tool_rounds: int = 8
+    """How often within one step a model may use tools before it has to act."""
+    tips: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A reply that could be read."""
+
+    think: str
+    memory: str
+    parsed: tuple[Action | Call, ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """One step while it is being decided."""
+
+    replies: list[Reply] = field(default_factory=list)
+    unreadable: int = 0
+    thoughts: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    results: list[tuple[str, str]] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+
+
+class Generic:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        memory: Memory | None = None,
+        tools: Sequence[Tool] = (),
+        options: Options | None = None,
+        style: Style = GENERIC,
+    ) -> None:
+        self._model = model
+        self._memory: Memory = Notes() if memory is None else memory
+        self._options = options or Options()
+        self._style = style
+        self._toolbox = Toolbox.of([*tools, *self._memory.tools()])
+        self.name = style.name
+        self.model = model.name
+        self.settings: dict[str, Json] = {
+            **asdict(self._options),
+            "memory": self._memory.kind,
+            "tools": list(self._toolbox.tools),
+        }
+        self.prompts = hashes(style.system, "generic_user.md", "tool_results.md", f"memory_{self._memory.kind}.md")
+        self.wants: Sequence[ObservationPart] = ("tree",) if style.sees_tree else ("screenshot",)
+
+    async def start(self, goal: Goal) -> None:
+        self._goal = goal
+        self._modality: Modality = self._options.modality or goal.modality
+        self.wants = _wants(self._modality) if self._style.sees_tree else ("screenshot",)
+        self._memory.start(goal.instruction)
+        self._toolbox.uses.clear()
+        self._history: list[str] = []
+        self._last: tuple[int, _Work] | None = None
+        self._failures = 0
+        tips = "\n".join(filter(None, map(tips_for, goal.sites))) if self._options.tips else ""
+        self._system = Message.system(render(self._style.system, tips=tips, several_sites=len(goal.sites) > 1))
+        self._fixed = {
+            **goal_values(goal),
+            "actions": _describe(self._style.actions),
+            "tools": self._toolbox.guide,
+            "several": self._options.several_actions,
+            "memory_guide": self._memory.guide(),
+            "example": self._style.example,
+        }
+
+    async def decide(self, observation: Observation) -> Decision:
+        self._close_last_step(observation.last_error)
+        self._memory.at(observation.url, observation.step)
+        messages = self._messages(observation)
+        work = _Work()
+        answer = await self._ask(messages, work)
+        self._failures = self._failures + 1 if answer.value is None else 0
+        if self._failures > 1:
+            raise AgentError(f"{self.name}: no reply could be read in two steps running. {answer.problem}")
+        work.replies += await self._memory.tidy(self._model)
+        self._last = (observation.step, work)
+        usage, notes = books(messages, work.replies, work.unreadable)
+        if answer.value is None:
+            notes["problem"] = answer.problem
+        if self._toolbox.tools:
+            notes["tool_uses"] = self._toolbox.counts()
+        return Decision(
+            actions=tuple(work.actions),
+            thought="\n".join(work.thoughts),
+            memory=self._memory.show(),
+            raw=answer.raw,
+            usage=usage,
+            info=notes,
+        )
+
+    async def _ask(self, messages: Sequence[Message], work: _Work) -> Answer[_Read]:
+        """Asks until there is something for the browser to do; tools are used on the way."""
+        talk = list(messages)
+        for _ in range(self._options.tool_rounds + 1):
+            answer = await ask_until_read(
+                self._model, talk, self._read, retries=self._options.parse_retries, purpose="step"
+            )
+            work.replies += answer.replies
+            work.unreadable += answer.unreadable
+            if answer.value is None:
+                return answer
+            results = self._carry_out(answer.value, work)
+            if work.actions or not results:
+                return answer
+            talk += [Message.assistant(answer.raw), Message.user(render("tool_results.md", results=results))]
+        return answer
+
+    def _carry_out(self, read: _Read, work: _Work) -> list[tuple[str, str]]:
+        if read.think:
+            work.thoughts.append(read.think)
+        results: list[tuple[str, str]] = []
+        if read.memory and read.memory not in work.written:
+            work.written.append(read.memory)
+            try:
+                self._memory.remember(read.memory)
+            except ActionError as error:
+                results.append(("<memory>", str(error)))
+        for item in read.parsed:
+            if isinstance(item, Action):
+                work.actions.append(item)
+                continue
+            try:
+                outcome = self._toolbox.use(item)
+            except ActionError as error:
+                outcome = Outcome(f"an error: {error}")
+            results.append((item.tool, outcome.text))
+            work.actions += outcome.actions
+        work.results += results
+        return results
+
+    def _read(self, text: str) -> _Read:
+        action = _tag(text, "action")
+        if action is None:
+            raise ActionError("There is no action in your answer.", hint="Write it between <action> and </action>.")
+        parsed = parse_calls(action, self._toolbox.tools)
+        actions = [item for item in parsed if isinstance(item, Action)]
+        for item in actions:
+            if item.name not in self._style.actions:
+                known = ", ".join(self._style.actions)
+                raise ActionError(f"{item.name} is not one of your actions.", hint=f"You have {known}.")
+        if len(actions) > 1 and not self._options.several_actions:
+            raise ActionError("Give exactly one action.")
+        return _Read(_tag(text, "think") or "", _tag(text, "memory") or "", parsed)
+
+    def _messages(self, observation: Observation) -> list[Message]:
+        tree = observation.tree if self._modality != "screenshot" and self._style.sees_tree else None
+        values = {
+            **self._fixed,
+            "tabs": observation.tabs,
+            "active_tab": observation.active_tab,
+            "picture": _about_picture(observation, marked=tree is None and self._style.sees_tree),
+            "focused": observation.focused if self._style.sees_tree else "",
+            "notices": observation.notices,
+            "error": observation.last_error,
+            "history": "\n\n".join(self._history) or "Nothing yet.",
+            "memory": "" if self._memory.in_history else self._memory.show(),
+        }
+        text = render("generic_user.md", tree=tree, **values)
+        over = estimate_tokens(text) + estimate_tokens(self._system.text) - self._options.prompt_tokens
+        if over > 0 and tree is not None:
+            room = max(0, estimate_tokens(tree) - over)
+            text = render("generic_user.md", tree=cut_tree(tree, room), **values)
+        return [self._system, Message.user(text, *picture_of(observation))]
+
+    def _close_last_step(self, error: str) -> None:
+        """The error of a step is known only when the next page is seen."""
+        if self._last is None:
+            return
+        step, work = self._last
+        lines = [f"## Step {step}", "### Action", "\n".join(action.text for action in work.actions) or "(none)"]
+        if work.results:
+            lines += ["### Tools", *(f"{call}: {result}" for call, result in work.results)]
+        if error:
+            lines += ["### Error", error]
+        if work.written and self._memory.in_history:
+            lines += ["### Memory", *work.written]
+        self._history.append("\n".join(lines))
+        self._last = None
+
+
+def _wants(modality: Modality) -> tuple[ObservationPart, ...]:
+    parts: dict[Modality, tuple[ObservationPart, ...]] = {
+        "tree": ("tree",),
+        "tree+screenshot": ("tree", "screenshot"),
+        # Without a tree, the ids must be readable in the picture.
+        "screenshot": ("screenshot", "marks"),
+    }
+    return parts[modality]
+
+
+def _about_picture(observation: Observation, *, marked: bool) -> str:
+    if observation.screenshot is None:
+        return ""
+    width, height = observation.viewport
+    marks = " The ids of the elements are drawn beside them." if marked else ""
+    return f"The picture shows the {width} by {height} pixels that are in view.{marks}"
+
+
+def _describe(names: Sequence[str]) -> str:
+    return "\n".join(f"{ACTIONS[name].describe()}: {ACTIONS[name].help}" for name in names)
+
+
+def _tag(text: str, name: Literal["think", "memory", "action"]) -> str | None:
+    """The last one, where a model wrote several: it corrects itself forwards."""
+    end = text.rfind(f"</{name}>")
+    start = text.rfind(f"<{name}>", 0, max(end, 0))
+    return text[start + len(name) + 2 : end].strip() if start >= 0 else None

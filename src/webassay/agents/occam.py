@@ -1,0 +1,495 @@
+"""The AgentOccam-style agent: a short page, few actions, and a tree of plans.
+
+Plans can be branched and pruned, and pruning really goes back to the page where the plan was made. The history
+shows the steps of the active plan only, each with the part of the page that the model pointed at. An answer that
+cannot be carried out is asked for again, a bounded number of times. A judge may choose between candidate actions.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from webassay.agents.dialogue import Answer, ask_until_read, books, goal_values, picture_of
+from webassay.agents.memory import Memory, PlanNotes
+from webassay.agents.plans import PlanTree
+from webassay.agents.prompts import hashes, render, tips_for
+from webassay.agents.tools import Call, Outcome, Tool, Toolbox, parse_calls
+from webassay.core.errors import ActionError, AgentError
+from webassay.core.interaction import Action, Decision, Goal, Modality, Node, Observation, ObservationPart
+from webassay.core.record import Json, content_hash
+from webassay.llm.client import Message, Model, Reply, UnusableReply, ask_json
+
+MAX_HIGHLIGHT_LINES = 30
+MAX_HIGHLIGHT_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    modality: Modality | None = None
+    """None: what the task asks for."""
+    max_steps: int = 50
+    """Only to tell the model which step is its last."""
+    validity_retries: int = 10
+    detailed_steps: int | None = None
+    """How many of the latest steps are shown with their page; None: all of them, as in WebChoreArena."""
+    judge: bool = False
+    candidates: int = 4
+    tool_rounds: int = 8
+    tips: bool = True
+    seed: int = 0
+    """Of the order in which the judge sees the candidates."""
+
+
+# --- what the model writes --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One action in AgentOccam's own notation."""
+
+    name: str
+    args: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join([self.name, *(f"[{arg}]" for arg in self.args)])
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    commands: tuple[Command | Call, ...]
+    action_text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A reply that could be read; more than one proposal only where a judge is to choose."""
+
+    summary: str
+    description: str
+    highlight: tuple[str, ...]
+    proposals: tuple[Proposal, ...]
+
+
+_HEADINGS = ("INTERACTION HISTORY SUMMARY", "OBSERVATION DESCRIPTION", "REASON", "ACTION", "OBSERVATION HIGHLIGHT")
+_HEADING = re.compile(rf"^[ \t#*]*({'|'.join(_HEADINGS)})[ \t*]*:[ \t*]*", re.MULTILINE)
+_CANDIDATE = re.compile(r"^[ \t#*]*CANDIDATE \d+[ \t*]*:[ \t*]*", re.MULTILINE)
+_WORDS = ("click", "type", "go_back", "go_home", "note", "stop", "branch", "prune")
+_NEXT_COMMAND = re.compile(rf"\n\s*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
+
+
+def sections(text: str) -> dict[str, str]:
+    """What stands below each heading; of a heading that comes twice, the last."""
+    marks = list(_HEADING.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=False)}
+
+
+def parse_command(text: str) -> Command:
+    match = re.match(r"([a-z_]+)\s*(.*)", text.strip(), re.DOTALL)
+    name, rest = match.groups() if match else ("", "")
+    if name in ("go_back", "go_home") and not rest:
+        return Command(name)
+    if name == "click" and (found := re.fullmatch(r"\[([^\[\]]+)\]", rest)):
+        return Command(name, (found[1].strip(),))
+    if name in ("note", "stop"):
+        inner = re.fullmatch(r"\[(.*)\]", rest, re.DOTALL)
+        if inner or (name == "stop" and rest):
+            return Command(name, ((inner[1] if inner else rest).strip(),))
+    if name in ("branch", "prune") and (found := re.fullmatch(r"\[\s*(\d+)\s*\]\s*\[(.*)\]", rest, re.DOTALL)):
+        return Command(name, (found[1], found[2].strip()))
+    if name == "type" and (command := _parse_type(rest)) is not None:
+        return command
+    raise ActionError(
+        f"{text.strip()!r:.200} is not an action.",
+        hint="Write one of the actions exactly as described, such as click [7] or stop [the answer].",
+    )
+
+
+def _parse_type(rest: str) -> Command | None:
+    found = re.fullmatch(r"\[([^\[\]]+)\]\s*\[(.*)\]", rest, re.DOTALL)
+    if not found:
+        return None
+    element, text, enter = found[1].strip(), found[2], "1"
+    # The text may hold brackets itself, so the switch is looked for from the end.
+    if switch := re.fullmatch(r"(.*)\]\s*\[\s*(?:press_enter_after\s*=\s*)?([01])\s*", text, re.DOTALL):
+        text, enter = switch[1], switch[2]
+    return Command("type", (element, text, enter))
+
+
+# --- the page ---------------------------------------------------------------------------------------------
+
+
+def highlight(page: str, ids: Sequence[str]) -> str:
+    """The lines of these elements with what is above, below and named beside them; elements of large parts drop out."""
+    lines = page.split("\n")
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    kept: set[int] = set()
+    for element in ids:
+        mark = f"[{element}]"
+        at = next((index for index, line in enumerate(lines) if mark in line), None)
+        if at is None:
+            continue
+        with_this = kept | _around(lines, depths, at)
+        if len(with_this) < MAX_HIGHLIGHT_LINES:
+            kept = with_this
+    return "\n".join(lines[index] for index in sorted(kept))
+
+
+def _around(lines: Sequence[str], depths: Sequence[int], at: int) -> set[int]:
+    kept = {at}
+    for index in range(at + 1, len(lines)):
+        if depths[index] <= depths[at]:
+            break
+        kept.add(index)
+    depth = depths[at]
+    for index in range(at - 1, -1, -1):
+        if depths[index] < depth:
+            kept.add(index)
+            depth = depths[index]
+        elif depths[index] == depths[at] == depth and "'" in lines[index]:
+            kept.add(index)
+    for index in range(at + 1, len(lines)):
+        if depths[index] < depths[at]:
+            break
+        if depths[index] == depths[at] and "'" in lines[index]:
+            kept.add(index)
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """A step as the history shows it."""
+
+    step: int
+    plan: int
+    page: str
+    page_hash: str
+    summary: str
+    reason: str
+    action: str
+
+
+@dataclass(slots=True)
+class _Work:
+    replies: list[Reply] = field(default_factory=list)
+    unreadable: int = 0
+    notes: dict[str, Json] = field(default_factory=dict)
+    actions: list[Action] = field(default_factory=list)
+    results: list[tuple[str, str]] = field(default_factory=list)
+    error: str = ""
+
+
+class Occam:
+    name = "occam"
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        memory: Memory | None = None,
+        tools: Sequence[Tool] = (),
+        options: Options | None = None,
+        judge: Model | None = None,
+    ) -> None:
+        self._model = model
+        self._judge = judge or model
+        self._options = options or Options()
+        self._memory: Memory = PlanNotes() if memory is None else memory
+        # Its own plan tree has commands of its own; only what another memory offers is a tool.
+        offered = () if isinstance(self._memory, PlanNotes) else self._memory.tools()
+        self._toolbox = Toolbox.of([*tools, *offered])
+        self.model = model.name
+        self.settings: dict[str, Json] = {
+            **asdict(self._options),
+            "memory": self._memory.kind,
+            "tools": list(self._toolbox.tools),
+        }
+        used = ["occam_system.md", "occam_user.md", "tool_results.md", f"memory_{self._memory.kind}.md"]
+        self.prompts = hashes(*used, *(["occam_judge.md"] if self._options.judge else []))
+        self.wants: Sequence[ObservationPart] = ("pruned",)
+
+    async def start(self, goal: Goal) -> None:
+        self._goal = goal
+        modality = self._options.modality or goal.modality
+        self.wants = ("pruned",) if modality == "tree" else ("pruned", "screenshot")
+        self._memory.start(goal.instruction)
+        own = isinstance(self._memory, PlanNotes)
+        self._plans = self._memory.tree if isinstance(self._memory, PlanNotes) else PlanTree(goal.instruction)
+        self._toolbox.uses.clear()
+        self._past: list[_Past] = []
+        self._failures = 0
+        self._error = ""
+        self._results: list[tuple[str, str]] = []
+        self._home = _home(goal)
+        tips = "\n".join(filter(None, map(tips_for, goal.sites))) if self._options.tips else ""
+        self._system = Message.system(
+            render(
+                "occam_system.md",
+                judge=self._options.judge,
+                candidates=self._options.candidates,
+                home=bool(self._home),
+                tools=self._toolbox.guide,
+                memory_guide="" if own else self._memory.guide(),
+                response=goal.protocol.instructions,
+                tips=tips,
+                several_sites=len(goal.sites) > 1,
+            )
+        )
+
+    async def decide(self, observation: Observation) -> Decision:
+        self._memory.at(observation.url, observation.step)
+        self._plans.at(observation.url, observation.step)
+        self._observation = observation
+        self._page = observation.pruned if observation.pruned is not None else observation.tree or ""
+        messages = self._messages(observation)
+        work = _Work()
+        answer, chosen = await self._ask(messages, work)
+        self._failures = self._failures + 1 if chosen is None else 0
+        if self._failures > 1:
+            raise AgentError(f"occam: no action could be carried out in two steps running. {answer.problem}")
+        self._error, self._results = work.error, work.results
+        if chosen is not None and answer.value is not None:
+            self._plans.took_step()
+            self._past.append(self._remembered(observation, answer.value, chosen))
+        work.replies += await self._memory.tidy(self._model)
+        usage, notes = books(messages, work.replies, work.unreadable)
+        notes |= {**work.notes, "plans": self._plans.to_json()}
+        if chosen is None:
+            notes["problem"] = answer.problem
+        if self._toolbox.tools:
+            notes["tool_uses"] = self._toolbox.counts()
+        return Decision(
+            actions=tuple(work.actions),
+            thought="" if chosen is None else chosen.reason,
+            memory=self._memory.show(),
+            raw=answer.raw,
+            usage=usage,
+            info=notes,
+        )
+
+    # --- asking ---
+
+    async def _ask(self, messages: Sequence[Message], work: _Work) -> tuple[Answer[Reading], Proposal | None]:
+        talk = list(messages)
+        for _ in range(self._options.tool_rounds + 1):
+            answer = await ask_until_read(
+                self._model, talk, self._read, retries=self._options.validity_retries, purpose="step"
+            )
+            work.replies += answer.replies
+            work.unreadable += answer.unreadable
+            if answer.value is None:
+                return answer, None
+            chosen = await self._choose(answer.value, work)
+            results = self._carry_out(chosen, work)
+            if work.actions or not results:
+                return answer, chosen
+            talk += [Message.assistant(answer.raw), Message.user(render("tool_results.md", results=results))]
+        return answer, chosen
+
+    async def _choose(self, reading: Reading, work: _Work) -> Proposal:
+        proposals = list(reading.proposals)
+        if len(proposals) == 1:
+            return proposals[0]
+        # Shuffled, because a judge prefers what it reads first.
+        random.Random(f"{self._options.seed}/{self._observation.step}").shuffle(proposals)
+        schema = {
+            "type": "object",
+            "properties": {
+                "ratings": {"type": "array", "items": {"type": "string"}},
+                "choice": {"type": "integer", "minimum": 0, "maximum": len(proposals) - 1},
+            },
+            "required": ["ratings", "choice"],
+            "additionalProperties": False,
+        }
+        question = render(
+            "occam_judge.md",
+            instruction=self._goal.instruction,
+            plans=self._plans.show(),
+            observation=self._page,
+            candidates=[(proposal.reason, proposal.action_text) for proposal in proposals],
+        )
+        choice = 0
+        try:
+            verdict, replies = await ask_json(self._judge, [Message.user(question)], schema=schema, purpose="judge")
+            choice = verdict["choice"]
+            work.notes["ratings"] = verdict["ratings"]
+        except UnusableReply as error:
+            replies = error.replies
+        work.replies += replies
+        work.notes["candidates"] = [proposal.action_text for proposal in proposals]
+        return proposals[choice]
+
+    def _messages(self, observation: Observation) -> list[Message]:
+        own = isinstance(self._memory, PlanNotes)
+        text = render(
+            "occam_user.md",
+            **goal_values(self._goal),
+            step=observation.step,
+            final=observation.step + 1 >= self._options.max_steps,
+            plans=self._plans.show(),
+            memory="" if own else self._memory.show(),
+            history=self._history() or "(nothing yet)",
+            url=observation.url,
+            observation=self._page,
+            picture="A screenshot of the part that is in view comes with it." if observation.screenshot else "",
+            notices=observation.notices,
+            error=" ".join(filter(None, (self._error, observation.last_error))),
+        )
+        return [self._system, Message.user(text, *picture_of(observation))]
+
+    def _history(self) -> str:
+        active = set(self._plans.active.steps)
+        steps = [past for past in self._past if past.plan == self._plans.active_id and past.step in active]
+        detailed = len(steps) if self._options.detailed_steps is None else self._options.detailed_steps
+        now = content_hash(self._page)
+        lines: list[str] = []
+        for place, past in enumerate(steps):
+            page = "(the same as the CURRENT OBSERVATION)" if past.page_hash == now else past.page
+            shown = page if place >= len(steps) - detailed else past.summary
+            lines.append(f"STEP {past.step}\nPAGE: {shown}\nREASON: {past.reason}\nACTION: {past.action}\n")
+        if self._results:
+            lines += [f"{call} gave: {result}" for call, result in self._results]
+        return "\n".join(lines).rstrip()
+
+    def _remembered(self, observation: Observation, reading: Reading, chosen: Proposal) -> _Past:
+        pointed_at = highlight(self._page, reading.highlight)
+        short = pointed_at and len(pointed_at.split()) < MAX_HIGHLIGHT_WORDS
+        return _Past(
+            step=observation.step,
+            plan=self._plans.active_id,
+            page="\n" + pointed_at if short else reading.description,
+            page_hash=content_hash(self._page),
+            summary=reading.description,
+            reason=chosen.reason,
+            action=chosen.action_text,
+        )
+
+    # --- reading ---
+
+    def _read(self, text: str) -> Reading:
+        blocks = _CANDIDATE.split(text) if self._options.judge else [text]
+        parts = sections(text)
+        proposals: list[Proposal] = []
+        problem = ActionError("There is no action in your answer.", hint="Write it below the heading ACTION:")
+        for block in blocks[1:] if len(blocks) > 1 else blocks:
+            found = sections(block)
+            if "ACTION" not in found:
+                continue
+            try:
+                proposal = self._proposal(found["ACTION"], found.get("REASON", ""))
+            except ActionError as error:
+                problem = error
+                continue
+            if proposal.action_text not in [known.action_text for known in proposals]:
+                proposals.append(proposal)
+        if not proposals:
+            raise problem
+        return Reading(
+            summary=parts.get("INTERACTION HISTORY SUMMARY", ""),
+            description=parts.get("OBSERVATION DESCRIPTION", ""),
+            highlight=tuple(re.findall(r"[A-Za-z]*\d+", parts.get("OBSERVATION HIGHLIGHT", ""))),
+            proposals=tuple(proposals[: self._options.candidates]),
+        )
+
+    def _proposal(self, text: str, reason: str) -> Proposal:
+        text = text.strip().strip("`").strip()
+        commands: list[Command | Call] = []
+        if self._toolbox.tools and re.match(rf"(?:{'|'.join(self._toolbox.tools)})\(", text):
+            commands += [item for item in parse_calls(text, self._toolbox.tools) if isinstance(item, Call)]
+        else:
+            pieces = _NEXT_COMMAND.split(text)
+            # A stop's answer may hold anything, also lines that look like commands.
+            if text.startswith("stop"):
+                pieces = [text]
+            commands += [parse_command(piece) for piece in pieces]
+        acting = [item for item in commands if not (isinstance(item, Command) and item.name == "note")]
+        if len(acting) > 1 and not all(isinstance(item, Call) for item in acting):
+            raise ActionError("Give one action only; beside it there may be notes.")
+        for item in commands:
+            if isinstance(item, Command):
+                self._check(item)
+        return Proposal(tuple(commands), text, reason)
+
+    def _check(self, command: Command) -> None:
+        if command.name in ("click", "type") and f"[{command.args[0]}]" not in self._page:
+            raise ActionError(
+                f"There is no element [{command.args[0]}] on the page, so {command.text!r:.200} cannot be done.",
+                hint="Choose an id from the CURRENT OBSERVATION.",
+            )
+        if command.name == "go_home" and not self._home:
+            raise ActionError("There is no go_home in this task.")
+        if command.name in ("branch", "prune"):
+            self._plans.visible(int(command.args[0]))
+
+    # --- doing ---
+
+    def _carry_out(self, proposal: Proposal, work: _Work) -> list[tuple[str, str]]:
+        results: list[tuple[str, str]] = []
+        for item in proposal.commands:
+            try:
+                if isinstance(item, Call):
+                    outcome = self._toolbox.use(item)
+                    results.append((item.tool, outcome.text))
+                else:
+                    outcome = Outcome("", self._do(item))
+            except ActionError as error:
+                outcome = Outcome(str(error))
+                if isinstance(item, Call):
+                    results.append((item.tool, f"an error: {error}"))
+                else:
+                    work.error = str(error)
+            work.actions += outcome.actions
+        work.results += results
+        return results
+
+    def _do(self, command: Command) -> tuple[Action, ...]:
+        args = command.args
+        if command.name == "click":
+            return (Action.of("click", args[0]),)
+        if command.name == "type":
+            return self._type(*args)
+        if command.name == "go_back":
+            return (Action.of("go_back"),)
+        if command.name == "go_home":
+            return (Action.of("goto", self._home),)
+        if command.name == "stop":
+            return (Action.of("send_msg_to_user", args[0]),)
+        if command.name == "note":
+            self._memory.remember(args[0])
+        elif command.name == "branch":
+            self._plans.branch(int(args[0]), args[1])
+        else:
+            plan = self._plans.prune(int(args[0]), args[1])
+            if plan.url and plan.url != self._observation.url:
+                return (Action.of("goto", plan.url),)
+        return ()
+
+    def _type(self, element: str, text: str, enter: str) -> tuple[Action, ...]:
+        nodes = self._observation.nodes
+        at = next((index for index, node in enumerate(nodes) if node.id == element), None)
+        if at is not None and _has_choices(nodes, at):
+            return (Action.of("select_option", element, text),)
+        typed = Action.of("fill", element, text)
+        return (typed, Action.of("press", element, "Enter")) if enter == "1" else (typed,)
+
+
+def _has_choices(nodes: Sequence[Node], at: int) -> bool:
+    if nodes[at].role not in ("combobox", "listbox"):
+        return False
+    for node in nodes[at + 1 :]:
+        if node.depth <= nodes[at].depth:
+            return False
+        if node.role in ("option", "menuitem"):
+            return True
+    return False
+
+
+def _home(goal: Goal) -> str:
+    """The page that lists the other sites: the first address in the hints, where there are other sites."""
+    if len(goal.sites) < 2:
+        return ""
+    found = re.search(r"https?://[^\s)>\"']+", " ".join(goal.hints))
+    return found[0].rstrip(".,;:") if found else goal.start_urls[0]

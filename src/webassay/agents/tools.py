@@ -1,0 +1,280 @@
+"""Tools that are part of an agent and not of a page: a calculator, a scratchpad, and whatever a memory offers.
+
+A tool call is written like an action, `calculate('17 * 3')`, parsed and never executed. It costs no step: the
+result comes back in the same step, and every use is counted.
+"""
+
+import ast
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from webassay.core.errors import ActionError, InputError
+from webassay.core.interaction import MAX_ACTION_TEXT, Action, parse_actions
+from webassay.core.record import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool answers, and what the browser has to do for it, if anything."""
+
+    text: str
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    usage: str
+    """As the model reads it: `calculate(expression: str)`."""
+    help: str
+    run: Callable[..., str | Outcome]
+
+    @property
+    def name(self) -> str:
+        return self.usage.partition("(")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    tool: str
+    args: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Toolbox:
+    tools: Mapping[str, Tool]
+    uses: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool]) -> "Toolbox":
+        return cls({tool.name: tool for tool in tools})
+
+    @property
+    def guide(self) -> str:
+        return "\n".join(f"{tool.usage}: {tool.help}" for tool in self.tools.values())
+
+    def use(self, call: Call) -> Outcome:
+        tool = self.tools[call.tool]
+        self.uses[call.tool] += 1
+        try:
+            answer = tool.run(*call.args, **call.named)
+        except (TypeError, ValueError):
+            raise ActionError(f"{call.tool} was called the wrong way.", hint=f"Write {tool.usage}.") from None
+        return Outcome(answer) if isinstance(answer, str) else answer
+
+    def counts(self) -> dict[str, Json]:
+        return dict(self.uses)
+
+
+def parse_calls(text: str, tools: Mapping[str, Tool]) -> tuple[Action | Call, ...]:
+    """Actions of the browser and tool calls, in the order in which they were written."""
+    text = strip_fence(text)
+    if not any(name in text for name in tools):
+        return parse_actions(text)
+    if len(text) > MAX_ACTION_TEXT:
+        raise ActionError(f"The action text is longer than {MAX_ACTION_TEXT} characters.")
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ActionError(f"The action cannot be read: {error}.", hint="Write calls such as click('12').") from None
+    parsed: list[Action | Call] = []
+    for statement in statements:
+        call = _tool_call(statement, tools)
+        if call is not None:
+            parsed.append(call)
+        else:
+            parsed.extend(parse_actions(ast.get_source_segment(text, statement) or ""))
+    return tuple(parsed)
+
+
+def strip_fence(text: str) -> str:
+    """Models like to wrap code in a fence, however they are told to answer."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and len(text) >= 6:
+        first_line, newline, rest = text[3:-3].partition("\n")
+        # What follows the opening marks on their line is a language's name, or already the call.
+        named = bool(newline) and (first_line.strip().isalpha() or not first_line.strip())
+        text = rest if named else text[3:-3]
+    return text.strip().strip("`").strip()
+
+
+def _tool_call(statement: ast.stmt, tools: Mapping[str, Tool]) -> Call | None:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name) or value.func.id not in tools:
+        return None
+    name = value.func.id
+    if any(keyword.arg is None for keyword in value.keywords):
+        raise ActionError(f"{name}: ** cannot be used.")
+    try:
+        args = tuple(ast.literal_eval(argument) for argument in value.args)
+        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in value.keywords}
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise ActionError(f"{name}: arguments must be plain texts, numbers, lists or dictionaries.") from None
+    return Call(name, args, named)
+
+
+# --- the calculator ---------------------------------------------------------------------------------------
+
+MAX_EXPRESSION = 4000
+MAX_BITS = 4096
+"""Of a numerator or denominator: exact arithmetic must not become a way to stop the clock."""
+MAX_EXPONENT = 1000
+
+_BINARY: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: lambda a, b: Fraction(a // b),
+    ast.Mod: operator.mod,
+}
+
+
+def _rounded(value: Fraction, digits: Fraction = Fraction(0)) -> Fraction:
+    """Half away from zero, as people round money; Python's own `round` goes to the even digit."""
+    if digits.denominator != 1 or abs(digits) > 20:
+        raise ActionError("round takes at most 20 digits.")
+    scale = Fraction(10) ** int(digits)
+    shifted = abs(value) * scale + Fraction(1, 2)
+    return Fraction(math.floor(shifted)) / scale * (1 if value >= 0 else -1)
+
+
+def _root(value: Fraction) -> Fraction:
+    if value < 0:
+        raise ActionError("There is no square root of a negative number.")
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if top * top == value.numerator and bottom * bottom == value.denominator:
+        return Fraction(top, bottom)
+    scale = 10**24
+    return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Fraction]] = {
+    "sum": lambda *values: sum(values, Fraction(0)),
+    "min": lambda *values: min(values),
+    "max": lambda *values: max(values),
+    "mean": lambda *values: sum(values, Fraction(0)) / len(values),
+    "abs": lambda value: abs(value),
+    "round": _rounded,
+    "sqrt": _root,
+}
+
+
+def calculate(expression: str) -> str:
+    """Exact rational arithmetic; shown exactly where that is a short decimal, else to 12 significant digits."""
+    if not isinstance(expression, str) or len(expression) > MAX_EXPRESSION:
+        raise ActionError(f"calculate takes a text of at most {MAX_EXPRESSION} characters.")
+    try:
+        value = _evaluate(ast.parse(expression.strip().replace("^", "**"), mode="eval").body)
+    except ZeroDivisionError:
+        raise ActionError(f"{expression}: division by zero.") from None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        raise ActionError(f"{expression!r:.200} is not an expression.", hint="Write numbers and + - * / ( ).") from None
+    return show_number(value)
+
+
+def _evaluate(node: ast.expr) -> Fraction:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        # By its text, so that 0.1 is a tenth.
+        return _bounded(Fraction(repr(node.value)))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = _evaluate(node.operand)
+        return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp):
+        left, right = _evaluate(node.left), _evaluate(node.right)
+        if isinstance(node.op, ast.Pow):
+            return _power(left, right)
+        if type(node.op) in _BINARY:
+            return _bounded(_BINARY[type(node.op)](left, right))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        function = _FUNCTIONS.get(node.func.id)
+        if function is not None:
+            return _bounded(function(*(value for arg in node.args for value in _values(arg))))
+    raise ActionError(
+        f"The calculator cannot do {ast.unparse(node)!r:.200}.",
+        hint=f"It knows numbers, + - * / // % **, and {', '.join(_FUNCTIONS)}.",
+    )
+
+
+def _values(node: ast.expr) -> list[Fraction]:
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_evaluate(item) for item in node.elts]
+    return [_evaluate(node)]
+
+
+def _power(base: Fraction, exponent: Fraction) -> Fraction:
+    if exponent == Fraction(1, 2):
+        return _root(base)
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if exponent.denominator != 1 or abs(exponent) > MAX_EXPONENT or bits * abs(exponent) > MAX_BITS:
+        raise ActionError("The calculator raises only to small whole powers.")
+    return base ** int(exponent)
+
+
+def _bounded(value: Fraction) -> Fraction:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
+        raise ActionError("The numbers are too large for the calculator.")
+    return value
+
+
+def show_number(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value.numerator)
+    for digits in range(1, 13):
+        if 10**digits % value.denominator == 0:
+            whole = abs(value.numerator) * 10**digits // value.denominator
+            text = str(whole).rjust(digits + 1, "0")
+            return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+    return f"{float(value):.12g}"
+
+
+CALCULATOR = Tool("calculate(expression: str)", "Exact arithmetic, such as calculate('(3.5 + 4) * 12').", calculate)
+
+
+# --- the scratchpad ---------------------------------------------------------------------------------------
+
+MAX_PAD = 50_000
+
+
+@dataclass(slots=True)
+class Scratchpad:
+    """A page of text that the agent can write on and read again; unlike a memory it is not shown unasked."""
+
+    text: str = ""
+
+    def write(self, text: str) -> str:
+        if not isinstance(text, str) or len(self.text) + len(text) > MAX_PAD:
+            raise ActionError(f"The scratchpad takes text, at most {MAX_PAD} characters in all.")
+        self.text = f"{self.text}\n{text}" if self.text else text
+        return f"Written; the scratchpad has {len(self.text)} characters."
+
+    def read(self) -> str:
+        return self.text or "(the scratchpad is empty)"
+
+    def clear(self) -> str:
+        self.text = ""
+        return "The scratchpad is empty."
+
+    def tools(self) -> tuple[Tool, ...]:
+        return (
+            Tool("scratchpad_write(text: str)", "Add lines to the scratchpad.", self.write),
+            Tool("scratchpad_read()", "Read the scratchpad.", self.read),
+            Tool("scratchpad_clear()", "Empty the scratchpad.", self.clear),
+        )
+
+
+def tools_named(names: Sequence[str]) -> tuple[Tool, ...]:
+    """`calculator` and `scratchpad`, fresh for one episode."""
+    made: dict[str, Callable[[], tuple[Tool, ...]]] = {
+        "calculator": lambda: (CALCULATOR,),
+        "scratchpad": lambda: Scratchpad().tools(),
+    }
+    unknown = [name for name in names if name not in made]
+    if unknown:
+        raise InputError(f"There is no tool {unknown[0]!r}.", hint=f"Known tools: {', '.join(made)}.")
+    return tuple(tool for name in names for tool in made[name]())

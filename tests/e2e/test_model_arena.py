@@ -1,0 +1,180 @@
+"""Both agents solve arena tasks with a scripted model over a real socket.
+
+The script is derived from the reference solution while it is played: a shadow walks the same pages with the
+template's solution and writes, in the notation of the agent, what the model is to say next.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.unit.agent_pages import occam_reply, tagged
+from webassay.agents.base import Agent
+from webassay.agents.generic import Generic
+from webassay.agents.occam import Occam
+from webassay.benchmarks.arena import TEMPLATES
+from webassay.browser.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.catalog import Catalog, Selection, arena
+from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
+from webassay.core.trajectory import MemoryBlobs, Trajectory
+from webassay.environments.arena import Arena
+from webassay.episode import Scene, play
+from webassay.grading.grade import grade
+from webassay.llm.client import Message, Model, close, retrying
+from webassay.llm.providers import connect
+from webassay.llm.replay import Script, replaying
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
+
+# --- what the model is to say -----------------------------------------------------------------------------
+
+
+class Tags:
+    """In the generic agent's notation."""
+
+    opening = ""
+
+    def say(self, action: Action, page: Observation) -> str:
+        return tagged(action.text, memory=f"note of step {page.step}")
+
+
+@dataclass
+class Commands:
+    """In AgentOccam's notation, which has fewer actions."""
+
+    opening = occam_reply("branch [0] [Follow the reference]")
+    filled: tuple[str, str] = ("", "")
+
+    def say(self, action: Action, page: Observation) -> str:
+        return occam_reply(f"note [note of step {page.step}]\n{self._command(action, page)}")
+
+    def _command(self, action: Action, page: Observation) -> str:
+        if ACTIONS[action.name].ends_episode:
+            return f"stop [{next(iter(action.args.values()))}]"
+        if action.name == "go_back":
+            return "go_back"
+        if action.name == "hover":
+            # What opens under the mouse has a button for those who have none.
+            name = next(node.name for node in page.nodes if node.id == action.get("bid"))
+            button = page.find("button", f"Show {name} menu")
+            assert button is not None
+            return f"click [{button.id}]"
+        if action.name in ("press", "keyboard_press"):
+            return f"type [{self.filled[0]}] [{self.filled[1]}] [1]"
+        if action.name == "click":
+            return f"click [{action.get('bid')}]"
+        if action.name == "fill":
+            self.filled = (action.get("bid"), action.get("value"))
+            return f"type [{self.filled[0]}] [{self.filled[1]}] [0]"
+        if action.name == "select_option":
+            return f"type [{action.get('bid')}] [{action.get('options')[0]}] [0]"
+        raise AssertionError(f"AgentOccam has no {action.name}")
+
+
+@dataclass
+class Shadow:
+    """The agent under test, and beside it the reference solution that tells the model what to say."""
+
+    inner: Generic | Occam
+    oracle: Agent
+    notation: Tags | Commands
+    line: list[str] = field(default_factory=list)
+    wants: Sequence[ObservationPart] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def start(self, goal: Goal) -> None:
+        await self.oracle.start(goal)
+        await self.inner.start(goal)
+        self.wants = tuple({*self.inner.wants, *self.oracle.wants})
+
+    async def decide(self, observation: Observation) -> Decision:
+        if observation.step == 0 and self.notation.opening:
+            self.line[:] = [self.notation.opening]
+        else:
+            (action,) = (await self.oracle.decide(observation)).actions
+            self.line[:] = [self.notation.say(action, observation)]
+        return await self.inner.decide(observation)
+
+
+# --- where it is played -----------------------------------------------------------------------------------
+
+
+@dataclass
+class Place:
+    browser: Browser
+    environment: Arena
+    catalog: Catalog
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
+    cache = tmp_path_factory.mktemp("worlds")
+    async with Browser(find_chromium()) as browser, arena(cache) as environment:
+        yield Place(browser, environment, Catalog(Selection(instances=1), cache))
+
+
+async def solved(
+    place: Place, template: str, make: Callable[[Model], Generic | Occam], notation: Tags | Commands
+) -> Trajectory:
+    task = next(task for task in place.catalog.tasks if task.template == template)
+    line: list[str] = []
+
+    def author(messages: Sequence[Message]) -> str:
+        return line[0]
+
+    async with replaying(Script(author)) as server:
+        model = connect(f"openai:reference@{server.url}", env={})
+        oracle = place.catalog.agent("oracle", task, 0)
+        shadow = Shadow(make(retrying(model)), oracle, notation, line)
+        blobs = MemoryBlobs()
+        scene = Scene(browser=place.browser, environment=place.environment, blobs=blobs)
+        trajectory = await play(task, shadow, scene, id=f"{shadow.name}/{task.id}")
+        await close(model)
+    verdict = grade(task, trajectory, blobs)
+    assert verdict.status == "pass", [finding.message for finding in verdict.findings] + [trajectory.ending.message]
+    return trajectory
+
+
+def sampled() -> list[Any]:
+    """One template of each chore type always, the others with the slow tests."""
+    seen: set[Any] = set()
+    chosen = []
+    for template in TEMPLATES:
+        marks = [pytest.mark.slow] if template.chore in seen else []
+        chosen.append(pytest.param(template.id, marks=marks, id=template.id))
+        seen.add(template.chore)
+    return chosen
+
+
+@in_one_loop
+@pytest.mark.parametrize("template", sampled())
+async def test_generic(place: Place, template: str) -> None:
+    trajectory = await solved(place, template, Generic, Tags())
+    for step in trajectory.steps:
+        assert f"step {step.index}: note of step {step.index}" in step.memory
+        assert step.usage is not None
+        assert step.usage.input_tokens > 0
+
+
+@in_one_loop
+@pytest.mark.parametrize("template", sampled())
+async def test_occam(place: Place, template: str) -> None:
+    trajectory = await solved(place, template, Occam, Commands())
+    last = trajectory.steps[-1]
+    assert "[1] Follow the reference (active)" in last.memory
+    assert f"note: STEP {last.index}: note of step {last.index}" in last.memory
+    plans = last.info["plans"]
+    assert isinstance(plans, list)
+    assert len(plans) == 2
+
+
+def test_there_are_twenty_tasks_of_all_four_chore_types() -> None:
+    assert len(TEMPLATES) >= 20
+    assert {template.chore for template in TEMPLATES} == {"massive_memory", "calculation", "long_term_memory", "others"}
