@@ -3,28 +3,37 @@ PYTHON ?= python3
 UV ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+DEMO_READY := $(VENV)/.ready-demo
+TEST_READY := $(VENV)/.ready-test
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-full check check-arena docs lock bench clean
+.PHONY: help setup demo test test-full check check-arena docs lock bench bench-browser bench-grading bench-statistics \
+  bench-agents bench-verifier clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-setup: $(READY)  ## The environment in .venv, from the lock, and a Chromium
+setup: $(TEST_READY)  ## The environment in .venv, from the locks, and a Chromium
 
-$(READY): requirements.lock pyproject.toml
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "webassay needs Python 3.11 or newer with the venv module (Debian: apt-get install python3-venv). Set PYTHON=... to choose one."; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/webassay setup
-	@touch $(READY)
+	$(PYTHON) -m venv $(VENV)
 
-demo: setup  ## Agents evaluated end to end on the embedded shop
+$(DEMO_READY): requirements.lock pyproject.toml | $(BIN)/python
+	$(PIP) install --quiet --require-hashes -r requirements.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/webassay setup
+	@touch $@
+
+$(TEST_READY): requirements-dev.lock $(DEMO_READY)
+	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+demo: $(DEMO_READY)  ## Agents evaluated end to end on the embedded shop
 	$(BIN)/webassay demo
 
 test: setup check  ## Everything that must hold, in minutes
@@ -48,9 +57,25 @@ bench: setup  ## Reset, row diff, steps a second, episodes a minute, memory
 	$(BIN)/python scripts/bench_state.py
 	$(BIN)/python scripts/bench_episodes.py
 
-lock:  ## Resolve pyproject.toml again (needs uv)
-	$(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q \
-	  --extra dev --extra plots pyproject.toml -o requirements.lock
+bench-browser: setup  ## Against BrowserGym, in its own environment, step by step in turns
+	$(BIN)/python scripts/bench_browser.py
+
+bench-grading: setup  ## Against the published WebArena-Verified grader, in its own environment
+	$(BIN)/python -m scripts.bench_grading
+
+bench-statistics: setup  ## Coverage of the intervals, and how well a subset ranks
+	$(BIN)/python scripts/bench_statistics.py
+
+bench-agents: setup  ## Our own time a step, without model and browser
+	$(BIN)/python scripts/bench_agents.py
+
+bench-verifier: setup  ## Trajectories a minute against a model of fixed latency
+	$(BIN)/python scripts/bench_verifier.py
+
+RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
+lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need
+	$(RESOLVE) --extra dev --extra plots --extra models pyproject.toml -o requirements-dev.lock
+	$(RESOLVE) --extra build -c requirements-dev.lock pyproject.toml -o requirements.lock
 
 clean:  ## Remove what was built; runs stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -70,8 +70,9 @@ def test_no_file_names_a_place_of_one_machine():
     assert not hits
 
 
-def test_the_lock_names_no_host_and_pins_everything():
-    text = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_a_lock_names_no_host_and_pins_everything(name):
+    text = (ROOT / name).read_text()
     assert "://" not in text and "index" not in text.lower()
     pinned = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
     assert pinned and all("==" in line for line in pinned)

@@ -108,7 +108,7 @@ class Puppet:
 
 
 class Play:
-    def __init__(self, *decisions, task=None, limits=Limits(), broken="", refuses="", stage_broken=""):
+    def __init__(self, *decisions, task=None, limits=None, broken="", refuses="", stage_broken=""):
         self.happened = Happened()
         self.agent = Puppet(*decisions)
         self.task = task or samples.task(max_steps=5)
@@ -117,7 +117,7 @@ class Play:
             browser=FakeBrowser(FakeSession(self.happened, broken, refuses)),
             environment=FakeEnvironment(self.happened, stage_broken),
             blobs=self.blobs,
-            limits=limits,
+            limits=limits or Limits(),
         )
 
     async def trajectory(self):

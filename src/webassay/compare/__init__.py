@@ -1,0 +1,82 @@
+"""Typed comparators: pure functions that say whether an answer is the value in the key, and why.
+
+The first argument is always the key's, the second the agent's. The agent's value is a literal: it is never
+compiled as a pattern, never read as a list of alternatives, never evaluated. Allowances are arguments
+(`Slack`), and none is built in. docs/checks.md says what each type understands.
+"""
+
+from webassay.compare.assign import assign, matching
+from webassay.compare.dates import DATE, MONTH
+from webassay.compare.match import EXACT, Kind, Match, Slack, Unreadable, compared, described, shown
+from webassay.compare.places import COORDINATES, FULL_ADDRESS
+from webassay.compare.quantities import CURRENCY, DISTANCE, DURATION, NUMBER, in_currency
+from webassay.compare.text import (
+    BASE64,
+    BOOLEAN,
+    JSON,
+    LOCATION_NAME,
+    MARKDOWN,
+    NULL,
+    STRING,
+    STRING_LIST,
+    depth,
+    fold,
+    parse_json,
+)
+from webassay.compare.urls import Location, Sites, same_page, with_decoded_path
+
+KINDS: dict[str, Kind] = {
+    "string": STRING,
+    "number": NUMBER,
+    "currency": CURRENCY,
+    "date": DATE,
+    "month": MONTH,
+    "duration": DURATION,
+    "distance": DISTANCE,
+    "coordinates": COORDINATES,
+    "boolean": BOOLEAN,
+    "full_address": FULL_ADDRESS,
+    "location_name": LOCATION_NAME,
+    "string_list": STRING_LIST,
+    "json": JSON,
+    "markdown": MARKDOWN,
+    "base64": BASE64,
+    "null": NULL,
+}
+"""Every scalar type but `url`, which needs to know the sites: `Sites(...).kind`."""
+
+
+def compare(
+    type: str, expected: object, actual: object, *, slack: Slack = EXACT, currency: str = "", sites: Sites | None = None
+) -> Match:
+    """Compares two values of one of the types in `KINDS`, or `url`. A key that cannot be read raises `Unreadable`."""
+    if type == "url":
+        return compared((sites or Sites()).kind, expected, actual, slack)
+    if type == "currency" and currency:
+        wanted = in_currency(CURRENCY.read(expected), currency)
+        money = CURRENCY._replace(read=lambda value: wanted if value is wanted else CURRENCY.read(value))
+        return compared(money, wanted, actual, slack)
+    return compared(KINDS[type], expected, actual, slack)
+
+
+__all__ = [
+    "EXACT",
+    "KINDS",
+    "Kind",
+    "Location",
+    "Match",
+    "Sites",
+    "Slack",
+    "Unreadable",
+    "assign",
+    "compare",
+    "compared",
+    "depth",
+    "described",
+    "fold",
+    "matching",
+    "parse_json",
+    "same_page",
+    "shown",
+    "with_decoded_path",
+]

@@ -1,0 +1,48 @@
+"""True bipartite matching: an order in which pairs happen to be tried never decides a verdict."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def assign(wanted: Sequence[A], given: Sequence[B], fits: Callable[[A, B], bool]) -> dict[int, int]:
+    """As many as possible of `wanted` (by position), each with one of `given` that fits it and no other has."""
+    edges = [[j for j, there in enumerate(given) if fits(here, there)] for here in wanted]
+    return matching(edges)
+
+
+def matching(edges: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Maximum matching of a bipartite graph, by augmenting paths found breadth first; no recursion."""
+    taken: dict[int, int] = {}
+    for start in range(len(edges)):
+        came_from: dict[int, int] = {}
+        queue = deque([start])
+        end: int | None = None
+        while queue and end is None:
+            here = queue.popleft()
+            for there in edges[here]:
+                if there in came_from:
+                    continue
+                came_from[there] = here
+                if there not in taken:
+                    end = there
+                    break
+                queue.append(taken[there])
+        if end is not None:
+            _augment(end, came_from, taken, start)
+    return {here: there for there, here in taken.items()}
+
+
+def _augment(end: int, came_from: dict[int, int], taken: dict[int, int], start: int) -> None:
+    held = {here: there for there, here in taken.items()}
+    there = end
+    while True:
+        here = came_from[there]
+        released = held.get(here)
+        taken[there] = here
+        if here == start or released is None:
+            return
+        there = released

@@ -1,0 +1,96 @@
+"""What every comparator shares: the answer it gives, and the bounds that no input may exceed."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+MAX_TEXT = 100_000
+"""Longer texts are not read as values: no honest answer is longer, and every parse stays bounded."""
+
+
+class Match(NamedTuple):
+    """The outcome of one comparison; `reason` says in words what differs, or by which reading the two agree."""
+
+    ok: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+class Slack(NamedTuple):
+    """How far apart two quantities may lie: the larger of the two allowances decides."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+
+EXACT = Slack()
+
+
+class Unreadable(ValueError):
+    """A value that cannot be read as the type that was asked for; the message says why."""
+
+
+class Kind(NamedTuple):
+    """A type of value: how it is read, and when two that were read are the same."""
+
+    name: str
+    read: Callable[[Any], Any]
+    same: Callable[[Any, Any, Slack], bool]
+    show: Callable[[Any], str] = str
+
+
+def compared(kind: Kind, expected: object, actual: object, slack: Slack = EXACT) -> Match:
+    """Reads both sides and compares them. A key that cannot be read raises: that is never the agent's doing."""
+    wanted = kind.read(expected)
+    try:
+        given = kind.read(actual)
+    except Unreadable as problem:
+        return Match(False, f"{shown(actual)} is no {kind.name}: {problem}")
+    if kind.same(wanted, given, slack):
+        return Match(True, f"{shown(actual)} is {kind.show(wanted)}")
+    return Match(False, f"{shown(actual)} reads as {kind.show(given)}, not {kind.show(wanted)}")
+
+
+def shown(value: object, limit: int = 120) -> str:
+    """A value in a message: short, and free of what cannot be printed or stored."""
+    text = repr(value) if not isinstance(value, dict | list | tuple) else f"{value!r:.{limit * 2}}"
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def bounded(value: object) -> str:
+    if not isinstance(value, str):
+        raise Unreadable(f"it is {described(value)}")
+    if len(value) > MAX_TEXT:
+        raise Unreadable(f"it is longer than {MAX_TEXT} characters")
+    return value
+
+
+def described(value: object) -> str:
+    """The value's JSON type, in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+_DUST = 1e-12
+"""Rounding of binary fractions, so that 0.1 + 0.2 is 0.3; whole numbers are never subject to it."""
+
+
+def near(a: Decimal, b: Decimal, slack: Slack) -> bool:
+    if a == b:
+        return True
+    largest = max(abs(a), abs(b))
+    allowed = max(slack.absolute, slack.relative * float(largest))
+    whole = a == a.to_integral_value() and b == b.to_integral_value()
+    gap = float(abs(a - b))
+    return gap <= allowed + (0.0 if whole else _DUST * max(1.0, float(largest))) and math.isfinite(gap)

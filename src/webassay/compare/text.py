@@ -1,0 +1,306 @@
+"""Texts: plain, lists, JSON, Markdown, Base64, names of places, yes and no, nothing."""
+
+import base64
+import binascii
+import html
+import json
+import math
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+from webassay.compare.assign import assign
+from webassay.compare.match import Kind, Slack, Unreadable, bounded, described, shown
+
+_MARKS = dict.fromkeys(map(ord, "™®℠©"))
+_DASHES = "-‐‑‒–—―−﹘﹣－"
+_QUOTES = {ord(mark): "'" for mark in "‘’‚‛′´`"} | {ord(mark): '"' for mark in "“”„‟″«»"}
+_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+"""Latin letters without a decomposition. Letters of other scripts are never turned into Latin ones:
+a Cyrillic letter that looks like an `a` is another letter."""
+_EDGES = "'\"`.,;:!? "
+_DASH = re.compile(f"[{_DASHES}]")
+_DASH_BY_LETTER = re.compile(r"(?<=[A-Za-z])-|-(?=[A-Za-z])")
+_SPACES = re.compile(r"\s+")
+
+
+def fold(text: str) -> str:
+    """What is left of a text when spelling habits are taken away: case, accents, dashes, quotes, spaces, entities."""
+    bounded(text)
+    return _fold_short(text) if len(text) <= 300 else _fold(text)
+
+
+def _fold(text: str) -> str:
+    if "&" in text:
+        text = html.unescape(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_MARKS)).translate(_QUOTES)
+        text = _without_accents(text)
+    text = _DASH_BY_LETTER.sub(" ", _DASH.sub("-", text)).replace("`", "'")
+    if not text.isprintable():
+        text = "".join(_printable(char) for char in text)
+    return _SPACES.sub(" ", text).strip().casefold().translate(_LETTERS)
+
+
+_fold_short = lru_cache(maxsize=8192)(_fold)
+
+
+def _printable(char: str) -> str:
+    category = unicodedata.category(char)
+    if category == "Cs":
+        raise Unreadable("it holds half of a character (a lone surrogate)")
+    if category[0] == "C":
+        return " " if char in "\t\n\r\v\f\x85" else ""
+    return char
+
+
+def _without_accents(text: str) -> str:
+    kept: list[str] = []
+    for char in unicodedata.normalize("NFD", text):
+        if unicodedata.category(char) == "Mn" and kept and kept[-1].isascii() and kept[-1].isalpha():
+            continue
+        kept.append(char)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def read_string(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return _number_as_text(value)
+    if not isinstance(value, str):
+        raise Unreadable(f"it is {described(value)}")
+    folded = fold(value)
+    return folded.strip(_EDGES) or folded
+
+
+def _number_as_text(value: float) -> str:
+    if isinstance(value, int) and value.bit_length() > 1000:
+        raise Unreadable("the number is too large")
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+
+
+def _equal(a: Any, b: Any, _: Slack) -> bool:
+    return bool(a == b)
+
+
+STRING = Kind("text", read_string, _equal, shown)
+
+
+def read_string_list(value: object) -> tuple[str, ...]:
+    parts = value if isinstance(value, list | tuple) else bounded(value).split(",")
+    return tuple(sorted(filter(None, (read_string(part) for part in parts))))
+
+
+STRING_LIST = Kind("list of texts", read_string_list, _equal, shown)
+
+_YES = frozenset(("true", "yes", "y", "1", "t", "on"))
+_NO = frozenset(("false", "no", "n", "0", "f", "off"))
+
+
+def read_boolean(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = read_string(value)
+    if word in _YES or word in _NO:
+        return word in _YES
+    raise Unreadable("it is neither yes nor no")
+
+
+BOOLEAN = Kind("yes or no", read_boolean, _equal)
+
+_NOTHING = frozenset(("", "n/a", "na", "nan", "null", "none"))
+
+
+def read_null(value: object) -> None:
+    if value is None or value == [] or value == {}:
+        return
+    if isinstance(value, str) and fold(value) in _NOTHING:
+        return
+    raise Unreadable("it is not empty")
+
+
+NULL = Kind("empty value", read_null, _equal)
+
+# --- structured texts -------------------------------------------------------------------------------------
+
+MAX_DEPTH = 64
+
+
+def parse_json(text: str) -> Any:
+    """JSON within bounds, or `Unreadable`: no duplicate keys, no NaN, no endless nesting."""
+    bounded(text)
+    try:
+        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_float=_finite)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except Unreadable:
+        raise
+    except ValueError as error:
+        raise Unreadable(f"it is not JSON: {str(error)[:100]}") from None
+    if depth(value) > MAX_DEPTH:
+        raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise Unreadable("a key is given twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise Unreadable("a number is out of range")
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise Unreadable(f"{name} is not JSON")
+
+
+def depth(value: object) -> int:
+    """Levels of nesting, without recursion."""
+    level, layer = 0, [value]
+    while layer:
+        layer = [
+            item
+            for one in layer
+            if isinstance(one, dict | list | tuple)
+            for item in (one.values() if isinstance(one, dict) else one)
+        ]
+        level += 1
+        if level > 10 * MAX_DEPTH:
+            break
+    return level
+
+
+def read_json(value: object) -> Any:
+    parsed = parse_json(value) if isinstance(value, str) else value
+    if depth(parsed) > MAX_DEPTH:
+        raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels")
+    return _folded(parsed)
+
+
+def _folded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {fold(str(key)): _folded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_folded(item) for item in value]
+    if isinstance(value, bool):
+        return ("boolean", value)  # in Python True is 1; in JSON it is not
+    return fold(value) if isinstance(value, str) else value
+
+
+JSON = Kind("JSON value", read_json, _equal, shown)
+
+_HEADING = re.compile(r"(?m)^(#{1,6})[ \t]*(?=[^#\s])")
+_BULLET = re.compile(r"(?m)^([ \t]*)[*+-][ \t]+")
+_LINK = re.compile(r"\[([^\[\]]{0,1000})\]\(([^()]{0,2000})\)")
+
+
+def read_markdown(value: object) -> str:
+    """Case and characters stay; only what no renderer shows is taken away."""
+    text = bounded(value).replace("\r\n", "\n").replace("\r", "\n")
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    text = re.sub(r"\n{3,}", "\n\n", text)
+    text = _HEADING.sub(r"\1 ", text)
+    text = _BULLET.sub(lambda found: "  " * ((len(found[1].expandtabs(4)) + 1) // 2) + "- ", text)
+    text = _LINK.sub(lambda found: f"[{' '.join(found[1].split())}]({found[2].strip()})", text)
+    return text.strip()
+
+
+MARKDOWN = Kind("Markdown text", read_markdown, _equal, shown)
+
+
+def read_base64(value: object) -> str:
+    """The decoded text; case-sensitive."""
+    try:
+        data = base64.b64decode(bounded(value).strip(), validate=True)
+        return data.decode("utf-8").replace("\r\n", "\n").strip()
+    except (binascii.Error, ValueError):
+        raise Unreadable("it is not Base64 of a text") from None
+
+
+BASE64 = Kind("Base64 text", read_base64, _equal, shown)
+
+# --- names of places --------------------------------------------------------------------------------------
+
+_FILLERS = frozenset(["a", "an", "and", "at", "by", "de", "for", "in", "la", "le", "of", "on", "the", "to"])
+_SAME_WORD = {
+    "st": "street",
+    "ave": "avenue",
+    "av": "avenue",
+    "rd": "road",
+    "blvd": "boulevard",
+    "dr": "drive",
+    "ln": "lane",
+    "hwy": "highway",
+    "pkwy": "parkway",
+    "sq": "square",
+    "ctr": "center",
+    "centre": "center",
+    "intl": "international",
+    "univ": "university",
+    "mt": "mount",
+    "ft": "fort",
+    "n": "north",
+    "s": "south",
+    "e": "east",
+    "w": "west",
+}
+_WORDS = re.compile(r"[^\W_]+")
+_NAME_LIMIT = 300
+
+
+def read_location_name(value: object) -> tuple[str, ...]:
+    text = fold(bounded(value)).replace("&", " and ").replace("'", "")
+    if len(text) > _NAME_LIMIT:
+        raise Unreadable(f"a name is at most {_NAME_LIMIT} characters long")
+    words = tuple(sorted(_SAME_WORD.get(word, word) for word in _WORDS.findall(text)))
+    telling = tuple(word for word in words if word not in _FILLERS)
+    if not words:
+        raise Unreadable("there is no word in it")
+    return telling or words
+
+
+def _same_place(a: tuple[str, ...], b: tuple[str, ...], _: Slack) -> bool:
+    """Same words in any order, each with at most the slip of a finger; numbers and short words exactly."""
+    if "".join(a) == "".join(b):
+        return True
+    return len(a) == len(b) and len(assign(a, b, _slip_of_a_finger)) == len(a)
+
+
+def _slip_of_a_finger(a: str, b: str) -> bool:
+    if a == b:
+        return True
+    shorter = min(len(a), len(b))
+    if shorter < 5 or a[0] != b[0] or any(char.isdigit() for char in a + b):
+        return False
+    allowed = 1 if shorter < 9 else 2
+    return _edits_within(a, b, allowed)
+
+
+def _edits_within(a: str, b: str, allowed: int) -> bool:
+    """Edit distance with neighbours swapped as one edit, given up as soon as it exceeds what is allowed."""
+    if abs(len(a) - len(b)) > allowed:
+        return False
+    before: list[int] = []
+    last = list(range(len(b) + 1))
+    for i, left in enumerate(a, 1):
+        row = [i]
+        for j, right in enumerate(b, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (left != right))
+            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        if min(row) > allowed:
+            return False
+        before, last = last, row
+    return last[-1] <= allowed
+
+
+LOCATION_NAME = Kind("name of a place", read_location_name, _same_place, " ".join)

@@ -1,0 +1,362 @@
+"""The network log as light events, one at a time, out of any of the three formats.
+
+A log can be hundreds of megabytes, most of it bodies and headers that no check asks for. So a file is mapped, not
+read: the decoder skips what is not named, an event holds a view of its own slice of the file, and headers and bodies
+are decoded only for the few events that somebody looks into.
+"""
+
+import base64
+import binascii
+import io
+import mmap
+import os
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Protocol
+from urllib.parse import unquote
+
+import msgspec
+
+from webassay.core.errors import GradingError
+from webassay.core.trajectory import Blobs, NetworkLog
+
+STATIC = (".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp")
+"""Files that pages are made of; no check looks at them."""
+
+
+class Details(msgspec.Struct):
+    """The parts of an event that are decoded only when asked for. Header names are in lower case."""
+
+    request_headers: dict[str, str]
+    post_type: str
+    post_text: str
+    response_headers: dict[str, str]
+    cookies: dict[str, str]
+    body_type: str
+    body: str
+    redirect: str
+
+
+class Event(Protocol):
+    """One request and its answer, as far as it takes no decoding."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def status(self) -> int | None: ...
+
+    @property
+    def resource_type(self) -> str: ...
+
+    @property
+    def mime_type(self) -> str: ...
+
+    @property
+    def blocked(self) -> bool: ...
+
+    @property
+    def navigated(self) -> bool | None:
+        """Whether the recorder calls it a navigation; None: it does not say."""
+
+    @property
+    def details(self) -> Details: ...
+
+
+def is_static(event: Event) -> bool:
+    return event.url.partition("?")[0].partition("#")[0].endswith(STATIC)
+
+
+def is_navigation(event: Event) -> bool:
+    """A page that was opened in the window, as far as its headers tell."""
+    if event.method != "GET":
+        return False
+    if event.navigated is not None:
+        return event.navigated
+    headers = event.details.request_headers
+    accept = headers.get("accept", "").lower()
+    if "sec-fetch-user" in headers:
+        return (
+            headers.get("sec-fetch-dest") == "document"
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers["sec-fetch-user"] == "?1"
+            and "text/html" in accept
+        )
+    return accept.startswith("text/html")
+
+
+def events(log: NetworkLog, blobs: Blobs) -> Iterable[Event]:
+    """Every event of the log, in order."""
+    if log.format == "har":
+        with blobs.open(log.blob) as stream:
+            return _har(_mapped(stream))
+    return _lines(log, blobs)
+
+
+def _lines(log: NetworkLog, blobs: Blobs) -> Iterator[Event]:
+    with blobs.open(log.blob) as stream:
+        yield from _trace(stream) if log.format == "playwright-trace" else _exchanges(stream)
+
+
+def _decoded(decoder: Any, data: Any, what: str) -> Any:
+    try:
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise GradingError(f"{what} cannot be read: {error}.") from error
+
+
+# --- HAR and Playwright trace, which share the form of an entry -------------------------------------------
+
+
+class _Named(msgspec.Struct, gc=False):
+    name: str
+    value: str | None = ""
+
+
+class _PostData(msgspec.Struct):
+    mimeType: str | None = ""
+    text: str | None = ""
+    params: list[_Named] | None = None
+
+
+class _Content(msgspec.Struct):
+    mimeType: str | None = ""
+    text: str | None = ""
+    encoding: str | None = ""
+
+
+_NULL = msgspec.Raw(b"null")
+
+
+class _Request(msgspec.Struct, gc=False):
+    method: str
+    url: str
+    headers: msgspec.Raw = _NULL
+    postData: msgspec.Raw = _NULL
+
+
+class _Response(msgspec.Struct, gc=False):
+    status: int | None = None
+    headers: msgspec.Raw = _NULL
+    cookies: msgspec.Raw = _NULL
+    content: msgspec.Raw = _NULL
+    redirectURL: str | None = ""
+
+
+class _Entry(msgspec.Struct, gc=False):
+    """An entry whose bulky parts are views of the file until somebody looks into them."""
+
+    request: _Request
+    response: msgspec.Raw
+    kind: str | None = msgspec.field(default="", name="_resourceType")
+
+    blocked = False
+    navigated = None
+
+    @property
+    def method(self) -> str:
+        return self.request.method
+
+    @property
+    def url(self) -> str:
+        return self.request.url
+
+    @property
+    def _place(self) -> str:
+        return f"The log's entry {self.url[:100]!r}"
+
+    @property
+    def answer(self) -> _Response:
+        found: _Response = _decoded(_RESPONSE, self.response, self._place)
+        return found
+
+    @property
+    def status(self) -> int | None:
+        return self.answer.status
+
+    @property
+    def resource_type(self) -> str:
+        return self.kind or ""
+
+    @property
+    def mime_type(self) -> str:
+        found = _MIME_TYPE.search(memoryview(self.answer.content))
+        return found[1].decode("utf-8", "replace") if found else ""
+
+    @property
+    def details(self) -> Details:
+        place, answer = self._place, self.answer
+        posted = _decoded(_POST_DATA, self.request.postData, place) or _PostData()
+        content = _decoded(_CONTENT, answer.content, place) or _Content()
+        headers = _by_name(_decoded(_HEADERS, self.request.headers, place))
+        text = posted.text or ""
+        if not text and posted.params:
+            text = _as_multipart(posted.params)
+            posted.mimeType = f"multipart/form-data; boundary={_BOUNDARY}"
+        body = content.text or ""
+        cookies = _decoded(_HEADERS, answer.cookies, place) or ()
+        return Details(
+            request_headers=headers,
+            post_type=posted.mimeType or headers.get("content-type", ""),
+            post_text=text,
+            response_headers=_by_name(_decoded(_HEADERS, answer.headers, place)),
+            cookies={cookie.name: unquote(cookie.value or "") for cookie in cookies},
+            body_type=content.mimeType or "",
+            body=_from_base64(body) if content.encoding == "base64" else body,
+            redirect=answer.redirectURL or "",
+        )
+
+
+_MIME_TYPE = re.compile(rb'"mimeType"\s{0,20}:\s{0,20}"([^"\\]{0,200})"')
+
+
+class _HarLog(msgspec.Struct):
+    entries: list[_Entry]
+
+
+class _Har(msgspec.Struct):
+    log: _HarLog
+
+
+class _LargeEntry(msgspec.Struct, gc=False):
+    """All that is held of an entry while its turn has not come: where it lies."""
+
+    request: msgspec.Raw
+    response: msgspec.Raw
+    kind: str | None = msgspec.field(default="", name="_resourceType")
+
+
+class _LargeHarLog(msgspec.Struct):
+    entries: list[_LargeEntry]
+
+
+class _LargeHar(msgspec.Struct):
+    log: _LargeHarLog
+
+
+class _TraceLine(msgspec.Struct):
+    type: str = ""
+    snapshot: msgspec.Raw = msgspec.Raw(b"")
+
+
+_HAR, _LARGE_HAR = msgspec.json.Decoder(_Har), msgspec.json.Decoder(_LargeHar)
+_ENTRY, _LINE = msgspec.json.Decoder(_Entry), msgspec.json.Decoder(_TraceLine)
+_REQUEST, _RESPONSE = msgspec.json.Decoder(_Request), msgspec.json.Decoder(_Response)
+_HEADERS = msgspec.json.Decoder(list[_Named] | None)
+_POST_DATA, _CONTENT = msgspec.json.Decoder(_PostData | None), msgspec.json.Decoder(_Content | None)
+
+_LARGE = 16_000_000
+"""From this size on, entries are decoded one by one: slower, and nothing of them is held."""
+
+
+def _har(data: memoryview) -> Iterable[Event]:
+    if bytes(data[:3]) == b"\xef\xbb\xbf":
+        data = data[3:]
+    if len(data) >= _LARGE:
+        return _one_by_one(data)
+    entries: list[Event] = _decoded(_HAR, data, "The HAR").log.entries
+    return entries
+
+
+def _one_by_one(data: memoryview) -> Iterator[Event]:
+    for number, entry in enumerate(_decoded(_LARGE_HAR, data, "The HAR").log.entries):
+        yield _Entry(_decoded(_REQUEST, entry.request, f"Entry {number} of the HAR"), entry.response, entry.kind)
+
+
+def _mapped(stream: BinaryIO) -> memoryview:
+    """A large file as memory that is not ours to hold; what is small, or no file, is read."""
+    try:
+        if os.fstat(stream.fileno()).st_size >= _LARGE:
+            return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+    except (io.UnsupportedOperation, AttributeError, ValueError, OSError):
+        pass
+    return memoryview(stream.read())
+
+
+_BOUNDARY = "webassay-posted-parameters"
+
+
+def _as_multipart(parameters: list[_Named]) -> str:
+    """Some recorders keep the fields of a form and not its text; this is the text they would have had."""
+    head = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
+    parts = (f'{head}"{parameter.name}"\r\n\r\n{parameter.value or ""}' for parameter in parameters)
+    return "\r\n".join((*parts, f"--{_BOUNDARY}--"))
+
+
+def _by_name(headers: list[_Named] | None) -> dict[str, str]:
+    return {header.name.lower(): header.value or "" for header in headers or ()}
+
+
+def _from_base64(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _trace(stream: BinaryIO) -> Iterator[Event]:
+    for number, line in enumerate(_trace_lines(stream), 1):
+        if line.strip():
+            found = _decoded(_LINE, line, f"Line {number} of the trace")
+            if found.type == "resource-snapshot":
+                yield _decoded(_ENTRY, found.snapshot, f"Line {number} of the trace")
+
+
+def _trace_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Of `trace.network` itself, or of the archive that it lies in."""
+    start = stream.read(4)
+    stream.seek(0)
+    if start != b"PK\x03\x04":
+        yield from stream
+        return
+    try:
+        with zipfile.ZipFile(stream) as archive, archive.open("trace.network") as member:
+            yield from member
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
+        raise GradingError(f"The trace archive cannot be read: {error}.") from error
+
+
+# --- our own capture --------------------------------------------------------------------------------------
+
+
+class _Exchange(msgspec.Struct):
+    method: str
+    url: str
+    status: int | None = None
+    resource_type: str = ""
+    navigated: bool = msgspec.field(default=False, name="navigation")
+    mime_type: str = ""
+    blocked: bool = False
+    request_headers: dict[str, str] = {}
+    response_headers: dict[str, str] = {}
+    post_data: str | None = None
+    post_data_base64: bool = False
+
+    @property
+    def details(self) -> Details:
+        text = self.post_data or ""
+        lines = self.response_headers.get("set-cookie", "").split("\n")
+        cookies = (line.partition(";")[0].partition("=") for line in lines)
+        return Details(
+            request_headers=self.request_headers,
+            post_type=self.request_headers.get("content-type", ""),
+            post_text=_from_base64(text) if self.post_data_base64 else text,
+            response_headers=self.response_headers,
+            cookies={name.strip(): unquote(value) for name, _, value in cookies if name.strip()},
+            body_type=self.mime_type,
+            body="",
+            redirect=self.response_headers.get("location", ""),
+        )
+
+
+_EXCHANGE = msgspec.json.Decoder(_Exchange)
+
+
+def _exchanges(stream: BinaryIO) -> Iterator[Event]:
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            yield _decoded(_EXCHANGE, line, f"Line {number} of the network log")

@@ -1,0 +1,250 @@
+"""Task x Trajectory -> Verdict, by rule. Deterministic: the same two records give the same verdict, byte for byte."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import webassay.compare
+import webassay.core.protocols
+from webassay.compare import Sites
+from webassay.core.errors import Fault, GradingError, boundary
+from webassay.core.record import Json, Record
+from webassay.core.task import ActivityCheck, NetworkCheck, PageCheck, ResponseCheck, StateCheck, Task
+from webassay.core.trajectory import Blobs, PageResult, RowsResult, SessionResult, Trajectory
+from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
+from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
+from webassay.grading.events import events
+from webassay.grading.network import READING, NetworkGrader
+from webassay.grading.response import ReadResponse, check_response, read_response
+from webassay.grading.state import check_state, counted_rows
+
+Level = Literal["off", "report", "enforce"]
+
+GRADED_ENDINGS = frozenset(("answered", "gave_up", "imported"))
+
+
+class Policy(Record):
+    """How much weight proof of work and unasked-for changes have."""
+
+    activity: Level = "enforce"
+    collateral: Level | None = None
+    """None: enforced where the rows of the sites were compared, reported where there is only a network log."""
+
+
+DEFAULT_POLICY = Policy()
+
+
+def grade(
+    task: Task, trajectory: Trajectory, blobs: Blobs, policy: Policy = DEFAULT_POLICY, sites: Sites | None = None
+) -> Verdict:
+    """`sites` stands in for the trajectory's own base URLs, where a site has several."""
+    grading = _Grading(task, trajectory, blobs, policy, sites or Sites(trajectory.bases))
+    if trajectory.ending.kind == "fault":
+        fault = trajectory.ending.fault or Fault(boundary="episode", message=trajectory.ending.message or "unknown")
+        return grading.verdict("fault", fault)
+    try:
+        with boundary(GradingError, f"Grading task {task.id}"):
+            grading.run()
+    except GradingError as error:
+        message = Finding(check="grader", status="fault", message=error.message, code="cannot_grade")
+        grading.findings.append(message)
+        grading.aspects.clear()
+        # An agent that never answered has failed, whatever else could not be looked at.
+        failed = trajectory.ending.kind not in GRADED_ENDINGS
+        return grading.verdict("fail" if failed else "fault", Fault.of(error))
+    return grading.verdict(grading.status())
+
+
+class _Grading:
+    """One pass over the checks of one task."""
+
+    def __init__(self, task: Task, trajectory: Trajectory, blobs: Blobs, policy: Policy, sites: Sites) -> None:
+        self.task, self.trajectory, self.blobs, self.policy, self.sites = task, trajectory, blobs, policy, sites
+        self.findings: list[Finding] = []
+        self.aspects: dict[str, Aspect] = {}
+
+    def run(self) -> None:
+        if self.trajectory.task_id != self.task.id:
+            raise GradingError(f"The trajectory is of task {self.trajectory.task_id!r}, the key of {self.task.id!r}.")
+        self._ending()
+        read = self._response()
+        visits = self._network()
+        self._pages()
+        self._state()
+        self._unruled()
+        reach, way_marks = checkpoint_reach(self.task.checkpoints, visits)
+        passed = {"pass": True, "fail": False}.get(self.status())
+        if reach is not None:
+            self.aspects["checkpoint_reach"] = Aspect(value=reach)
+        self.aspects["outcome"] = Aspect(value=passed)
+        if read is not None:
+            how = "invalid" if read.findings else "recovered" if read.recovered else "strict"
+            self.aspects["response_format"] = Aspect(value=how, note=", ".join(read.recovered))
+            self.aspects["outcome_unrepaired"] = Aspect(value=passed and not read.recovered)
+        self.findings += way_marks
+
+    def status(self) -> Status:
+        """The worst finding decides."""
+        found = {finding.status for finding in self.findings if decides(finding)}
+        worst: tuple[Status, ...] = ("fault", "fail", "abstain")
+        return next((status for status in worst if status in found), "pass")
+
+    def verdict(self, status: Status, fault: Fault | None = None) -> Verdict:
+        return Verdict(
+            trajectory_id=self.trajectory.id,
+            task_id=self.task.id,
+            status=status,
+            aspects=self.aspects,
+            findings=tuple(self.findings),
+            fingerprint=Fingerprint(
+                grader="rules",
+                version=_version(),
+                source=source_hash(),
+                key=_key_hash(self.task),
+                settings=_settings(self.policy),
+            ),
+            fault=fault,
+        )
+
+    def _ending(self) -> None:
+        kind = self.trajectory.ending.kind
+        if kind not in GRADED_ENDINGS:
+            detail = f": {self.trajectory.ending.message}" if self.trajectory.ending.message else ""
+            message = f"The episode did not end with an answer ({kind.replace('_', ' ')}){detail}."
+            self.findings.append(Finding(check="ending", status="fail", message=message[:1000], code=kind))
+
+    def _response(self) -> ReadResponse | None:
+        checks = [check for check in self.task.checks if isinstance(check, ResponseCheck)]
+        if not checks:
+            return None
+        protocol = self.task.goal.protocol.name
+        read = read_response(self.trajectory.answer, protocol)
+        for check in checks:
+            self.findings += check_response(check, read, protocol, self.sites)
+        return read
+
+    def _network(self) -> Visits:
+        """One pass over the log for everything that looks at it."""
+        activity = [check for check in self.task.checks if isinstance(check, ActivityCheck)]
+        requests = [check for check in self.task.checks if isinstance(check, NetworkCheck)]
+        visits = Visits(self.sites, activity, self.task.checkpoints)
+        network = NetworkGrader(requests, self.sites, self.task.sites)
+        if self.trajectory.network is None:
+            if requests or (activity and self.policy.activity != "off"):
+                raise GradingError("There is no network log to look into.")
+            return visits
+        every = network.looks_at_reading
+        for event in events(self.trajectory.network, self.blobs):
+            if not visits.settled:
+                visits.add(event)
+            if every or event.method not in READING:
+                network.add(event)
+        outcome = network.finish()
+        self.findings += outcome.findings
+        if self.policy.activity != "off":
+            for check in activity:
+                self._activity(check, visits, network.proven)
+        if not any(self.trajectory.probed(RowsResult)):
+            self._damaging_requests(outcome.damage, network.side_effects)
+        return visits
+
+    def _activity(self, check: ActivityCheck, visits: Visits, proven: bool) -> None:
+        sessions, login = self.trajectory.probed(SessionResult), self.task.logins.get(check.site)
+        self._add(check_activity(check, visits, sessions, login, proven), self.policy.activity)
+
+    def _damaging_requests(self, damage: list[Finding], count: int) -> None:
+        """Without the rows of the sites, requests are the next best witness."""
+        level = self.policy.collateral or "report"
+        if level == "off":
+            return
+        self._add(damage, level)
+        if not damage:
+            message = "No request changed anything that no check asks for."
+            self.findings.append(Finding(check="network.collateral", status="pass", message=message))
+        self.aspects["side_effects"] = Aspect(value=float(count), note="requests that change something, unasked")
+
+    def _pages(self) -> None:
+        for check in self.task.checks:
+            if isinstance(check, PageCheck):
+                self.findings.append(check_page(check, self.trajectory.probed(PageResult), self.sites))
+
+    def _state(self) -> None:
+        checks = [check for check in self.task.checks if isinstance(check, StateCheck)]
+        results = {result.site: result for result in self.trajectory.probed(RowsResult)}
+        missing = [site for site in self.task.sites if site not in results]
+        if missing and (checks or results):
+            raise GradingError(f"Nobody looked which rows of {', '.join(missing)} changed.")
+        if not results:
+            return
+        level = self.policy.collateral or "enforce"
+        rows = counted_rows(iter(results.values()))
+        check = StateCheck(changes=tuple(change for one in checks for change in one.changes))
+        outcome = check_state(check, rows, self.sites, None if level == "off" else "fail")
+        required = [finding for finding in outcome.findings if finding.check != "state.collateral"]
+        self._add(required, "enforce")
+        self._add([finding for finding in outcome.findings if finding.check == "state.collateral"], level)
+        self.aspects["side_effects"] = Aspect(value=float(outcome.side_effects), note="rows changed unasked")
+
+    def _unruled(self) -> None:
+        for check in self.task.checks:
+            if check.kind in ("judged", "legacy"):
+                message = (
+                    "No rule decides this; a judge must."
+                    if check.kind == "judged"
+                    else "Legacy checks need their own grader."
+                )
+                self.findings.append(Finding(check=check.kind, status="abstain", message=message, code=check.kind))
+
+    def _add(self, findings: Iterable[Finding], level: Level) -> None:
+        """Under `report` a failing finding is kept and decides nothing."""
+        for finding in findings:
+            if level == "report" and finding.status == "fail":
+                message = f"{finding.message} (reported, not enforced)"
+                finding = finding.model_copy(update={"message": message, "code": _REPORTED + finding.code})
+            self.findings.append(finding)
+
+
+_REPORTED = "reported."
+
+
+def decides(finding: Finding) -> bool:
+    """Way-marks and what is only reported stand beside the verdict."""
+    return finding.check != "checkpoint" and not finding.code.startswith(_REPORTED)
+
+
+_hashes: dict[int, tuple[Task, str]] = {}
+
+
+def _key_hash(task: Task) -> str:
+    """The task's content hash, made once for the many trajectories that one process grades against it."""
+    known = _hashes.get(id(task))
+    if known is None or known[0] is not task:
+        if len(_hashes) >= 2000:
+            _hashes.clear()
+        known = _hashes[id(task)] = (task, task.content_hash())
+    return known[1]
+
+
+@lru_cache(maxsize=64)
+def _settings(policy: Policy) -> dict[str, Json]:
+    return policy.model_dump(mode="json")
+
+
+@lru_cache(maxsize=1)
+def _version() -> str:
+    return version("webassay")
+
+
+@lru_cache(maxsize=1)
+def source_hash() -> str:
+    """Of everything that can change a verdict: comparators, graders and protocols, in the order of their names."""
+    digest = hashlib.sha256()
+    compare, grading = Path(webassay.compare.__file__).parent, Path(__file__).parent
+    graders = [path for path in sorted(grading.glob("*.py")) if path.name != "reference.py"]
+    for path in (*sorted(compare.glob("*.py")), *graders, Path(webassay.core.protocols.__file__)):
+        digest.update(f"{path.parent.name}/{path.name}\n".encode())
+        digest.update(path.read_bytes())
+    return "sha256:" + digest.hexdigest()

@@ -1,0 +1,265 @@
+"""Directories of logs in WebArena-Verified's layout: one folder a task, with the answer and the network log in it."""
+
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from webassay.compare import Sites
+from webassay.core.errors import Fault, GradingError, InputError
+from webassay.core.task import Task
+from webassay.core.trajectory import AgentInfo, BlobRef, Ending, NetworkLog, Trajectory
+from webassay.core.verdict import Finding, Verdict
+from webassay.grading.events import events
+from webassay.grading.grade import DEFAULT_POLICY, Policy, decides, grade
+
+_MAX_ANSWER = 5_000_000
+_WORTH_A_PROCESS = 24
+"""Below this many logs, starting another process takes longer than grading them."""
+
+
+@dataclass(frozen=True)
+class LogLayout:
+    """Where things are in a log directory, and under which URLs the sites were reached."""
+
+    bases: Mapping[str, tuple[str, ...]]
+    """Site to base URLs; a site that is not here is looked for at its published port."""
+    ports: Mapping[str, tuple[int, str]]
+    """Site to the port and path that its published image listens at."""
+    response_file: str = "agent_response.json"
+    trace_file: str = "network.har"
+
+
+@dataclass(frozen=True)
+class GradedLog:
+    number: str
+    """The name of the task's folder."""
+    verdict: Verdict
+
+    def record(self) -> dict[str, Any]:
+        """The line that `--json` prints."""
+        return {
+            "task_id": int(self.number) if self.number.isdigit() else self.number,
+            "status": self.verdict.status,
+            "score": self.verdict.score,
+            "findings": [
+                {"check": finding.check, "status": finding.status, "message": finding.message}
+                for finding in self.verdict.findings
+            ],
+        }
+
+
+def grade_logs(
+    folder: Path, tasks: Mapping[str, Task], layout: LogLayout, policy: Policy = DEFAULT_POLICY, processes: int = 1
+) -> Iterator[GradedLog]:
+    """Grades every task folder, in the order of the numbers; `tasks` by the name of their folder."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a directory.", hint="Give the directory that holds one folder a task.")
+    names = sorted((one.name for one in folder.iterdir() if one.is_dir() and one.name in tasks), key=_in_order)
+    if not names:
+        raise InputError(
+            f"{folder} holds no log of a known task.",
+            hint=f"One folder a task is expected, such as {folder.name}/107/{layout.response_file}.",
+        )
+    if processes < 2 or len(names) < _WORTH_A_PROCESS:
+        yield from (GradedLog(name, grade_log(folder / name, tasks[name], layout, policy)) for name in names)
+        return
+    # A fork starts in milliseconds, and is safe only where no other thread can hold a lock.
+    how = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
+    setting = _Work(folder, {name: tasks[name] for name in names}, layout, policy)
+    workers = min(processes, len(names))
+    with ProcessPoolExecutor(workers, get_context(how), initializer=_prepare, initargs=(setting,)) as pool:
+        chunk = max(1, min(16, len(names) // (workers * 4)))
+        for name, text in zip(names, pool.map(_grade_named, names, chunksize=chunk), strict=True):
+            yield GradedLog(name, Verdict.from_json(text))
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    return (int(name) if name.isdigit() else 10**9, name)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What every worker process is told once; after that it gets names and gives back JSON."""
+
+    folder: Path
+    tasks: Mapping[str, Task]
+    layout: LogLayout
+    policy: Policy
+
+
+_work: list[_Work] = []
+
+
+def _prepare(work: _Work) -> None:
+    _work[:] = [work]
+
+
+def _grade_named(name: str) -> str:
+    work = _work[0]
+    return grade_log(work.folder / name, work.tasks[name], work.layout, work.policy).to_json()
+
+
+def grade_log(place: Path, task: Task, layout: LogLayout, policy: Policy = DEFAULT_POLICY) -> Verdict:
+    """One task's folder. A file that is missing or cannot be read is a fault that names it."""
+    try:
+        answer = _answer(place / layout.response_file)
+        trace = _trace(place, layout)
+    except GradingError as error:
+        ending = Ending(kind="fault", fault=Fault.of(error))
+        trajectory = _trajectory(task, place, "", None, ending)
+        verdict = grade(task, trajectory, _FileBlobs(), policy)
+        said = Finding(check="log", status="fault", message=error.message, code="log_unreadable")
+        return verdict.model_copy(update={"findings": (said,)})
+    blobs = _FileBlobs()
+    log = NetworkLog(format=_format(trace), blob=blobs.add(trace))
+    trajectory = _trajectory(task, place, answer, log, Ending(kind="imported"))
+    verdict = grade(task, trajectory, blobs, policy, _sites(task, layout, log, blobs))
+    return _naming(verdict, trace)
+
+
+def _naming(verdict: Verdict, trace: Path) -> Verdict:
+    """A fault says which file it is about."""
+    if verdict.fault is None:
+        return verdict
+    findings = tuple(
+        finding.model_copy(update={"message": f"{trace}: {finding.message}"}) if finding.status == "fault" else finding
+        for finding in verdict.findings
+    )
+    return verdict.model_copy(update={"findings": findings})
+
+
+def _trajectory(task: Task, place: Path, answer: str, log: NetworkLog | None, ending: Ending) -> Trajectory:
+    return Trajectory(
+        id=f"{place.parent.name}/{place.name}",
+        task_id=task.id,
+        template=task.template,
+        benchmark=task.benchmark,
+        goal=task.goal,
+        agent=AgentInfo(name="imported"),
+        answer=answer,
+        ending=ending,
+        network=log,
+        source="webarena-verified log",
+    )
+
+
+def _answer(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MAX_ANSWER + 1)
+    except OSError as error:
+        raise GradingError(f"{path} cannot be read: {error.strerror}.") from error
+    # Bytes that are no text become a mark that equals nothing, so that the answer fails instead of the grader.
+    return data.decode("utf-8", "replace")
+
+
+def _trace(place: Path, layout: LogLayout) -> Path:
+    wanted = place / layout.trace_file
+    for path in (wanted, place / "trace.zip", place / "trace.network"):
+        if path.is_file():
+            return path
+    raise GradingError(f"{wanted} is missing.")
+
+
+def _format(path: Path) -> Any:
+    return "har" if path.suffix in (".har", ".json") else "playwright-trace"
+
+
+class _FileBlobs:
+    """Files of one log directory, read where they lie; nothing is hashed or copied."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, Path] = {}
+
+    def add(self, path: Path) -> BlobRef:
+        ref = BlobRef(hash=f"file:{path.name}", media_type="application/octet-stream", size=path.stat().st_size)
+        self._paths[ref.hash] = path
+        return ref
+
+    def open(self, ref: BlobRef) -> BinaryIO:
+        path = self._paths[ref.hash]
+        try:
+            return path.open("rb")
+        except OSError as error:
+            raise GradingError(f"{path} cannot be read: {error.strerror}.") from error
+
+    def read(self, ref: BlobRef) -> bytes:
+        with self.open(ref) as stream:
+            return stream.read()
+
+
+# --- which URL is which site ------------------------------------------------------------------------------
+
+_ORIGIN = re.compile(r"(https?://[^/?#]{1,300}?):(\d{1,5})(?=[/?#]|$)")
+
+
+def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs) -> Sites:
+    """Configured base URLs; for sites without one, the published port on the hosts that the log reaches such ports on.
+
+    A host on another port is never taken for a site: a log of somewhere else must not prove anything here.
+    """
+    bases = dict(layout.bases)
+    unknown = [site for site in task.sites if site not in bases and site in layout.ports]
+    if unknown:
+        published = {port for port, _ in layout.ports.values()}
+        hosts = dict.fromkeys(host for host, port in _origins(log, blobs) if port in published)
+        for site in unknown:
+            port, path = layout.ports[site]
+            bases[site] = tuple(f"{host}:{port}{path}" for host in hosts)
+    return _known_sites(tuple(bases.items()))
+
+
+@lru_cache(maxsize=256)
+def _known_sites(bases: tuple[tuple[str, tuple[str, ...]], ...]) -> Sites:
+    """One for all logs of a directory, so that they share what was already read of URLs."""
+    return Sites(dict(bases))
+
+
+def _origins(log: NetworkLog, blobs: _FileBlobs) -> Iterable[tuple[str, int]]:
+    found: dict[tuple[str, int], None] = {}
+    try:
+        for event in events(log, blobs):
+            origin = _ORIGIN.match(event.url)
+            if origin:
+                found[(origin[1].lower(), int(origin[2]))] = None
+                if len(found) > 50:
+                    break
+    except GradingError:
+        return ()  # the grader meets the same trouble, and says so
+    return found
+
+
+# --- in words ---------------------------------------------------------------------------------------------
+
+
+def explain(verdict: Verdict) -> str:
+    """What was expected, what was found, which rule decided."""
+    deciding = [one for one in verdict.findings if one.status == verdict.status and decides(one)]
+    lines = [f"{verdict.task_id}: {verdict.status}"]
+    for finding in verdict.findings:
+        mark = {"pass": "ok  ", "fail": "FAIL", "abstain": "?   ", "fault": "!   "}[finding.status]
+        mark = mark if decides(finding) or finding.status == "pass" else "note"
+        lines.append(f"  {mark} {finding.check}: {finding.message}")
+        if finding.status != "pass":
+            if finding.expected is not None:
+                lines.append(f"         expected: {_short(finding.expected)}")
+            if finding.actual is not None:
+                lines.append(f"         found:    {_short(finding.actual)}")
+    if verdict.status == "pass":
+        lines.append("  decided by: every check passed")
+    elif deciding:
+        rules = dict.fromkeys(f"{one.check} ({one.code})" if one.code else one.check for one in deciding)
+        lines.append(f"  decided by: {', '.join(rules)}")
+    return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 400 else f"{text[:399]}…"

@@ -1,0 +1,214 @@
+"""The rows that changed, against the rows that should have. Whatever else changed is collateral damage.
+
+- A column's class is the site's: *content* is compared; *journal* (ids, time stamps) is exempt from value but not
+  from existence: a row that is inserted or deleted counts whatever its columns; *telemetry* is never looked at.
+- A row of which only telemetry or journal columns were updated is unchanged. A table with nothing but telemetry is
+  not looked at.
+- An expected insert or update accounts for every content column of the row: a column that the task does not name
+  must be empty (insert) or untouched (update). A named column that already had its value may stay as it was, but the
+  row itself must have changed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+from webassay.compare import Match, Sites, matching, shown
+from webassay.core.errors import GradingError
+from webassay.core.record import Json
+from webassay.core.task import Expectation, ExpectedChange, StateCheck
+from webassay.core.trajectory import ColumnClass, RowChange, RowsResult
+from webassay.core.verdict import Finding, Status
+from webassay.grading.evidence import keepable
+from webassay.grading.expect import fits
+
+_MAX_WAYS = 2_000
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A change that counts."""
+
+    site: str
+    change: RowChange
+    classes: Mapping[str, ColumnClass]
+
+    @property
+    def content(self) -> dict[str, tuple[Json, Json]]:
+        """Content columns that differ: before and after."""
+        before, after = self.change.before or {}, self.change.after or {}
+        return {
+            column: (before.get(column), after.get(column))
+            for column in {**before, **after}
+            if self.classes.get(column, "content") == "content" and not _same(before.get(column), after.get(column))
+        }
+
+    @property
+    def damages(self) -> bool:
+        return self.change.operation != "update" or bool(self.content)
+
+    def column(self, name: str) -> Json:
+        row = self.change.after if self.change.after is not None else self.change.before or {}
+        if name not in row and name not in self.change.key:
+            raise GradingError(
+                f"{self.site}.{self.change.table} has no column {name!r}; the key does not fit the site."
+            )
+        return row.get(name, self.change.key.get(name))
+
+    def describe(self) -> str:
+        key = ", ".join(f"{column}={value!r}" for column, value in self.change.key.items())
+        where = f"{self.site}: {self.change.operation} in {self.change.table} ({key})"
+        if self.change.operation == "update":
+            what = ", ".join(f"{column}: {shown(a, 60)} → {shown(b, 60)}" for column, (a, b) in self.content.items())
+        else:
+            row = self.change.after or self.change.before or {}
+            named = {c: v for c, v in row.items() if self.classes.get(c, "content") == "content" and v is not None}
+            what = ", ".join(f"{column}={shown(value, 60)}" for column, value in named.items())
+        return f"{where}: {what}"[:600] if what else where
+
+
+def _same(a: Json, b: Json) -> bool:
+    """Equal as the database sees it: 1 and 1.0 are, 1 and "1" are not."""
+    return a == b and isinstance(a, str) == isinstance(b, str)
+
+
+def counted_rows(results: Iterator[RowsResult]) -> list[_Row]:
+    rows = []
+    for result in results:
+        for change in result.changes:
+            classes = result.columns.get(change.table, {})
+            present = {**(change.before or {}), **(change.after or {}), **change.key}
+            looked_at = [column for column in present if classes.get(column, "content") != "telemetry"]
+            row = _Row(result.site, change, classes)
+            if not looked_at or (change.operation == "update" and not _touched(change, looked_at)):
+                continue
+            rows.append(row)
+    return rows
+
+
+def _touched(change: RowChange, columns: list[str]) -> bool:
+    before, after = change.before or {}, change.after or {}
+    return any(not _same(before.get(column), after.get(column)) for column in columns)
+
+
+@dataclass(frozen=True)
+class StateOutcome:
+    findings: list[Finding]
+    side_effects: int
+
+
+def check_state(check: StateCheck, rows: list[_Row], sites: Sites, damage: Status | None) -> StateOutcome:
+    """`damage` is the status of a finding about an unasked-for change; None: do not look for any."""
+    wanted = [change for change in check.changes for _ in range(change.count)]
+    pairs = _best_assignment(wanted, rows, sites)
+    findings = [_required(wanted, position, rows, pairs, sites) for position in range(len(wanted))]
+    left = [row for number, row in enumerate(rows) if number not in pairs.values() and row.damages]
+    if damage is not None:
+        findings += [
+            Finding(
+                check="state.collateral",
+                status=damage,
+                message=f"Not asked for: {row.describe()}.",
+                actual=keepable(row.change.model_dump(mode="json")),
+                code="collateral_damage",
+            )
+            for row in left
+        ]
+        if not left:
+            findings.append(Finding(check="state.collateral", status="pass", message="Nothing else was changed."))
+    return StateOutcome(findings, len(left))
+
+
+def _required(
+    wanted: list[ExpectedChange], position: int, rows: list[_Row], pairs: dict[int, int], sites: Sites
+) -> Finding:
+    change = wanted[position]
+    asked = f"{change.site}: {change.operation} in {change.table}" + (f" where {change.where}" if change.where else "")
+    if position in pairs:
+        return Finding(check="state.required", status="pass", message=f"Done: {rows[pairs[position]].describe()}.")
+    nearest = _nearest(change, [row for number, row in enumerate(rows) if number not in pairs.values()], sites)
+    return Finding(
+        check="state.required",
+        status="fail",
+        message=f"Missing: {asked}. {nearest}",
+        expected=keepable(change.model_dump(mode="json", exclude_defaults=True)),
+        code="missing_change",
+    )
+
+
+def _nearest(change: ExpectedChange, rows: list[_Row], sites: Sites) -> str:
+    for row in rows:
+        if (row.site, row.change.table, row.change.operation) == (change.site, change.table, change.operation):
+            return f"The nearest row does not fit: {_row_fits(change, row, sites, None).reason}."
+    return "No such row was touched."
+
+
+# --- which row is which -----------------------------------------------------------------------------------
+
+
+def _best_assignment(wanted: list[ExpectedChange], rows: list[_Row], sites: Sites) -> dict[int, int]:
+    """Expected changes to rows. Links are followed by trying each way to place the changes that they point to."""
+    edges = [[n for n, row in enumerate(rows) if _row_fits(change, row, sites, None)] for change in wanted]
+    targets = {link.same_as.rpartition(".")[0] for change in wanted for link in change.values.values() if link.same_as}
+    anchors = [position for position, change in enumerate(wanted) if change.label and change.label in targets]
+    if not anchors or any(not edges[anchor] for anchor in anchors):
+        return _matched_without_links(edges, wanted) if anchors else matching(edges)
+    if prod(len(edges[anchor]) for anchor in anchors) > _MAX_WAYS:
+        raise GradingError(f"There are more than {_MAX_WAYS} ways in which the changed rows could be meant.")
+    best: dict[int, int] = {}
+    for choice in product(*(edges[anchor] for anchor in anchors)):
+        if len(set(choice)) < len(choice):
+            continue
+        placed = dict(zip(anchors, choice, strict=True))
+        known = {wanted[anchor].label: rows[number] for anchor, number in placed.items()}
+        linked = [
+            [n for n in options if placed.get(position, n) == n and (position in placed or n not in choice)
+             and _row_fits(wanted[position], rows[n], sites, known)]
+            for position, options in enumerate(edges)
+        ]  # fmt: skip
+        pairs = matching(linked)
+        if len(pairs) > len(best):
+            best = pairs
+        if len(best) == len(wanted):
+            break
+    return best
+
+
+def _matched_without_links(edges: list[list[int]], wanted: list[ExpectedChange]) -> dict[int, int]:
+    """A change that is pointed to is missing, so whatever points to it is missing too; the rest can still be there."""
+    linked = {n for n, change in enumerate(wanted) if any(value.same_as for value in change.values.values())}
+    return matching([[] if position in linked else options for position, options in enumerate(edges)])
+
+
+def _row_fits(change: ExpectedChange, row: _Row, sites: Sites, known: Mapping[str, _Row] | None) -> Match:
+    """`known` holds the rows that labels stand for; None: links are not looked at yet."""
+    if (row.site, row.change.table, row.change.operation) != (change.site, change.table, change.operation):
+        return Match(False, "another table or operation")
+    before = {**row.change.key, **(row.change.before or {})}
+    for column, value in change.where.items():
+        if column not in before:
+            raise GradingError(f"{row.site}.{change.table} has no column {column!r}; the key does not fit the site.")
+        if not _same(before[column], value):
+            return Match(False, f"{column} was {shown(before[column])}, not {shown(value)}")
+    if change.operation == "delete":
+        return Match(True, "the row is gone")
+    surplus = [column for column, (_, after) in row.content.items() if column not in change.values]
+    if surplus:
+        return Match(False, f"{surplus[0]} was written too: {shown(row.column(surplus[0]))}")
+    for column, wanted in change.values.items():
+        match = _column_fits(wanted, row.column(column), sites, known)
+        if not match:
+            return Match(False, f"{column}: {match.reason}")
+    return Match(True, "every column fits")
+
+
+def _column_fits(wanted: Expectation, value: Any, sites: Sites, known: Mapping[str, _Row] | None) -> Match:
+    if not wanted.same_as:
+        return fits(wanted, value, sites)
+    if known is None:
+        return Match(True, "a link")
+    label, _, column = wanted.same_as.rpartition(".")
+    target = known[label].column(column)
+    return Match(_same(target, value), f"{shown(value)}, while {wanted.same_as} is {shown(target)}")
