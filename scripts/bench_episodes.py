@@ -1,6 +1,6 @@
 """Whole episodes of the oracle on the shop: steps a second, episodes a minute, and where the time goes.
 
-    python scripts/bench_episodes.py [--instances 1] [--workers 1 2 4]
+python scripts/bench_episodes.py [--instances 1] [--workers 1 2 4]
 """
 
 import argparse

@@ -13,8 +13,9 @@ from webassay.store import LEDGER, Store
 
 pytestmark = pytest.mark.browser
 
-AGENTS = ("oracle", "naive-random-clicker")
-SELECTION = ["-n", "1", "--limit", "3"]
+AGENTS = ("oracle", "naive-fixed-path")
+TEMPLATES = ("shop.open-cheapest", "shop.change-address", "shop.price-of-nothing")
+SELECTION = ["-n", "1", *(word for name in TEMPLATES for word in ("--template", name))]
 DEADLINE = 100
 
 

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from webassay.cli import grading, models, results, running, tasks
+from webassay.cli import grading, judging, models, results, running, tasks
 
 app = typer.Typer(
     name="webassay",
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 running.register(app)
 grading.register(app)
+judging.register(app)
 results.register(app)
 tasks.register(app)
 models.register(app)
@@ -34,9 +35,6 @@ def main() -> None:
         if error.hint:
             print(f"       {error.hint}", file=sys.stderr)
         sys.exit(2 if isinstance(error, InputError) else 1)
-    except KeyboardInterrupt:
-        print("\nInterrupted. What was finished is kept: the same command goes on from there.", file=sys.stderr)
-        sys.exit(130)
     except BrokenPipeError:
         # `webassay tasks | head`: the reader has seen enough.
         sys.stderr.close()

@@ -1,6 +1,7 @@
 """What several commands share."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,16 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 @contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C in the middle of long work is no accident and no traceback."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("\nInterrupted. What was finished is kept: the same command goes on from there.", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
 def progress(title: str, total: int | None = None) -> "Iterator[tuple[Progress, TaskID]]":
     """A bar on standard error, so that standard output stays clean; nothing where nobody looks."""
     from rich.progress import (
@@ -68,7 +79,8 @@ def progress(title: str, total: int | None = None) -> "Iterator[tuple[Progress, 
     columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     if total is not None:
         columns.append(TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+    out = console(stderr=True)
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
         yield bar, bar.add_task(title, total=total)
 
 

@@ -196,12 +196,13 @@ def play(
     for name in agents:
         check_agent(name)
     chromium = common.chromium()
+    catalog = common.build(chosen)
     with Store.create(out) as store:
         _remember(store, chosen, mode or Mode())
-        catalog = common.build(chosen)
         catalog.minds = _minds(mode or Mode(), workers)
         store.plan(plan(catalog.tasks, agents, trials=trials, seed=chosen.seed))
-        asyncio.run(_play(store, catalog, chromium, workers, mode or Mode()))
+        with common.interruptible():
+            asyncio.run(_play(store, catalog, chromium, workers, mode or Mode()))
 
 
 @dataclass(frozen=True)
@@ -337,7 +338,8 @@ def serve(
     """Open the sites in your own browser, on a world of your own. Nothing leaves this machine."""
     from webassay.cli.serving import serve_sites
 
-    asyncio.run(serve_sites(port, world_seed, user))
+    with common.interruptible():
+        asyncio.run(serve_sites(port, world_seed, user))
 
 
 def agents() -> None:

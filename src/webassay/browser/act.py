@@ -1,0 +1,443 @@
+"""Carrying out one action. Mistakes of the agent are `ActionError`s that it can read."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from webassay.browser import keys
+from webassay.browser.cdp import Params, Refused, Unanswered
+from webassay.browser.context import Context
+from webassay.browser.observe import owner_of, split_id
+from webassay.browser.page import Frame, Page
+from webassay.core.errors import ActionError
+from webassay.core.interaction import Action
+
+MAX_NOOP = 60.0
+_INPUT_TIMEOUT = 15.0
+_DRAG_STEPS = 6
+_BUTTONS = {"left": 1, "right": 2, "middle": 4}
+
+
+class Hand:
+    """Mouse and keyboard of one session; knows where the mouse is and which keys are held."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._x = 0.0
+        self._y = 0.0
+        self._buttons = 0
+        self._held: list[str] = []
+        self._drag: asyncio.Future[Params] | None = None
+        self._actions: dict[str, Callable[[Action], Awaitable[None]]] = {
+            name.removeprefix("_do_"): getattr(self, name) for name in dir(self) if name.startswith("_do_")
+        }
+
+    async def perform(self, action: Action) -> None:
+        method = self._actions.get(action.name)
+        if method is None:
+            raise ActionError(f"{action.name} is nothing that a browser can do.")
+        try:
+            await method(action)
+        except Refused as error:
+            raise ActionError(f"{action.name} could not be carried out: {error}.") from error
+        except Unanswered as error:
+            raise ActionError(f"{action.name}: the page did not react; it may be stuck.") from error
+
+    @property
+    def _page(self) -> Page:
+        return self._context.active
+
+    # --- finding elements ------------------------------------------------------------------------------
+
+    def _frame(self, element_id: str) -> tuple[Frame, int]:
+        parts = split_id(element_id)
+        if parts is None:
+            raise ActionError(f"{element_id!r:.80} is not an element id.", hint="Use an id in brackets of the tree.")
+        prefix, number = parts
+        for frame in self._page.frames.values():
+            if frame.prefix == prefix and frame.world is not None:
+                return frame, number
+        raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id of the latest tree.")
+
+    async def _ask(self, element_id: str, function: str, *args: Any) -> Params:
+        frame, number = self._frame(element_id)
+        answer = await self._page.call(frame, function, number, *args)
+        error = answer.get("error")
+        if error == "gone":
+            raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id of the latest tree.")
+        if error:
+            raise ActionError(f"Element [{element_id}]: {error}")
+        return dict(answer)
+
+    async def _locate(self, element_id: str, *, anything: bool = False, scroll: bool = True) -> tuple[float, float]:
+        frame, _ = self._frame(element_id)
+        width, height = self._context.settings.viewport
+        if scroll:
+            await self._show(frame)
+        for scrolling in ("if needed", "always") if scroll else ("never",):
+            point = await self._ask(element_id, "locate", anything, scrolling)
+            left, top = await self._origin(frame)
+            x, y = point["x"] + left, point["y"] + top
+            # In view of its own frame, it may still be out of view of the page.
+            if 0 <= x < width and 0 <= y < height:
+                return x, y
+        raise ActionError(f"Element [{element_id}]: It cannot be scrolled into view.")
+
+    async def _show(self, frame: Frame) -> None:
+        """Scrolls the frame itself into view, outermost first."""
+        chain: list[Frame] = []
+        while frame.parent and frame.parent in self._page.frames:
+            chain.append(frame)
+            frame = self._page.frames[frame.parent]
+        for inner in reversed(chain):
+            owner = await owner_of(self._page, inner)
+            parent = self._page.frames[inner.parent]
+            if owner["id"]:
+                await self._page.evaluate(parent, f"webassay.find({owner['id']})?.scrollIntoViewIfNeeded?.()")
+
+    async def _origin(self, frame: Frame) -> tuple[float, float]:
+        left = top = 0.0
+        while frame.parent and frame.parent in self._page.frames:
+            owner = await owner_of(self._page, frame)
+            left += owner["left"]
+            top += owner["top"]
+            frame = self._page.frames[frame.parent]
+        return left, top
+
+    # --- mouse -----------------------------------------------------------------------------------------
+
+    def _modifiers(self) -> int:
+        return sum(keys.MODIFIERS.get(name, 0) for name in self._held)
+
+    def _mouse(self, kind: str, x: float, y: float, **more: Any) -> asyncio.Future[Params]:
+        self._x, self._y = x, y
+        held = next((name for name, bit in _BUTTONS.items() if self._buttons & bit), "none")
+        command = {
+            "type": kind,
+            "x": x,
+            "y": y,
+            "modifiers": self._modifiers(),
+            "buttons": self._buttons,
+            "button": held,
+            **more,
+        }
+        return self._page.channel.post("Input.dispatchMouseEvent", command)
+
+    async def _all(self, futures: Sequence[asyncio.Future[Params]]) -> None:
+        """Waits for the page to have handled the events. Whatever ends the page ends the wait, and is no mistake:
+        a click may close its own tab, or open another document in it."""
+        page = self._page
+        waiting = asyncio.gather(*futures, return_exceptions=True)
+        try:
+            async with asyncio.timeout(_INPUT_TIMEOUT):
+                await waiting
+        except TimeoutError:
+            if page.closed or page.crashed:
+                return
+            raise Unanswered("the page did not react") from None
+
+    async def _click(self, x: float, y: float, button: str = "left", count: int = 1) -> None:
+        bit = _BUTTONS[button]
+        futures = [self._mouse("mouseMoved", x, y)]
+        for click in range(1, count + 1):
+            self._buttons |= bit
+            futures.append(self._mouse("mousePressed", x, y, button=button, clickCount=click))
+            self._buttons &= ~bit
+            futures.append(self._mouse("mouseReleased", x, y, button=button, clickCount=click))
+        await self._all(futures)
+
+    @asynccontextmanager
+    async def _holding(self, names: Sequence[str]) -> AsyncIterator[None]:
+        for name in names:
+            if keys.key_named(name).key not in keys.MODIFIERS:
+                raise ActionError(f"{name!r} is not a modifier.", hint="Use Alt, Control, Meta, Shift.")
+        pressed: list[str] = []
+        try:
+            for name in names:
+                await self._key_down(name)
+                pressed.append(name)
+            yield
+        finally:
+            for name in reversed(pressed):
+                await self._key_up(name)
+
+    async def _do_click(self, action: Action) -> None:
+        x, y = await self._locate(action.get("bid"))
+        async with self._holding(action.get("modifiers")):
+            await self._click(x, y, action.get("button"))
+
+    async def _do_dblclick(self, action: Action) -> None:
+        x, y = await self._locate(action.get("bid"))
+        async with self._holding(action.get("modifiers")):
+            await self._click(x, y, action.get("button"), 2)
+
+    async def _do_hover(self, action: Action) -> None:
+        x, y = await self._locate(action.get("bid"), anything=True)
+        await self._all([self._mouse("mouseMoved", x, y)])
+
+    async def _do_mouse_move(self, action: Action) -> None:
+        x, y = self._point(action)
+        await self._all([self._mouse("mouseMoved", x, y)])
+
+    def _point(self, action: Action, prefix: str = "") -> tuple[float, float]:
+        x, y = float(action.get(f"{prefix}x")), float(action.get(f"{prefix}y"))
+        width, height = self._context.settings.viewport
+        if not (0 <= x < width and 0 <= y < height):
+            raise ActionError(f"The point ({x:g}, {y:g}) is outside of the page, which is {width} by {height}.")
+        return x, y
+
+    async def _do_mouse_click(self, action: Action) -> None:
+        await self._click(*self._point(action), action.get("button"))
+
+    async def _do_mouse_dblclick(self, action: Action) -> None:
+        await self._click(*self._point(action), action.get("button"), 2)
+
+    async def _do_mouse_down(self, action: Action) -> None:
+        x, y = self._point(action)
+        button = action.get("button")
+        moved = self._mouse("mouseMoved", x, y)
+        self._buttons |= _BUTTONS[button]
+        await self._all([moved, self._mouse("mousePressed", x, y, button=button, clickCount=1)])
+
+    async def _do_mouse_up(self, action: Action) -> None:
+        x, y = self._point(action)
+        button = action.get("button")
+        moved = self._mouse("mouseMoved", x, y)
+        self._buttons &= ~_BUTTONS[button]
+        await self._all([moved, self._mouse("mouseReleased", x, y, button=button, clickCount=1)])
+
+    async def _do_scroll(self, action: Action) -> None:
+        width, height = self._context.settings.viewport
+        x, y = (self._x, self._y) if self._x or self._y else (width / 2, height / 2)
+        await self._wheel(x, y, action)
+
+    async def _do_scroll_at(self, action: Action) -> None:
+        await self._wheel(*self._point(action), action)
+
+    async def _wheel(self, x: float, y: float, action: Action) -> None:
+        delta = {"deltaX": action.get("delta_x"), "deltaY": action.get("delta_y")}
+        await self._all([self._mouse("mouseWheel", x, y, **delta)])
+
+    # --- dragging --------------------------------------------------------------------------------------
+
+    async def _do_drag_and_drop(self, action: Action) -> None:
+        start_id, end_id = action.get("from_bid"), action.get("to_bid")
+        await self._locate(start_id)
+        # Both must be in view at once: scroll to the target first, then back to the start as far as needed.
+        await self._locate(end_id, anything=True)
+        start = await self._locate(start_id)
+        end = await self._locate(end_id, anything=True, scroll=False)
+        await self._drag_between(start, end)
+
+    async def _do_mouse_drag_and_drop(self, action: Action) -> None:
+        await self._drag_between(self._point(action, "from_"), self._point(action, "to_"))
+
+    async def _drag_between(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        page = self._page
+        self._drag = asyncio.get_running_loop().create_future()
+        page.channel.on("Input.dragIntercepted", self._dragged)
+        await page.channel.send("Input.setInterceptDrags", {"enabled": True})
+        try:
+            moved = self._mouse("mouseMoved", *start)
+            self._buttons |= 1
+            await self._all([moved, self._mouse("mousePressed", *start, button="left", clickCount=1)])
+            steps = [
+                (start[0] + (end[0] - start[0]) * n / _DRAG_STEPS, start[1] + (end[1] - start[1]) * n / _DRAG_STEPS)
+                for n in range(1, _DRAG_STEPS + 1)
+            ]
+            for n, point in enumerate(steps):
+                # One at a time: the page may begin a native drag, after which there are no more mouse events.
+                await self._all([self._mouse("mouseMoved", *point)])
+                if self._drag.done():
+                    await self._native_drag(page, self._drag.result(), steps[n:])
+                    break
+            self._buttons &= ~1
+            await self._all([self._mouse("mouseReleased", *end, button="left", clickCount=1)])
+        finally:
+            self._buttons &= ~1
+            self._drag = None
+            page.channel.post("Input.setInterceptDrags", {"enabled": False})
+
+    def _dragged(self, params: Params) -> None:
+        if self._drag is not None and not self._drag.done():
+            self._drag.set_result(params["data"])
+
+    async def _native_drag(self, page: Page, data: Params, points: Sequence[tuple[float, float]]) -> None:
+        def event(kind: str, point: tuple[float, float]) -> asyncio.Future[Params]:
+            command = {"type": kind, "x": point[0], "y": point[1], "data": data, "modifiers": self._modifiers()}
+            return page.channel.post("Input.dispatchDragEvent", command)
+
+        await self._all(
+            [event("dragEnter", points[0]), *(event("dragOver", point) for point in points), event("drop", points[-1])]
+        )
+
+    # --- keyboard --------------------------------------------------------------------------------------
+
+    async def _key_down(self, name: str) -> None:
+        key = keys.key_named(name)
+        if key.key in keys.MODIFIERS and key.key not in self._held:
+            self._held.append(key.key)
+        modifiers = self._modifiers()
+        text = (
+            "" if modifiers & (keys.MODIFIERS["Control"] | keys.MODIFIERS["Meta"] | keys.MODIFIERS["Alt"]) else key.text
+        )
+        command = {
+            "type": "keyDown" if text else "rawKeyDown",
+            "key": key.key,
+            "code": key.code,
+            "windowsVirtualKeyCode": key.number,
+            "modifiers": modifiers,
+            "location": key.location,
+            **({"text": text, "unmodifiedText": text} if text else {}),
+        }
+        await self._all([self._page.channel.post("Input.dispatchKeyEvent", command)])
+
+    async def _key_up(self, name: str) -> None:
+        key = keys.key_named(name)
+        if key.key in self._held:
+            self._held.remove(key.key)
+        command = {
+            "type": "keyUp",
+            "key": key.key,
+            "code": key.code,
+            "windowsVirtualKeyCode": key.number,
+            "modifiers": self._modifiers(),
+            "location": key.location,
+        }
+        await self._all([self._page.channel.post("Input.dispatchKeyEvent", command)])
+
+    async def _press(self, text: str) -> None:
+        names = keys.combination(text)
+        for name in names:
+            keys.key_named(name)
+        if len(names) == 1 and len(names[0]) == 1 and keys.needs_shift(names[0]):
+            names = ["Shift", *names]
+        pressed: list[str] = []
+        try:
+            for name in names:
+                await self._key_down(name)
+                pressed.append(name)
+        finally:
+            for name in reversed(pressed):
+                await self._key_up(name)
+
+    async def _type(self, text: str) -> None:
+        for char in text:
+            if keys.character(char) is None:
+                await self._insert(char)
+            else:
+                await self._press(char if char not in "\r\n\t+" else {"\t": "Tab", "+": "+"}.get(char, "Enter"))
+
+    async def _insert(self, text: str) -> None:
+        await self._all([self._page.channel.post("Input.insertText", {"text": text})])
+
+    async def _do_keyboard_press(self, action: Action) -> None:
+        await self._press(action.get("key"))
+
+    async def _do_keyboard_down(self, action: Action) -> None:
+        await self._key_down(action.get("key"))
+
+    async def _do_keyboard_up(self, action: Action) -> None:
+        await self._key_up(action.get("key"))
+
+    async def _do_keyboard_type(self, action: Action) -> None:
+        await self._type(action.get("text"))
+
+    async def _do_keyboard_insert_text(self, action: Action) -> None:
+        await self._insert(action.get("text"))
+
+    async def _do_press(self, action: Action) -> None:
+        for name in keys.combination(action.get("key_comb")):
+            keys.key_named(name)
+        await self._ask(action.get("bid"), "focus")
+        await self._press(action.get("key_comb"))
+
+    # --- forms -----------------------------------------------------------------------------------------
+
+    async def _do_focus(self, action: Action) -> None:
+        await self._ask(action.get("bid"), "focus")
+
+    async def _do_fill(self, action: Action) -> None:
+        await self._fill(action.get("bid"), action.get("value"))
+
+    async def _do_clear(self, action: Action) -> None:
+        await self._fill(action.get("bid"), "")
+
+    async def _fill(self, element_id: str, value: str) -> None:
+        state = await self._ask(element_id, "prepareFill", value)
+        if state["done"]:
+            return
+        if value:
+            await self._insert(value)
+        elif not state["empty"]:
+            await self._press("Delete")
+
+    async def _do_select_option(self, action: Action) -> None:
+        await self._ask(action.get("bid"), "select", action.get("options"))
+
+    async def _do_upload_file(self, action: Action) -> None:
+        paths = self._context.files_for_upload(action.get("file"))
+        frame, number = self._frame(action.get("bid"))
+        handle = await self._page.handle(frame, f"webassay.fileField({number})")
+        if not handle:
+            raise ActionError(f"Element [{action.get('bid')}] is not a file field.")
+        await frame.channel.send("DOM.setFileInputFiles", {"files": paths, "objectId": handle})
+
+    async def _do_mouse_upload_file(self, action: Action) -> None:
+        paths = self._context.files_for_upload(action.get("file"))
+        point = self._point(action)
+        page = self._page
+        chosen: asyncio.Future[Params] = asyncio.get_running_loop().create_future()
+
+        def opened_dialog(params: Params) -> None:
+            if not chosen.done():
+                chosen.set_result(params)
+
+        page.channel.on("Page.fileChooserOpened", opened_dialog)
+        try:
+            await self._click(*point)
+            async with asyncio.timeout(2.0):
+                opened = await chosen
+        except TimeoutError:
+            raise ActionError("No file dialog opened at that point.") from None
+        finally:
+            page.channel.on("Page.fileChooserOpened", self._context.file_dialog)
+        await page.channel.send("DOM.setFileInputFiles", {"files": paths, "backendNodeId": opened["backendNodeId"]})
+
+    # --- pages -----------------------------------------------------------------------------------------
+
+    async def _do_noop(self, action: Action) -> None:
+        await asyncio.sleep(min(max(0.0, action.get("wait_ms") / 1000), MAX_NOOP))
+
+    async def _do_goto(self, action: Action) -> None:
+        await self._context.navigate(self._page, action.get("url"))
+
+    async def _do_go_back(self, action: Action) -> None:
+        await self._history(-1)
+
+    async def _do_go_forward(self, action: Action) -> None:
+        await self._history(+1)
+
+    async def _history(self, step: int) -> None:
+        history = await self._page.channel.send("Page.getNavigationHistory")
+        at = history["currentIndex"] + step
+        entries = history["entries"]
+        if not 0 <= at < len(entries) or (step < 0 and at == 0 and entries[0]["url"] == "about:blank"):
+            raise ActionError(
+                "There is no earlier page in this tab." if step < 0 else "There is no later page in this tab."
+            )
+        page = self._page
+        before = (page.document, page.url)
+        await page.channel.send("Page.navigateToHistoryEntry", {"entryId": entries[at]["id"]})
+        # The answer comes before the navigation has begun.
+        await page.until(lambda: page.main_frame.loading or (page.document, page.url) != before, 2.0)
+
+    async def _do_new_tab(self, action: Action) -> None:
+        await self._context.new_tab()
+
+    async def _do_tab_close(self, action: Action) -> None:
+        await self._context.close_tab()
+
+    async def _do_tab_focus(self, action: Action) -> None:
+        await self._context.focus_tab(action.get("index"))

@@ -1,0 +1,296 @@
+"""The network log: every request of every tab, popup, frame and worker of a session, with whole bodies.
+
+Lines are written as requests end, in the order in which they started; `seal` waits for bodies that are still
+being fetched and writes the rest. What happens afterwards is not in the log.
+"""
+
+import asyncio
+import base64
+import io
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from webassay.browser.cdp import Channel, Params, Refused, Unanswered
+from webassay.core.trajectory import Exchange
+
+MAX_POST_DATA = 64 * 1024 * 1024
+_BODY_TIMEOUT = 10.0
+SECRET_HEADERS = frozenset({"cookie", "set-cookie", "authorization", "proxy-authorization"})
+
+
+class _Open:
+    """An exchange that is still being put together."""
+
+    def __init__(self, fields: dict[str, Any], started: float) -> None:
+        self.fields = fields
+        self.started = started
+        self.done = False
+        self.body: asyncio.Task[None] | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.done and (self.body is None or self.body.done())
+
+    def line(self) -> bytes:
+        return Exchange(**self.fields).model_dump_json(exclude_defaults=True).encode("utf-8", "replace") + b"\n"
+
+
+class Capture:
+    def __init__(self, path: Path, *, keep_secrets: bool = False) -> None:
+        self._path = path
+        self._file: io.BufferedWriter | None = path.open("wb")
+        self._keep_secrets = keep_secrets
+        self._origin = time.time()
+        self._order: list[_Open] = []
+        self._open: dict[tuple[str, str], _Open] = {}
+        self._number = 0
+        self.count = 0
+        self.blocked: list[str] = []
+        """Addresses that were refused, for whoever wants to tell the agent; emptied by the reader."""
+
+    # --- events ----------------------------------------------------------------------------------------
+
+    def request(self, channel: Channel, params: Params, tab: int) -> None:
+        if self._file is None:
+            return
+        key = (channel.session_id, params["requestId"])
+        previous = self._open.get(key)
+        redirected_from = ""
+        if previous is not None and "redirectResponse" in params:
+            self._respond(previous, params["redirectResponse"])
+            self._finish(previous, params["timestamp"])
+            redirected_from = previous.fields["id"]
+        request = params["request"]
+        self._number += 1
+        entry = _Open(
+            {
+                "id": str(self._number),
+                "time": round(max(0.0, params.get("wallTime", time.time()) - self._origin), 4),
+                "method": request["method"],
+                "url": request["url"] + request.get("urlFragment", ""),
+                "resource_type": params.get("type", "Other").lower(),
+                "navigation": params.get("type") == "Document" and params["requestId"] == params.get("loaderId"),
+                "tab": tab,
+                "request_headers": self._headers(request.get("headers", {})),
+                "redirected_from": redirected_from,
+            },
+            params["timestamp"],
+        )
+        if request.get("hasPostData"):
+            self._post_data(entry, channel, params["requestId"], request)
+        self._open[key] = entry
+        self._order.append(entry)
+
+    def response(self, channel: Channel, params: Params) -> None:
+        entry = self._open.get((channel.session_id, params["requestId"]))
+        if entry is not None:
+            self._respond(entry, params["response"])
+
+    def extra_request(self, channel: Channel, params: Params) -> None:
+        entry = self._open.get((channel.session_id, params["requestId"]))
+        if entry is not None and self._keep_secrets:
+            entry.fields["request_headers"] |= self._headers(params.get("headers", {}))
+
+    def extra_response(self, channel: Channel, params: Params) -> None:
+        entry = self._open.get((channel.session_id, params["requestId"]))
+        if entry is not None and self._keep_secrets:
+            entry.fields.setdefault("response_headers", {}).update(self._headers(params.get("headers", {})))
+
+    def finished(self, channel: Channel, params: Params) -> None:
+        entry = self._open.pop((channel.session_id, params["requestId"]), None)
+        if entry is not None:
+            self._finish(entry, params["timestamp"])
+            self._flush()
+
+    def failed(self, channel: Channel, params: Params, *, blocked: bool) -> None:
+        entry = self._open.pop((channel.session_id, params["requestId"]), None)
+        if entry is None:
+            return
+        entry.fields["error"] = params.get("errorText", "failed") + (" (canceled)" if params.get("canceled") else "")
+        if blocked:
+            entry.fields["blocked"] = True
+            entry.fields["error"] = "blocked: this host is not part of the task"
+            self.blocked.append(entry.fields["url"])
+        self._finish(entry, params["timestamp"])
+        self._flush()
+
+    def url_of(self, channel: Channel, request_id: str) -> str:
+        entry = self._open.get((channel.session_id, request_id))
+        return str(entry.fields["url"]) if entry is not None else ""
+
+    def single(self, url: str, tab: int, *, resource_type: str = "document", blocked: str = "") -> None:
+        """A request that Chromium does not report as an exchange: refused beforehand, or a web socket."""
+        if self._file is None:
+            return
+        self._number += 1
+        entry = _Open(
+            {
+                "id": str(self._number),
+                "time": round(max(0.0, time.time() - self._origin), 4),
+                "method": "GET",
+                "url": url,
+                "resource_type": resource_type,
+                "navigation": resource_type == "document",
+                "tab": tab,
+                "blocked": bool(blocked),
+                "error": f"blocked: {blocked}" if blocked else "",
+            },
+            0.0,
+        )
+        entry.done = True
+        self._order.append(entry)
+
+    # --- putting together ------------------------------------------------------------------------------
+
+    def _headers(self, headers: dict[str, str]) -> dict[str, str]:
+        return {
+            name.lower(): value
+            for name, value in headers.items()
+            if self._keep_secrets or name.lower() not in SECRET_HEADERS
+        }
+
+    def _respond(self, entry: _Open, response: Params) -> None:
+        entry.fields["status"] = response["status"]
+        entry.fields["response_headers"] = entry.fields.get("response_headers", {}) | self._headers(
+            response.get("headers", {})
+        )
+        entry.fields["mime_type"] = response.get("mimeType", "")
+
+    def _finish(self, entry: _Open, timestamp: float) -> None:
+        entry.done = True
+        entry.fields["duration"] = round(max(0.0, timestamp - entry.started), 4)
+
+    def _post_data(self, entry: _Open, channel: Channel, request_id: str, request: Params) -> None:
+        parts = [part.get("bytes") for part in request.get("postDataEntries", [])]
+        if parts and all(part is not None for part in parts):
+            self._keep_body(entry, b"".join(base64.b64decode(part) for part in parts))
+        elif request.get("postData") is not None and not parts:
+            self._keep_body(entry, request["postData"].encode("utf-8", "surrogatepass"))
+        else:
+            # Blobs and files do not travel with the event.
+            asked = channel.post("Network.getRequestPostData", {"requestId": request_id})
+            entry.body = asyncio.ensure_future(self._fetch_body(entry, asked))
+
+    async def _fetch_body(self, entry: _Open, asked: asyncio.Future[Params]) -> None:
+        try:
+            async with asyncio.timeout(_BODY_TIMEOUT):
+                answer = await asked
+        except (Refused, Unanswered, TimeoutError) as error:
+            entry.fields["error"] = entry.fields.get("error") or f"the body could not be read: {error}"
+            return
+        data = answer["postData"]
+        self._keep_body(
+            entry, base64.b64decode(data) if answer.get("base64Encoded") else data.encode("utf-8", "replace")
+        )
+
+    @staticmethod
+    def _keep_body(entry: _Open, body: bytes) -> None:
+        try:
+            entry.fields["post_data"] = body.decode("utf-8")
+        except UnicodeDecodeError:
+            entry.fields["post_data"] = base64.b64encode(body).decode("ascii")
+            entry.fields["post_data_base64"] = True
+
+    # --- writing ---------------------------------------------------------------------------------------
+
+    def _flush(self) -> None:
+        ready = 0
+        while ready < len(self._order) and self._order[ready].complete:
+            ready += 1
+        self._write(ready)
+
+    def _write(self, count: int) -> None:
+        if self._file is None or count == 0:
+            return
+        self._file.writelines(entry.line() for entry in self._order[:count])
+        self._file.flush()
+        self.count += count
+        del self._order[:count]
+
+    async def seal(self) -> Path:
+        """Ends the log. Bodies under way are waited for; requests without an answer say so."""
+        if self._file is None:
+            return self._path
+        bodies = [entry.body for entry in self._order if entry.body is not None]
+        await asyncio.gather(*bodies)
+        for entry in self._order:
+            if not entry.done and entry.fields.get("status") is None:
+                entry.fields["error"] = entry.fields.get("error") or "no answer before the end of the episode"
+        self._write(len(self._order))
+        self._file.close()
+        self._file = None
+        self._open.clear()
+        return self._path
+
+
+# --- export -----------------------------------------------------------------------------------------------
+
+
+def to_har(exchanges: Iterable[Exchange], *, started_at: float = 0.0, secrets: bool = False) -> dict[str, Any]:
+    """HAR 1.2. Cookies and authorization are left out unless asked for (and unless they were recorded)."""
+    entries = [_har_entry(exchange, started_at, secrets) for exchange in exchanges]
+    return {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "webassay", "version": "1"},
+            "pages": [],
+            "entries": entries,
+        }
+    }
+
+
+def _har_headers(headers: dict[str, str], secrets: bool) -> list[dict[str, str]]:
+    return [
+        {"name": name, "value": value}
+        for name, value in headers.items()
+        if secrets or name.lower() not in SECRET_HEADERS
+    ]
+
+
+def _har_entry(exchange: Exchange, started_at: float, secrets: bool) -> dict[str, Any]:
+    milliseconds = (exchange.duration or 0.0) * 1000
+    request: dict[str, Any] = {
+        "method": exchange.method,
+        "url": exchange.url,
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _har_headers(exchange.request_headers, secrets),
+        "queryString": [
+            {"name": name, "value": value}
+            for name, value in parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
+        ],
+        "headersSize": -1,
+        "bodySize": len(exchange.post_data or ""),
+    }
+    if exchange.post_data is not None:
+        request["postData"] = {
+            "mimeType": exchange.request_headers.get("content-type", ""),
+            "text": exchange.post_data,
+            **({"encoding": "base64"} if exchange.post_data_base64 else {}),
+        }
+    entry: dict[str, Any] = {
+        "startedDateTime": datetime.fromtimestamp(started_at + exchange.time, UTC).isoformat(timespec="milliseconds"),
+        "time": milliseconds,
+        "request": request,
+        "response": {
+            "status": exchange.status or 0,
+            "statusText": "",
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": _har_headers(exchange.response_headers, secrets),
+            "content": {"size": -1, "mimeType": exchange.mime_type},
+            "redirectURL": exchange.response_headers.get("location", ""),
+            "headersSize": -1,
+            "bodySize": -1,
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": milliseconds, "receive": 0},
+        "_resourceType": exchange.resource_type,
+    }
+    if exchange.error:
+        entry["response"]["_error"] = exchange.error
+    return entry

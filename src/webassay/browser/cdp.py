@@ -1,0 +1,265 @@
+"""The Chrome DevTools Protocol over a pipe: one process, one connection, a channel for every target.
+
+A pipe and not a port: nothing that runs on the machine, and no page, can reach the debugger.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from webassay.core.errors import BrowserError
+
+Params = dict[str, Any]
+Handler = Callable[[Params], None]
+
+COMMAND_TIMEOUT = 30.0
+START_TIMEOUT = 60.0
+STOP_TIMEOUT = 5.0
+_READ_SIZE = 1 << 18
+_STARTER = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Chromium reads its commands from descriptor 3 and answers on 4; this puts them there and becomes Chromium.
+A shell cannot do it (some know one-digit descriptors only), and code between fork and exec is not safe here."""
+
+
+class Refused(Exception):
+    """Chromium understood the command and did not carry it out: the page, frame or node is gone or unfit."""
+
+
+class Unanswered(Exception):
+    """No answer came in time; the page may be stuck in a script."""
+
+
+class Channel:
+    """Commands to, and events from, one target (the browser itself, a page, a frame, a worker)."""
+
+    def __init__(self, connection: "Connection", session_id: str) -> None:
+        self.session_id = session_id
+        self._connection = connection
+        self._handlers: dict[str, Handler] = {}
+        self._waiting: dict[int, asyncio.Future[Params]] = {}
+        self.gone = ""
+        self.trace: Callable[[str, str, Params], None] | None = None
+        """Told of every command and event, where somebody wants to know."""
+
+    def on(self, method: str, handler: Handler) -> None:
+        self._handlers[method] = handler
+
+    async def send(self, method: str, params: Params | None = None, *, timeout: float = COMMAND_TIMEOUT) -> Params:
+        future = self.post(method, params)
+        try:
+            async with asyncio.timeout(timeout):
+                return await future
+        except TimeoutError:
+            raise Unanswered(f"{method} was not answered within {timeout:g} s") from None
+
+    def post(self, method: str, params: Params | None = None) -> asyncio.Future[Params]:
+        """Sends without waiting; the commands of one channel are carried out in the order of the calls."""
+        future: asyncio.Future[Params] = asyncio.get_running_loop().create_future()
+        # A result that nobody waits for is no unhandled error.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if self.gone:
+            future.set_exception(Refused(self.gone))
+            return future
+        number = self._connection.write(self, method, params or {})
+        if self.trace is not None:
+            self.trace("command", method, params or {})
+        self._waiting[number] = future
+        future.add_done_callback(lambda _: self._waiting.pop(number, None))
+        return future
+
+    def answered(self, number: int, message: Params) -> None:
+        future = self._waiting.get(number)
+        if future is None or future.done():
+            return
+        error = message.get("error")
+        if error is None:
+            future.set_result(message.get("result", {}))
+        else:
+            future.set_exception(Refused(str(error.get("message", error))))
+
+    def happened(self, method: str, params: Params) -> None:
+        if self.trace is not None:
+            self.trace("event", method, params)
+        handler = self._handlers.get(method)
+        if handler is not None:
+            handler(params)
+
+    def lose(self, why: str, error: type[Exception] = Refused) -> None:
+        """The target is gone: whoever waits for an answer is told so."""
+        self.gone = why
+        for future in list(self._waiting.values()):
+            if not future.done():
+                future.set_exception(error(why))
+
+
+class Connection:
+    """A running Chromium."""
+
+    def __init__(self, process: asyncio.subprocess.Process, profile: Path) -> None:
+        self._process = process
+        self.profile = profile
+        self._number = 0
+        self._channels: dict[str, Channel] = {}
+        self._by_number: dict[int, Channel] = {}
+        self._reader: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._outgoing: asyncio.WriteTransport | None = None
+        self.closed = ""
+        self.root = self.channel("")
+
+    @classmethod
+    async def launch(cls, executable: Path, flags: Sequence[str]) -> "Connection":
+        profile = Path(tempfile.mkdtemp(prefix="webassay-profile-"))
+        to_browser, our_end = os.pipe()
+        our_other_end, from_browser = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-ISc",
+                _STARTER,
+                str(to_browser),
+                str(from_browser),
+                str(executable),
+                *flags,
+                f"--user-data-dir={profile}",
+                "--remote-debugging-pipe",
+                pass_fds=(to_browser, from_browser),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(our_end)
+            os.close(our_other_end)
+            shutil.rmtree(profile, ignore_errors=True)
+            raise BrowserError(f"Chromium at {executable} could not be started: {error}.") from error
+        finally:
+            os.close(to_browser)
+            os.close(from_browser)
+        connection = cls(process, profile)
+        await connection._connect(our_end, our_other_end)
+        try:
+            connection.version = (await connection.root.send("Browser.getVersion", timeout=START_TIMEOUT))["product"]
+        except (Refused, Unanswered, BrowserError) as error:
+            await connection.close()
+            raise BrowserError(
+                f"Chromium at {executable} started but did not answer: {error}.",
+                hint="Run it once by hand to see what it complains about.",
+            ) from error
+        return connection
+
+    version: str = ""
+
+    async def _connect(self, write_end: int, read_end: int) -> None:
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(write_end, "wb", 0))
+        self._outgoing = transport
+        stream = asyncio.StreamReader(limit=1 << 20)
+        protocol = asyncio.StreamReaderProtocol(stream)
+        self._incoming, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(read_end, "rb", 0))
+        self._reader = asyncio.create_task(self._read(stream))
+
+    def channel(self, session_id: str) -> Channel:
+        channel = self._channels[session_id] = Channel(self, session_id)
+        return channel
+
+    def drop(self, session_id: str, why: str) -> None:
+        channel = self._channels.pop(session_id, None)
+        if channel is not None:
+            channel.lose(why)
+            self._by_number = {number: other for number, other in self._by_number.items() if other is not channel}
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Work that an event started; it ends with the connection at the latest."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        # Targets come and go while they are being set up; anything else is a mistake of ours and must be seen.
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, Refused | Unanswered | BrowserError):
+            asyncio.get_running_loop().call_exception_handler({"message": "browser event", "exception": error})
+
+    def write(self, channel: Channel, method: str, params: Params) -> int:
+        if self.closed or self._outgoing is None:
+            raise BrowserError(self.closed or "Chromium is not running.")
+        self._number += 1
+        message: Params = {"id": self._number, "method": method, "params": params}
+        if channel.session_id:
+            message["sessionId"] = channel.session_id
+        self._by_number[self._number] = channel
+        self._outgoing.write(json.dumps(message).encode("utf-8", "replace") + b"\0")
+        return self._number
+
+    async def _read(self, stream: asyncio.StreamReader) -> None:
+        parts: list[bytes] = []
+        while data := await stream.read(_READ_SIZE):
+            *whole, rest = data.split(b"\0")
+            for piece in whole:
+                parts.append(piece)
+                self._dispatch(json.loads(b"".join(parts)))
+                parts.clear()
+            if rest:
+                parts.append(rest)
+        self._lost("Chromium crashed or was ended.")
+
+    def _dispatch(self, message: Params) -> None:
+        number = message.get("id")
+        if number is not None:
+            channel = self._by_number.pop(number, None)
+            if channel is not None:
+                channel.answered(number, message)
+            return
+        channel = self._channels.get(message.get("sessionId", ""))
+        if channel is not None:
+            channel.happened(message["method"], message.get("params", {}))
+
+    def _lost(self, why: str) -> None:
+        if self.closed:
+            return
+        self.closed = why
+        for channel in list(self._channels.values()):
+            channel.lose(why, BrowserError)
+
+    async def close(self) -> None:
+        if not self.closed:
+            self.root.post("Browser.close")
+        for task in list(self._tasks):
+            task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_TIMEOUT):
+                await self._process.wait()
+        # The whole process group: a crashed browser can leave renderers behind.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+        self._lost("Chromium was closed.")
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        if self._outgoing is not None:
+            self._outgoing.close()
+            self._incoming.close()
+        await asyncio.to_thread(shutil.rmtree, self.profile, ignore_errors=True)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid

@@ -1,0 +1,478 @@
+"""One browser context: its tabs as they come and go, what happens in them by itself, and its network log."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from webassay.browser.capture import MAX_POST_DATA, Capture
+from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered
+from webassay.browser.hosts import AllowList
+from webassay.browser.observe import PictureFormat
+from webassay.browser.page import WORLD, Page, Request, Scripts
+from webassay.browser.recording import Film, Trace
+from webassay.browser.settle import STREAMS, Patience, settle
+from webassay.core.errors import ActionError, BrowserError
+
+MAX_NOTICES = 20
+MAX_TABS = 40
+MAX_DIALOGS = 200
+"""Of one document; more is a page that will not stop."""
+_SETUP_TIMEOUT = 20.0
+TARGETS = frozenset({"page", "iframe", "worker", "service_worker", "shared_worker"})
+AUTO_ATTACH: Params = {
+    "autoAttach": True,
+    "waitForDebuggerOnStart": True,
+    "flatten": True,
+    "filter": [*({"type": name} for name in sorted(TARGETS)), {"exclude": True}],
+}
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    viewport: tuple[int, int] = (1280, 720)
+    settle_cap_ms: int = 10_000
+    """After this the page is taken as it is."""
+    timer_bound_ms: int = 600
+    """Timers set for longer than this are not waited for."""
+    locale: str = "en-US"
+    timezone: str = "UTC"
+    picture_type: Literal["image/jpeg", "image/png"] = "image/jpeg"
+    picture_quality: int = 80
+    dialogs: Literal["accept", "dismiss"] = "accept"
+    """How confirm and prompt are answered; leaving a page is never prevented."""
+    upload_dir: Path | None = None
+    """The only folder that files can be uploaded from; None: nothing can be uploaded."""
+    keep_secrets: bool = False
+    """Whether cookies and authorization are kept in the network log."""
+    video_dir: Path | None = None
+    """Where to put a film of the session, for people."""
+    trace_dir: Path | None = None
+    """Where to put a list of everything that happened, for people."""
+
+    @property
+    def patience(self) -> Patience:
+        return Patience(cap=self.settle_cap_ms / 1000, timer_bound=self.timer_bound_ms / 1000)
+
+    @property
+    def picture(self) -> PictureFormat:
+        return PictureFormat(self.picture_type, self.picture_quality)
+
+
+class Context:
+    def __init__(
+        self,
+        connection: Connection,
+        context_id: str,
+        allow: AllowList,
+        settings: SessionSettings,
+        folder: Path,
+        now_ms: int | None,
+    ) -> None:
+        offset = None if now_ms is None else now_ms - round(time.time() * 1000)
+        self.settings = settings
+        self.pages: list[Page] = []
+        self.capture = Capture(folder / "network.jsonl", keep_secrets=settings.keep_secrets)
+        self.id = context_id
+        self.connection = connection
+        self._allow = allow
+        self._downloads_folder = folder / "downloads"
+        self._scripts = Scripts.make(secrets.token_hex(16), offset)
+        self._front: list[Page] = []
+        """Tabs in the order in which they were last in front; the last one is."""
+        self._notices: list[str] = []
+        self._left_out = 0
+        self._downloads: dict[str, tuple[str, Page]] = {}
+        self._tab_count = 0
+        name = time.strftime("%Y%m%d-%H%M%S-") + context_id[:8].lower()
+        self._film = Film(settings.video_dir, name) if settings.video_dir else None
+        self._trace = Trace(settings.trace_dir, name) if settings.trace_dir else None
+
+    # --- life ------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        self._downloads_folder.mkdir()
+        await self.connection.root.send(
+            "Browser.setDownloadBehavior",
+            {
+                # Named by Chromium, not by the page.
+                "behavior": "allowAndName",
+                "browserContextId": self.id,
+                "downloadPath": str(self._downloads_folder),
+                "eventsEnabled": True,
+            },
+        )
+        page = await self.new_tab()
+        if not await page.evaluate(page.main_frame, "'computedName' in Element.prototype"):
+            raise BrowserError(
+                f"{self.connection.version} cannot tell the names of elements.",
+                hint="Use a current Chromium, Chrome or Edge.",
+            )
+
+    async def close(self) -> None:
+        await self.capture.seal()
+        for record in (self._film, self._trace):
+            if record is not None:
+                record.close()
+        for page in self.pages:
+            page.closed = True
+        if not self.connection.closed:
+            # Whatever is refused here is gone already.
+            with contextlib.suppress(Refused, Unanswered, BrowserError):
+                await self.connection.root.send("Target.disposeBrowserContext", {"browserContextId": self.id})
+
+    @property
+    def active(self) -> Page:
+        """The tab in front."""
+        if self.connection.closed:
+            raise BrowserError(self.connection.closed)
+        if not self._front:
+            raise BrowserError("The session has no tab.")
+        return self._front[-1]
+
+    def tell(self, action: str) -> None:
+        """For the film and the trace: what is being done."""
+        if self._film is not None:
+            self._film.follow(self.active)
+            self._film.caption(action)
+        if self._trace is not None:
+            self._trace.write("action", action, {})
+
+    def notice(self, text: str) -> None:
+        if len(self._notices) < MAX_NOTICES:
+            self._notices.append(text[:500])
+        else:
+            self._left_out += 1
+
+    def take_notices(self) -> tuple[str, ...]:
+        for host in dict.fromkeys(urlsplit(url).netloc for url in self.capture.blocked):
+            self.notice(f"A request to {host} was blocked: that host is not part of this task.")
+        self.capture.blocked.clear()
+        taken = tuple(dict.fromkeys(self._notices))
+        if self._left_out:
+            taken = (*taken, f"{self._left_out} more notices were left out.")
+        self._notices.clear()
+        self._left_out = 0
+        return taken
+
+    async def settle(self) -> tuple[str, ...]:
+        """Waits for the tab in front, and for tabs that are just coming up; says what was waited for."""
+        waited: list[str] = []
+        # A page that goes on opening tabs is looked at as it is after a while.
+        deadline = time.monotonic() + 2 * self.settings.patience.cap
+        while True:
+            for tab in list(self.pages):
+                await tab.ready.wait()
+            if not self._front:
+                # The page closed itself, and there is no other.
+                with contextlib.suppress(Refused, Unanswered):
+                    await self.new_tab()
+            page = self.active
+            waited += await settle(page, self.settings.patience)
+            if page.stuck and not page.crashed:
+                page.channel.post("Page.crash")
+                self._lost(
+                    page, "A script of the page did not end, and the page was stopped. Open an address to go on."
+                )
+            if self._film is not None:
+                self._film.follow(page)
+            done = self._front and self.active is page and all(tab.ready.is_set() for tab in self.pages)
+            if done or time.monotonic() > deadline:
+                return tuple(dict.fromkeys(waited))
+
+    # --- targets ---------------------------------------------------------------------------------------
+
+    def attached(self, channel: Channel, info: Params, page: Page | None = None) -> None:
+        """A target is there, and waits until it is set up. `page` is the tab that it is a part of."""
+        kind = info["type"]
+        if kind == "page":
+            tab = Page(self.connection, channel, info["targetId"], self._tab_count, info.get("openerId", ""))
+            self._tab_count += 1
+            self.pages.append(tab)
+            self.connection.spawn(self._set_up_page(tab))
+        elif kind == "iframe" and page is not None:
+            self.connection.spawn(self._set_up_frame(channel, page))
+        else:
+            self._watch_network(channel, page)
+            channel.post("Network.enable", {"maxPostDataSize": MAX_POST_DATA})
+            channel.post("Runtime.evaluate", {"expression": self._scripts.watch, "silent": True})
+            channel.post("Runtime.runIfWaitingForDebugger")
+
+    def detached(self, session_id: str) -> None:
+        for page in list(self.pages):
+            if page.channel.session_id == session_id:
+                self._remove(page)
+
+    def crashed(self, target_id: str) -> None:
+        for page in self.pages:
+            if page.target_id == target_id and not page.crashed:
+                self._lost(page, "The page crashed. Open an address to go on.")
+
+    def _lost(self, page: Page, notice: str) -> None:
+        page.crashed = True
+        page.pending.clear()
+        page.channel.lose("The page is gone.")
+        page.changed.set()
+        self.notice(notice)
+
+    def _remove(self, page: Page) -> None:
+        page.closed = True
+        page.changed.set()
+        page.ready.set()
+        if page in self.pages:
+            self.pages.remove(page)
+        if page in self._front:
+            self._front.remove(page)
+
+    def _set_up(self, channel: Channel, page: Page) -> None:
+        """What pages and frames in processes of their own have in common. Order: the target still waits."""
+        if self._trace is not None:
+            channel.trace = self._trace.write
+        page.listen(channel)
+        self._watch_network(channel, page)
+        channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
+        channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
+        channel.on("Runtime.exceptionThrown", self._script_error)
+        commands: list[tuple[str, Params]] = [
+            ("Page.enable", {}),
+            ("Page.addScriptToEvaluateOnNewDocument", {"source": self._scripts.watch, "runImmediately": True}),
+            (
+                "Page.addScriptToEvaluateOnNewDocument",
+                {"source": self._scripts.sight, "worldName": WORLD, "runImmediately": True},
+            ),
+            ("Runtime.enable", {}),
+            # Keeps the names that the browser computes from being computed anew for every question.
+            ("Accessibility.enable", {}),
+            ("Network.enable", {"maxPostDataSize": MAX_POST_DATA}),
+            ("Target.setAutoAttach", AUTO_ATTACH),
+            ("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+            ("Emulation.setTimezoneOverride", {"timezoneId": self.settings.timezone}),
+        ]
+        if self.settings.locale != "en-US":
+            commands.append(("Emulation.setLocaleOverride", {"locale": self.settings.locale}))
+        for method, params in commands:
+            channel.post(method, params)
+
+    async def _set_up_page(self, page: Page) -> None:
+        channel = page.channel
+        width, height = self.settings.viewport
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        channel.on("Page.javascriptDialogOpening", lambda p: self._dialog(page, p))
+        channel.on("Page.fileChooserOpened", self.file_dialog)
+        self._set_up(channel, page)
+        channel.post("Page.setInterceptFileChooserDialog", {"enabled": True})
+        channel.post("Emulation.setDeviceMetricsOverride", metrics)
+        tree = channel.post("Page.getFrameTree")
+        channel.post("Runtime.runIfWaitingForDebugger")
+        try:
+            page.adopt(channel, (await tree)["frameTree"])
+            # It may have closed itself between the answer and now.
+            if not page.closed:
+                self._front.append(page)
+        finally:
+            page.ready.set()
+        if page.opener:
+            await self._popped_up(page)
+
+    async def _popped_up(self, page: Page) -> None:
+        for other in self.pages:
+            other.changed.set()
+        if len(self.pages) > MAX_TABS:
+            self.notice(f"The page opened a tab, which was closed: there are {MAX_TABS} already.")
+            await self.close_page(page)
+        elif page in self.pages:
+            self.notice(f"The page opened a new tab; tab {self.pages.index(page)} is in front now.")
+
+    async def _set_up_frame(self, channel: Channel, page: Page) -> None:
+        self._set_up(channel, page)
+        tree = channel.post("Page.getFrameTree")
+        channel.post("Runtime.runIfWaitingForDebugger")
+        page.graft(channel, (await tree)["frameTree"])
+
+    def _child(self, page: Page, params: Params) -> None:
+        self.attached(self.connection.channel(params["sessionId"]), params["targetInfo"], page)
+
+    # --- what pages do by themselves -------------------------------------------------------------------
+
+    def _watch_network(self, channel: Channel, page: Page | None) -> None:
+        tab = page.number if page is not None else 0
+        capture = self.capture
+
+        def sent(params: Params) -> None:
+            request = params["request"]
+            parts = urlsplit(request["url"])
+            if parts.scheme not in ("http", "https"):
+                return
+            capture.request(channel, params, tab)
+            kind = params.get("type", "Other")
+            if page is not None and kind not in STREAMS:
+                key = f"{request['method']} {parts.netloc}{parts.path}"
+                page.request_started(
+                    (channel.session_id, params["requestId"]),
+                    Request(key, f"{kind.lower()} {parts.path[:80]}", time.monotonic()),
+                )
+
+        def ended(params: Params) -> None:
+            if page is not None:
+                page.request_ended((channel.session_id, params["requestId"]))
+
+        def received(params: Params) -> None:
+            capture.response(channel, params)
+            if page is not None and params["type"] == "Document" and params.get("frameId") == page.main:
+                page.answer = params
+            if params["response"].get("mimeType") == "text/event-stream":
+                ended(params)
+
+        def finished(params: Params) -> None:
+            capture.finished(channel, params)
+            ended(params)
+
+        def failed(params: Params) -> None:
+            url = capture.url_of(channel, params["requestId"])
+            capture.failed(channel, params, blocked=bool(url) and not self._allow.permits(url))
+            ended(params)
+
+        def web_socket(params: Params) -> None:
+            blocked = "" if self._allow.permits(params["url"]) else "its host is not part of this task"
+            capture.single(params["url"], tab, resource_type="websocket", blocked=blocked)
+
+        channel.on("Network.requestWillBeSent", sent)
+        channel.on("Network.requestWillBeSentExtraInfo", lambda p: capture.extra_request(channel, p))
+        channel.on("Network.responseReceived", received)
+        channel.on("Network.responseReceivedExtraInfo", lambda p: capture.extra_response(channel, p))
+        channel.on("Network.loadingFinished", finished)
+        channel.on("Network.loadingFailed", failed)
+        channel.on("Network.webSocketCreated", web_socket)
+
+    def _dialog(self, page: Page, params: Params) -> None:
+        kind = params["type"]
+        accept = kind in ("alert", "beforeunload") or self.settings.dialogs == "accept"
+        answer: Params = {"accept": accept}
+        if kind == "prompt" and accept:
+            answer["promptText"] = params.get("defaultPrompt", "")
+        page.channel.post("Page.handleJavaScriptDialog", answer)
+        page.dialogs += 1
+        if page.dialogs == MAX_DIALOGS:
+            page.stuck = True
+        if kind == "beforeunload":
+            self.notice("The page asked whether to leave it; it was left.")
+        else:
+            done = "accepted" if accept else "dismissed"
+            self.notice(f"The page showed a dialog ({kind}): {params['message']!r:.300}; it was {done}.")
+
+    def file_dialog(self, params: Params) -> None:
+        self.notice("A file dialog opened and was closed; use upload_file on the file field.")
+
+    def _script_error(self, params: Params) -> None:
+        details = params["exceptionDetails"]
+        text = str(details.get("exception", {}).get("description") or details.get("text") or "unknown")
+        self.notice(f"A script of the page failed: {text.splitlines()[0]:.200}")
+
+    def download_began(self, params: Params) -> None:
+        for page in self.pages:
+            if params["frameId"] in page.frames:
+                self._downloads[params["guid"]] = (params.get("suggestedFilename", ""), page)
+                page.downloads.add(params["guid"])
+                page.changed.set()
+                return
+
+    def download_went_on(self, params: Params) -> None:
+        guid, state = params["guid"], params["state"]
+        if guid not in self._downloads or state == "inProgress":
+            return
+        name, page = self._downloads.pop(guid)
+        if state == "completed":
+            self.notice(f"Downloaded {name!r:.120} ({int(params.get('receivedBytes', 0))} bytes).")
+        else:
+            self.notice(f"The download of {name!r:.120} failed.")
+        page.downloads.discard(guid)
+        page.changed.set()
+
+    def downloads(self) -> list[Path]:
+        return sorted(self._downloads_folder.iterdir())
+
+    # --- tabs ------------------------------------------------------------------------------------------
+
+    async def new_tab(self) -> Page:
+        if len(self.pages) >= MAX_TABS:
+            raise ActionError(f"There are {MAX_TABS} tabs already.", hint="Close one first.")
+        made = await self.connection.root.send(
+            "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}
+        )
+        page = next((page for page in self.pages if page.target_id == made["targetId"]), None)
+        if page is None:
+            raise Refused("the new tab did not come up")
+        try:
+            async with asyncio.timeout(_SETUP_TIMEOUT):
+                await page.ready.wait()
+        except TimeoutError:
+            raise Unanswered("the new tab did not come up in time") from None
+        return page
+
+    async def close_page(self, page: Page) -> None:
+        self._remove(page)
+        # Refused: it closed itself meanwhile.
+        with contextlib.suppress(Refused):
+            await self.connection.root.send("Target.closeTarget", {"targetId": page.target_id})
+
+    async def close_tab(self) -> None:
+        await self.close_page(self.active)
+        if not self._front:
+            await self.new_tab()
+        await self.bring_to_front(self.active)
+
+    async def focus_tab(self, index: float) -> None:
+        if index != int(index) or not 0 <= index < len(self.pages):
+            raise ActionError(f"There is no tab {index:g}; there are tabs 0 to {len(self.pages) - 1}.")
+        await self.bring_to_front(self.pages[int(index)])
+
+    async def bring_to_front(self, page: Page) -> None:
+        if page in self._front:
+            self._front.remove(page)
+        self._front.append(page)
+        if not page.crashed:
+            await page.channel.send("Page.bringToFront")
+
+    async def navigate(self, page: Page, url: str) -> Page:
+        """Opens an address in the tab, if it may be opened; a crashed tab is replaced by a fresh one."""
+        url = url.strip()
+        refused = self._allow.why_not(url)
+        if refused:
+            self.capture.single(url, page.number, blocked=refused)
+            raise ActionError(f"{url:.200} cannot be opened: {refused}.")
+        if page.crashed:
+            page = await self._replace(page)
+        answer = await page.channel.send("Page.navigate", {"url": url})
+        # Aborted is what becomes of a navigation that turned out to be a download.
+        if answer.get("errorText", "net::ERR_ABORTED") != "net::ERR_ABORTED":
+            raise ActionError(f"{url:.200} could not be opened: {answer['errorText']}.")
+        return page
+
+    async def _replace(self, page: Page) -> Page:
+        place = self.pages.index(page)
+        fresh = await self.new_tab()
+        await self.close_page(page)
+        self.pages.remove(fresh)
+        self.pages.insert(min(place, len(self.pages)), fresh)
+        return fresh
+
+    # --- files -----------------------------------------------------------------------------------------
+
+    def files_for_upload(self, names: Sequence[str]) -> list[str]:
+        folder = self.settings.upload_dir
+        if folder is None:
+            raise ActionError("No files can be uploaded in this task.")
+        root = folder.resolve()
+        found: list[str] = []
+        for name in names:
+            path = (root / name).resolve()
+            if not path.is_relative_to(root) or not path.is_file():
+                available = ", ".join(sorted(p.name for p in root.iterdir() if p.is_file())[:20]) or "none"
+                raise ActionError(f"There is no file {name!r:.120} to upload.", hint=f"Files: {available}.")
+            found.append(str(path))
+        return found

@@ -1,0 +1,127 @@
+"""Key names and characters as Chromium wants them: the US layout."""
+
+import sys
+from dataclasses import dataclass
+
+from webassay.core.errors import ActionError
+
+MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+
+@dataclass(frozen=True)
+class Key:
+    key: str
+    code: str
+    number: int
+    """The virtual key code, which old pages read."""
+    text: str = ""
+    location: int = 0
+
+
+_NAMED: dict[str, Key] = {
+    key.key: key
+    for key in (
+        Key("Backspace", "Backspace", 8),
+        Key("Tab", "Tab", 9),
+        Key("Enter", "Enter", 13, "\r"),
+        Key("Escape", "Escape", 27),
+        Key("PageUp", "PageUp", 33),
+        Key("PageDown", "PageDown", 34),
+        Key("End", "End", 35),
+        Key("Home", "Home", 36),
+        Key("ArrowLeft", "ArrowLeft", 37),
+        Key("ArrowUp", "ArrowUp", 38),
+        Key("ArrowRight", "ArrowRight", 39),
+        Key("ArrowDown", "ArrowDown", 40),
+        Key("Insert", "Insert", 45),
+        Key("Delete", "Delete", 46),
+        Key("Shift", "ShiftLeft", 16, location=1),
+        Key("Control", "ControlLeft", 17, location=1),
+        Key("Alt", "AltLeft", 18, location=1),
+        Key("Meta", "MetaLeft", 91, location=1),
+        Key("CapsLock", "CapsLock", 20),
+        Key("ContextMenu", "ContextMenu", 93),
+        *(Key(f"F{n}", f"F{n}", 111 + n) for n in range(1, 13)),
+    )
+}
+_ALIASES = {
+    "esc": "Escape",
+    "return": "Enter",
+    "del": "Delete",
+    "ctrl": "Control",
+    "cmd": "Meta",
+    "command": "Meta",
+    "super": "Meta",
+    "option": "Alt",
+    "up": "ArrowUp",
+    "down": "ArrowDown",
+    "left": "ArrowLeft",
+    "right": "ArrowRight",
+    "page_up": "PageUp",
+    "page_down": "PageDown",
+    "space": " ",
+    "controlormeta": "Meta" if sys.platform == "darwin" else "Control",
+    **{name.lower(): name for name in _NAMED},
+}
+_PLAIN = {
+    " ": ("Space", 32),
+    "`": ("Backquote", 192),
+    "-": ("Minus", 189),
+    "=": ("Equal", 187),
+    "[": ("BracketLeft", 219),
+    "]": ("BracketRight", 221),
+    "\\": ("Backslash", 220),
+    ";": ("Semicolon", 186),
+    "'": ("Quote", 222),
+    ",": ("Comma", 188),
+    ".": ("Period", 190),
+    "/": ("Slash", 191),
+}
+_SHIFTED = dict(zip('~!@#$%^&*()_+{}|:"<>?', "`1234567890-=[]\\;',./", strict=True))
+
+
+def key_named(name: str) -> Key:
+    """A named key or a single character."""
+    if len(name) == 1:
+        return character(name) or Key(name, "", 0, name)
+    known = _ALIASES.get(name.lower())
+    if known is None and len(name) == 4 and name.startswith("Key"):
+        known = name[3].lower()
+    if known is None and len(name) == 6 and name.startswith("Digit"):
+        known = name[5]
+    if known is None:
+        raise ActionError(f"There is no key {name!r}.", hint="Use names such as Enter, Tab, ArrowDown, Control+a.")
+    return _NAMED.get(known) or key_named(known)
+
+
+def character(char: str) -> Key | None:
+    """The key that types a character, or None where the layout has none."""
+    if char in "\r\n":
+        return _NAMED["Enter"]
+    if char == "\t":
+        return _NAMED["Tab"]
+    base = _SHIFTED.get(char, char)
+    if base.isascii() and base.isalpha():
+        return Key(char, f"Key{base.upper()}", ord(base.upper()), char)
+    if base.isascii() and base.isdigit():
+        return Key(char, f"Digit{base}", ord(base), char)
+    if base in _PLAIN:
+        code, number = _PLAIN[base]
+        return Key(char, code, number, char)
+    return None
+
+
+def needs_shift(char: str) -> bool:
+    return char in _SHIFTED or (char.isascii() and char.isupper())
+
+
+def combination(text: str) -> list[str]:
+    """`Control+Shift+a` as its keys; a plus sign alone, or at the end, is the key `+`."""
+    if text == "+":
+        return ["+"]
+    if text.endswith("++"):
+        return [*text[:-2].split("+"), "+"]
+    parts = text.split("+")
+    if not all(parts):
+        raise ActionError(f"{text!r} is not a key or combination of keys.", hint="Write Enter or Control+a.")
+    return parts

@@ -1,0 +1,249 @@
+"""From a page to an `Observation`: the tree of all frames as data and as text, pictures, text and HTML.
+
+The text format is specified in docs/observation.md.
+"""
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from webassay.browser.cdp import Refused
+from webassay.browser.page import Frame, Page
+from webassay.core.interaction import Node
+
+MAX_PICTURE_HEIGHT = 16_384
+MARK_SHARE = 0.5
+"""How much of an element must be visible for it to be marked."""
+_BOOLEANS = frozenset({"disabled", "busy", "multiselectable", "expanded", "selected", "modal"})
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Tree:
+    nodes: tuple[Node, ...]
+    focused: str
+    truncated: bool
+    title: str
+    scroll: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a frame lies in the viewport of the page, and which part of it (left, top, right, bottom) can be seen."""
+
+    left: float
+    top: float
+    clip: Box
+
+
+def letters(place: int) -> str:
+    """The prefix of a frame: a to z, then Aa to Az, Ba...; capitals come first, so that nesting stays readable."""
+    high, low = divmod(place, 26)
+    last = chr(ord("a") + low)
+    return last if high == 0 else letters(high - 1).upper() + last
+
+
+_ID = re.compile(r"((?:[A-Z]*[a-z])*)([0-9]+)")
+
+
+def split_id(element_id: str) -> tuple[str, int] | None:
+    """Frame prefix and number, or None where it cannot be an id."""
+    match = _ID.fullmatch(element_id.strip().strip("[]"))
+    return (match[1], int(match[2][:12])) if match else None
+
+
+# --- the tree ---------------------------------------------------------------------------------------------
+
+
+async def read_tree(page: Page, viewport: tuple[int, int], *, boxes: bool) -> Tree:
+    place = _Place(0.0, 0.0, (0.0, 0.0, float(viewport[0]), float(viewport[1])))
+    return await _read_frame(page, page.main_frame, "", place, boxes=boxes)
+
+
+async def read_facts(page: Page) -> Tree:
+    """What is known of a page without its tree."""
+    facts = await page.call(page.main_frame, "page")
+    return Tree((), "", False, facts["title"], (facts["scroll"][0], facts["scroll"][1]))
+
+
+async def owner_of(page: Page, frame: Frame) -> dict[str, Any]:
+    """How the parent document sees the element that holds this frame."""
+    parent = page.frames.get(frame.parent)
+    if parent is None or parent.world is None:
+        raise Refused("The frame has no parent.")
+    owner = await parent.channel.send("DOM.getFrameOwner", {"frameId": frame.id})
+    resolved = await parent.channel.send(
+        "DOM.resolveNode", {"backendNodeId": owner["backendNodeId"], "executionContextId": parent.world}
+    )
+    object_id = resolved["object"]["objectId"]
+    result = await parent.channel.send(
+        "Runtime.callFunctionOn",
+        {
+            "objectId": object_id,
+            "functionDeclaration": "function () { return webassay.owner(this); }",
+            "returnByValue": True,
+        },
+    )
+    parent.channel.post("Runtime.releaseObject", {"objectId": object_id})
+    return dict(json.loads(result["result"]["value"]))
+
+
+async def _read_frame(page: Page, frame: Frame, prefix: str, place: _Place, *, boxes: bool) -> Tree:
+    frame.prefix = prefix
+    found = await page.call(frame, "observe", {"boxes": boxes, "clip": place.clip, "inFrame": bool(prefix)})
+    inner = await _read_children(page, frame, prefix, place, boxes=boxes)
+    nodes: list[Node] = []
+    focused = f"{prefix}{found['focused']}" if found["focused"] else ""
+    truncated = bool(found["truncated"])
+    for row in found["nodes"]:
+        node = _node(row, prefix, place)
+        nodes.append(node)
+        tree = inner.get(row[7]) if len(row) > 7 and row[7] >= 0 else None
+        if tree is not None:
+            nodes.extend(replace(child, depth=child.depth + node.depth + 1) for child in tree.nodes)
+            truncated = truncated or tree.truncated
+            if tree.focused:
+                focused = tree.focused
+    return Tree(tuple(nodes), focused, truncated, found["title"], (found["scroll"][0], found["scroll"][1]))
+
+
+async def _read_children(page: Page, frame: Frame, prefix: str, place: _Place, *, boxes: bool) -> dict[int, Tree]:
+    trees: dict[int, Tree] = {}
+    for child in page.children(frame.id):
+        if child.world is None:
+            continue
+        try:
+            owner = await owner_of(page, child)
+            left, top = owner["left"], owner["top"]
+            width, height = owner["width"], owner["height"]
+            clip = place.clip
+            # The visible part of the frame, in the frame's own coordinates.
+            visible = (
+                max(0.0, clip[0] - left),
+                max(0.0, clip[1] - top),
+                min(float(width), clip[2] - left),
+                min(float(height), clip[3] - top),
+            )
+            inner = _Place(place.left + left, place.top + top, visible)
+            place_number = int(owner["place"])
+            trees[place_number] = await _read_frame(page, child, prefix + letters(place_number), inner, boxes=boxes)
+        except Refused:
+            # The frame went away while it was looked at: the tree has its element and nothing inside.
+            continue
+    return trees
+
+
+def _node(row: Sequence[Any], prefix: str, place: _Place) -> Node:
+    depth, role, name, number, value, properties = row[:6]
+    box: Box | None = None
+    visible: float | None = None
+    clickable = False
+    if len(row) > 8:
+        x, y, width, height = row[8]
+        box = (round(x + place.left, 1), round(y + place.top, 1), round(width, 1), round(height, 1))
+        visible = float(row[9])
+        clickable = bool(row[10])
+    return Node(
+        id=f"{prefix}{number}" if number else "",
+        role=role,
+        name=name,
+        depth=depth,
+        value=value,
+        properties=tuple((key, text) for key, text in properties),
+        box=box,
+        visible=visible,
+        clickable=clickable,
+        marked=bool(clickable and visible is not None and visible >= MARK_SHARE),
+        url=row[6] if len(row) > 6 else "",
+    )
+
+
+# --- as text ----------------------------------------------------------------------------------------------
+
+
+def render(nodes: Sequence[Node]) -> str:
+    """BrowserGym's format: one node a line, indented by tabs."""
+    lines: list[str] = []
+    # For every level of the tree as it is: how deep its children are printed, and the name above them.
+    path: list[tuple[int, str]] = []
+    for node in nodes:
+        del path[node.depth :]
+        depth, above = path[-1] if path else (0, "")
+        if _hidden(node, above):
+            path.append((depth, above))
+            continue
+        lines.append("\t" * depth + line_of(node))
+        path.append((depth + 1, node.name))
+    return "\n".join(lines)
+
+
+def _hidden(node: Node, above: str) -> bool:
+    if node.role == "StaticText":
+        return node.name in above
+    return node.role == "generic" and not node.name and not node.properties
+
+
+def line_of(node: Node) -> str:
+    text = f"[{node.id}] " if node.id else ""
+    text += f"{node.role} {node.name!r}"
+    if node.value:
+        text += f" value={node.value!r}"
+    return text + "".join(f", {_property(key, value)}" for key, value in node.properties)
+
+
+def _property(key: str, value: str) -> str:
+    if value == "":
+        return key
+    if key in _BOOLEANS:
+        return f"{key}={value == 'true'}"
+    if key in ("valuemin", "valuemax") and re.fullmatch(r"-?\d+(\.\d+)?", value):
+        return f"{key}={value}"
+    return f"{key}={value!r}"
+
+
+# --- pictures ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PictureFormat:
+    media_type: str = "image/jpeg"
+    quality: int = 80
+
+    def options(self) -> dict[str, Any]:
+        if self.media_type == "image/png":
+            return {"format": "png", "optimizeForSpeed": True}
+        return {"format": "jpeg", "quality": self.quality, "optimizeForSpeed": True}
+
+
+async def picture(page: Page, form: PictureFormat, *, full: bool) -> bytes:
+    options = form.options()
+    if full:
+        metrics = await page.channel.send("Page.getLayoutMetrics")
+        size = metrics["cssContentSize"]
+        height = min(size["height"], MAX_PICTURE_HEIGHT)
+        options |= {
+            "captureBeyondViewport": True,
+            "clip": {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1},
+        }
+    result = await page.channel.send("Page.captureScreenshot", options)
+    return base64.b64decode(result["data"])
+
+
+async def mark(page: Page, shot: bytes, form: PictureFormat, nodes: Sequence[Node]) -> bytes:
+    """The picture with a numbered box around everything that can be clicked, drawn outside of the document."""
+    boxes = [[node.id, *node.box] for node in nodes if node.marked and node.box is not None]
+    encoded = base64.b64encode(shot).decode("ascii")
+    drawn = await page.call(page.main_frame, "mark", encoded, form.media_type, boxes, 1, wait=True)
+    return base64.b64decode(str(drawn))
+
+
+async def all_text(page: Page) -> str:
+    frames = [frame for frame in page.frames.values() if frame.world is not None]
+    frames.sort(key=lambda frame: frame.id != page.main)
+    texts = await asyncio.gather(*(page.evaluate(frame, "webassay.text()") for frame in frames))
+    return "\n".join(str(text) for text in texts if text)

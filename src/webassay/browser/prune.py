@@ -1,0 +1,261 @@
+"""AgentOccam's short form of the tree: the same page, said once and without scaffolding.
+
+The passes run in a fixed order, each over the whole tree; docs/observation.md says what each one does.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from webassay.core.interaction import Node
+
+MAX_LINES = 1000
+INTERACTIVE = frozenset(
+    {
+        *("link", "button", "textbox", "searchbox", "combobox", "listbox", "option", "checkbox", "radio", "switch"),
+        *("menuitem", "menuitemcheckbox", "menuitemradio", "tab", "slider", "spinbutton", "treeitem"),
+        *("DisclosureTriangle", "Date", "DateTime", "InputTime", "ColorWell"),
+    }
+)
+_KEPT = frozenset(
+    {"required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"}
+)
+_SCAFFOLD = frozenset({"generic", "MenuListPopup", "rowgroup", "ListMarker"})
+_FROM_CONTENT = frozenset({"cell", "gridcell", "columnheader", "rowheader", "term", "heading", "row", "tooltip"})
+"""Roles whose name is what is written inside."""
+_REPEATERS = frozenset({"StaticText", "LabelText", "caption", "Legend", "Figcaption"})
+
+
+@dataclass
+class _Item:
+    role: str
+    name: str
+    id: str = ""
+    value: str = ""
+    properties: dict[str, str] = field(default_factory=dict)
+    children: list["_Item"] = field(default_factory=list)
+    url: str = ""
+
+    @property
+    def interactive(self) -> bool:
+        return bool(self.id) and (self.role in INTERACTIVE or "clickable" in self.properties)
+
+    def walk(self) -> Iterator["_Item"]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def words(self) -> str:
+        """Everything in it as running text; what can be acted on keeps its id."""
+        if self.interactive:
+            return _line(self)
+        inner = " ".join(filter(None, (child.words() for child in self.children)))
+        own = "" if inner and self.role in _FROM_CONTENT else self.name
+        return " ".join(filter(None, (own if own not in inner else "", inner)))
+
+
+def prune(nodes: Sequence[Node]) -> str:
+    root = _build(nodes)
+    for change in _PASSES:
+        _everywhere(root, change)
+    lines = list(_lines(root, 0))
+    if len(lines) > MAX_LINES:
+        lines = [*lines[:MAX_LINES], f"... {len(lines) - MAX_LINES} more lines"]
+    return "\n".join(lines)
+
+
+def _build(nodes: Sequence[Node]) -> _Item:
+    root = _Item("", "")
+    path = [root]
+    for node in nodes:
+        del path[node.depth + 1 :]
+        kept = {key: value for key, value in node.properties if key in _KEPT or key == "clickable"}
+        item = _Item(node.role, _plain(node.name), node.id, _plain(node.value), kept, url=node.url)
+        path[-1].children.append(item)
+        path.append(item)
+    return root
+
+
+def _plain(text: str) -> str:
+    """Without control, private-use and unassigned characters: icon fonts and invisible marks."""
+    kept = "".join(
+        " " if char in "\n\t\xa0" else char
+        for char in text
+        if unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Cs") or char in "\n\t"
+    )
+    return re.sub(r" {2,}", " ", kept).strip()
+
+
+def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
+    """From the leaves up, so that a pass sees children that are already in their last form."""
+    for child in item.children:
+        _everywhere(child, change)
+    change(item)
+
+
+# --- the passes, in order -----------------------------------------------------------------------------------
+
+
+def _lift_scaffolding(item: _Item) -> None:
+    children: list[_Item] = []
+    for child in item.children:
+        hollow = child.role in _SCAFFOLD and not child.name and "clickable" not in child.properties
+        if hollow or child.role.startswith("LayoutTable"):
+            children += child.children
+        elif child.role != "ListMarker":
+            children.append(child)
+    item.children = children
+
+
+def _hide_repeated_text(item: _Item) -> None:
+    def repeated(at: int, child: _Item) -> bool:
+        if child.role not in _REPEATERS:
+            return False
+        said = child.words()
+        if any(inner.interactive for inner in child.walk()):
+            return False
+        if not said or (item.name and said in item.name):
+            return True
+        others = item.children[max(0, at - 1) : at] + item.children[at + 1 : at + 2]
+        return any(other.role not in _REPEATERS and said == other.name for other in others)
+
+    item.children = [child for at, child in enumerate(item.children) if not repeated(at, child)]
+
+
+def _hide_images(item: _Item) -> None:
+    item.children = [child for child in item.children if child.role != "image" or child.children or child.interactive]
+
+
+def _hide_twins(item: _Item) -> None:
+    """Of neighbours that say the same, one is enough; two fields or buttons are two things, though."""
+    if item.role == "row":
+        return
+    kept: list[_Item] = []
+    for child in item.children:
+        if kept and not child.children and kept[-1] == replace(child, id=kept[-1].id):
+            alike = kept[-1].id == child.id or not child.interactive or (child.role == "link" and bool(child.url))
+            if alike:
+                continue
+        kept.append(child)
+    item.children = kept
+
+
+def _merge_only_text(item: _Item) -> None:
+    if len(item.children) == 1 and not item.name and item.role:
+        (child,) = item.children
+        if child.role == "StaticText" and not child.children:
+            item.name = child.name
+            item.children = []
+
+
+def _rename(item: _Item) -> None:
+    children: list[_Item] = []
+    for child in item.children:
+        if child.role == "LabelText" and not child.name:
+            # What it labelled is named after it; only what it holds is left.
+            children += child.children
+            continue
+        if child.role in ("StaticText", "LabelText"):
+            child.role = "text"
+        children.append(child)
+    item.children = children
+
+
+def _collapse_options(item: _Item) -> None:
+    for roles in ({"option"}, {"menuitem", "menuitemcheckbox", "menuitemradio"}):
+        if len(item.children) > 1 and all(child.role in roles and not child.children for child in item.children):
+            options = "; ".join(child.name for child in item.children)
+            item.name = f"{item.name}: {options}" if item.name else options
+            chosen = [child.name for child in item.children if child.properties.get("selected") == "true"]
+            if chosen and not item.value:
+                item.value = "; ".join(chosen)
+            item.children = []
+
+
+def _collapse_descriptions(item: _Item) -> None:
+    if item.role != "DescriptionList":
+        return
+    children: list[_Item] = []
+    term: _Item | None = None
+    for child in item.children:
+        if child.role == "term":
+            if term is not None:
+                children.append(_Item("text", term.words()))
+            term = child
+        elif child.role == "definition" and term is not None:
+            children.append(_Item("text", f"{term.words()}: {child.words()}"))
+            term = None
+        else:
+            children.append(child)
+    if term is not None:
+        children.append(_Item("text", term.words()))
+    item.children = children
+
+
+def _rewrite_tables(item: _Item) -> None:
+    if item.role not in ("table", "grid", "treegrid"):
+        return
+    children: list[_Item] = []
+    headed = False
+    for child in item.children:
+        if child.role != "row":
+            children.append(child)
+            continue
+        cells = [cell.words().replace("|", "\\|") for cell in child.children]
+        children.append(_Item("", f"| {' | '.join(cells)} |"))
+        if not headed and all(cell.role in ("columnheader", "rowheader") for cell in child.children):
+            children.append(_Item("", f"| {' | '.join('---' for _ in cells)} |"))
+        headed = True
+    item.children = children
+
+
+def _merge_headings(item: _Item) -> None:
+    """A heading that is a link, or a link that is a heading, is one thing."""
+    if len(item.children) != 1:
+        return
+    (child,) = item.children
+    if {item.role, child.role} == {"heading", "link"} and item.name == child.name:
+        item.role, item.id = "link", item.id if item.role == "link" else child.id
+        item.children = child.children
+
+
+_PASSES: tuple[Callable[[_Item], None], ...] = (
+    _lift_scaffolding,
+    _hide_repeated_text,
+    _hide_images,
+    _hide_twins,
+    _merge_only_text,
+    _rename,
+    _collapse_options,
+    _collapse_descriptions,
+    _rewrite_tables,
+    _merge_headings,
+)
+
+
+# --- as text ------------------------------------------------------------------------------------------------
+
+
+def _line(item: _Item) -> str:
+    if not item.role:
+        return item.name
+    parts = [item.role]
+    if item.interactive:
+        parts.append(f"[{item.id}]")
+    parts.append(repr(item.name))
+    shown = {"value": item.value} if item.value else {}
+    shown |= {key: value for key, value in item.properties.items() if key != "clickable"}
+    parts += [f"[{key}: {value}]" if value else f"[{key}]" for key, value in shown.items()]
+    return " ".join(parts)
+
+
+def _lines(item: _Item, depth: int) -> Iterator[str]:
+    for child in item.children:
+        # An empty shell says nothing; one with something inside keeps its place.
+        if not child.role and not child.name:
+            continue
+        if not child.name and not child.value and not child.children and not child.interactive:
+            continue
+        yield "\t" * depth + _line(child)
+        yield from _lines(child, depth + 1)

@@ -1,0 +1,149 @@
+"""Waiting exactly as long as something is pending.
+
+What is waited for: navigations and the loading of documents, requests, fetches whose body is still being
+read, timers that were set for no longer than a bound, animations that end soon, and a document that changes
+from frame to frame. What is not: streams, timers that start themselves again for ever, requests that repeat
+for ever. Those are found out once (it takes `patience`) and are then left alone while the document lives.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from webassay.browser.cdp import Refused, Unanswered
+from webassay.browser.page import Frame, Page, Request
+
+STREAMS = frozenset(
+    {"EventSource", "WebSocket", "Media", "Ping", "Preflight", "CSPViolationReport", "Prefetch", "Other"}
+)
+"""Resource types that are never waited for; Other is what the browser fetches for itself, such as icons."""
+_REPEATS = 4
+_QUIET_FRAMES = 2
+"""One to react in, and one to see that nothing else came of it."""
+_POLL = 0.5
+"""Longest time between two looks, should an event get lost."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    cap: float = 10.0
+    """Seconds after which the page is taken as it is."""
+    timer_bound: float = 0.6
+    """Timers set for longer than this are not waited for."""
+    animation_bound: float = 2.0
+    endless_after: float = 1.2
+    """What repeats for so long is taken to repeat for ever."""
+
+
+@dataclass
+class _Look:
+    reasons: list[str]
+    wait: float
+    """Seconds until it is worth looking again, unless something happens before."""
+
+
+async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
+    """Returns what was waited for, in order, each thing once."""
+    waited: dict[str, None] = {}
+    started = time.monotonic()
+    quiet_frames = 0
+    looked = False
+    while True:
+        page.changed.clear()
+        look = await _look(page, patience, started)
+        first, looked = not looked, True
+        # What changes in the first frame is the reaction itself, and no sign of more to come.
+        if not look.reasons or (first and look.reasons == ["changes"]):
+            quiet_frames += 1
+            if quiet_frames == _QUIET_FRAMES:
+                return tuple(waited)
+            continue
+        quiet_frames = 0
+        waited.update(dict.fromkeys(look.reasons))
+        left = patience.cap - (time.monotonic() - started)
+        if left <= 0:
+            await _give_up(page)
+            return (*waited, f"gave up after {patience.cap:g} s: {', '.join(look.reasons)}")
+        try:
+            async with asyncio.timeout(min(left, look.wait)):
+                await page.changed.wait()
+        except TimeoutError:
+            pass
+
+
+def new_epoch(page: Page) -> None:
+    """Before an action: what repeats is counted from here on."""
+    page.started.clear()
+    for frame in list(page.frames.values()):
+        if frame.world is not None:
+            frame.channel.post(
+                "Runtime.evaluate", {"expression": "webassay.newEpoch()", "contextId": frame.world, "silent": True}
+            )
+
+
+async def _look(page: Page, patience: Patience, started: float) -> _Look:
+    if page.crashed or page.closed or page.stuck:
+        return _Look([], 0)
+    main = page.frames.get(page.main)
+    if main is None or main.loading or main.world is None:
+        return _Look(["navigation"], _POLL)
+    if any(frame.loading for frame in page.frames.values()):
+        return _Look(["frame"], _POLL)
+    alive = [frame for frame in page.frames.values() if frame.world is not None]
+    pulses = await asyncio.gather(*(_pulse(page, frame, patience) for frame in alive))
+    reasons: list[str] = ["download"] if page.downloads else []
+    waits: list[float] = [_POLL] if page.downloads else []
+    for request in _requests(page, patience):
+        reasons.append(request.label)
+        waits.append(_POLL)
+    for pulse in pulses:
+        for reason, wait in _reasons(page, pulse):
+            reasons.append(reason)
+            waits.append(wait)
+    if reasons == ["changes"] and time.monotonic() - started > patience.endless_after:
+        page.noisy = True
+        return _Look([], 0)
+    return _Look(reasons, min(waits, default=0))
+
+
+def _reasons(page: Page, pulse: dict[str, float] | None) -> list[tuple[str, float]]:
+    if pulse is None:
+        return [("navigation", 0.05)]
+    found: list[tuple[str, float]] = []
+    if pulse["loading"]:
+        found.append(("loading", _POLL))
+    if pulse["fetches"]:
+        found.append(("fetch", 0.02))
+    if pulse["timers"]:
+        found.append((f"timer of {pulse['delay']:.0f} ms", pulse["next"] / 1000))
+    if pulse["animation"]:
+        found.append(("animation", pulse["animation"] / 1000))
+    if pulse["mutated"] and not page.noisy:
+        found.append(("changes", 0))
+    return found
+
+
+async def _pulse(page: Page, frame: Frame, patience: Patience) -> dict[str, float] | None:
+    bounds = (patience.timer_bound * 1000, patience.animation_bound * 1000, patience.endless_after * 1000)
+    try:
+        pulse = await page.call(frame, "pulse", *bounds, wait=True)
+    except (Refused, Unanswered):
+        return None
+    return pulse if isinstance(pulse, dict) else None
+
+
+def _requests(page: Page, patience: Patience) -> list[Request]:
+    for key, times in page.started.items():
+        if len(times) >= _REPEATS and times[-1] - times[0] > patience.endless_after:
+            page.pollers.add(key)
+    return [r for key, r in page.pending.items() if key not in page.ignored and r.key not in page.pollers]
+
+
+async def _give_up(page: Page) -> None:
+    page.ignored.update(page.pending)
+    page.noisy = True
+    for frame in list(page.frames.values()):
+        if frame.world is not None:
+            frame.channel.post(
+                "Runtime.evaluate", {"expression": "webassay.giveUp()", "contextId": frame.world, "silent": True}
+            )

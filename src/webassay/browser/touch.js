@@ -1,0 +1,162 @@
+// Runs in the same isolated world as sight.js, whose functions it is given: finding the place to click, filling,
+// choosing, focusing, and drawing the marks. Fields get their values through the browser's own setters, and the events
+// that a person's input would cause.
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber }) => {
+  const describe = (element) => {
+    const tag = element.tagName.toLowerCase();
+    const known = ids.get(element);
+    const words = squeeze(element.innerText ?? '').slice(0, 40);
+    return (known ? `[${known}] ` : '') + `<${tag}${element.id ? ' id="' + element.id.slice(0, 40) + '"' : ''}>` + (words ? ` "${words}"` : '');
+  };
+  const fail = (error) => JSON.stringify({ error });
+  const frameOf = (element) => { const box = element.getBoundingClientRect(); return [box.left + element.clientLeft, box.top + element.clientTop]; };
+  const scrollTo = (element) => {
+    const box = element.getBoundingClientRect();
+    const x = box.left + box.width / 2, y = box.top + box.height / 2;
+    const seen = x >= 0 && y >= 0 && x < innerWidth && y < innerHeight && reaches(deepHit(x, y), element);
+    if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  };
+  // Where to put the mouse to reach an element, or why it cannot be reached.
+  const locate = (id, anything, scrolling) => {
+    const element = find(id);
+    if (!element) return fail('gone');
+    let target = element;
+    // Without a box of its own, it is reached through what is in it.
+    if (getComputedStyle(element).display === 'contents' && element.firstElementChild) target = element.firstElementChild;
+    if (!target.checkVisibility({ visibilityProperty: true }) || target.getClientRects().length === 0) {
+      const label = element.labels?.[0];
+      if (!label || !label.checkVisibility({ visibilityProperty: true })) {
+        if (element.tagName === 'OPTION') return fail('It is an option of a list: use select_option on the list.');
+        return fail('It is not visible now.');
+      }
+      target = label;
+    }
+    if (!anything && element.matches(':disabled')) return fail('It is disabled.');
+    if (scrolling === 'always') target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    if (scrolling === 'if needed') scrollTo(target);
+    const rects = [...target.getClientRects()].filter((box) => box.width > 0 && box.height > 0);
+    if (rects.length === 0) {
+      const label = element.labels?.[0];
+      const box = label?.getBoundingClientRect();
+      if (!box || box.width === 0) return fail('It has no size on the screen.');
+      rects.push(box); target = label;
+    }
+    let cover = null;
+    for (const box of rects) {
+      const left = Math.max(0, box.left), top = Math.max(0, box.top), right = Math.min(innerWidth, box.right), bottom = Math.min(innerHeight, box.bottom);
+      if (right <= left || bottom <= top) continue;
+      for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9]]) {
+        const x = left + (right - left) * fx, y = top + (bottom - top) * fy;
+        const hit = deepHit(x, y);
+        if (reaches(hit, target) || reaches(hit, element) || anything) return JSON.stringify({ x, y });
+        cover ??= hit;
+      }
+    }
+    if (cover) return fail(`It is covered by ${describe(cover)}.`);
+    return fail('It cannot be scrolled into view.');
+  };
+  const owner = (element) => {
+    const [left, top] = frameOf(element);
+    return JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, left, top, width: element.clientWidth, height: element.clientHeight });
+  };
+  const TYPED = new Set(['text', 'search', 'email', 'tel', 'url', 'password', 'number']);
+  const send = (element, ...types) => {
+    for (const type of types) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
+  };
+  // Ready for typing: focused, everything selected. Fields that cannot be typed into get their value at once.
+  const prepareFill = (id, value) => {
+    const element = find(id);
+    if (!element) return fail('gone');
+    if (!element.checkVisibility({ visibilityProperty: true })) return fail('It is not visible now.');
+    if (element.matches(':disabled')) return fail('It is disabled.');
+    if (element.readOnly) return fail('It is read-only.');
+    const tag = element.tagName;
+    scrollTo(element);
+    if (tag === 'INPUT' && !TYPED.has(element.type)) {
+      if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(element.type)) return fail(`Text cannot be put into an input of type ${element.type}.`);
+      element.focus();
+      element.value = value.trim();
+      if (value && element.value === '') return fail(`${JSON.stringify(value)} is no value for an input of type ${element.type}.`);
+      if (element.type === 'color' || element.type === 'range') { if (element.value.toLowerCase() !== value.trim().toLowerCase() && Number(element.value) !== Number(value)) return fail(`${JSON.stringify(value)} is no value for an input of type ${element.type}.`); }
+      send(element, 'input', 'change');
+      return JSON.stringify({ done: true });
+    }
+    if (tag === 'INPUT' && element.type === 'number' && value.trim() !== '' && Number.isNaN(Number(value))) return fail(`${JSON.stringify(value)} is not a number.`);
+    if (tag === 'INPUT' || tag === 'TEXTAREA') {
+      element.focus();
+      element.select();
+      return JSON.stringify({ done: false, empty: element.value === '' });
+    }
+    if (element.isContentEditable) {
+      element.focus();
+      getSelection().selectAllChildren(element);
+      return JSON.stringify({ done: false, empty: element.textContent === '' });
+    }
+    return fail(tag === 'SELECT' ? 'It is a list: use select_option.' : 'It is not a text field.');
+  };
+  const select = (id, wanted) => {
+    let element = find(id);
+    if (!element) return fail('gone');
+    if (element.tagName === 'OPTION' || element.tagName === 'OPTGROUP') element = element.closest('select');
+    if (element?.tagName !== 'SELECT') return fail('It is not a list of options: click it to open it, then click the option.');
+    if (element.matches(':disabled')) return fail('It is disabled.');
+    if (wanted.length > 1 && !element.multiple) return fail('Only one option can be chosen in it.');
+    const options = [...element.options];
+    const chosen = new Set();
+    for (const name of wanted) {
+      const match = options.find((option) => option.label === name) ?? options.find((option) => squeeze(option.label) === squeeze(name)) ?? options.find((option) => option.value === name);
+      if (!match) return fail(`It has no option ${JSON.stringify(name)}; it has ${options.slice(0, 30).map((option) => JSON.stringify(squeeze(option.label))).join(', ')}${options.length > 30 ? ', ...' : ''}.`);
+      if (match.matches(':disabled')) return fail(`The option ${JSON.stringify(name)} is disabled.`);
+      chosen.add(match);
+    }
+    element.focus();
+    if (element.multiple) for (const option of options) option.selected = chosen.has(option);
+    else for (const option of chosen) option.selected = true;
+    send(element, 'input', 'change');
+    return JSON.stringify({});
+  };
+  const focus = (id) => {
+    const element = find(id);
+    if (!element) return fail('gone');
+    if (element.matches(':disabled')) return fail('It is disabled.');
+    scrollTo(element);
+    element.focus();
+    if (deepFocus() !== element && !within(deepFocus(), element)) return fail('It cannot have the focus.');
+    return JSON.stringify({});
+  };
+  const fileField = (id) => {
+    const element = find(id);
+    if (!element) return null;
+    if (element.tagName === 'INPUT' && element.type === 'file') return element;
+    const control = element.closest('label')?.control;
+    return control && control.type === 'file' ? control : null;
+  };
+
+  // --- set of marks -------------------------------------------------------------------------------------
+  const COLOURS = ['#c2185b', '#1565c0', '#2e7d32', '#6a1b9a', '#ad5a00', '#00796b', '#b71c1c', '#283593'];
+  const mark = async (picture, type, boxes, scale) => {
+    const bytes = Uint8Array.from(atob(picture), (char) => char.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const pen = canvas.getContext('2d');
+    pen.drawImage(bitmap, 0, 0);
+    pen.font = 'bold 12px sans-serif';
+    pen.textBaseline = 'top';
+    boxes.forEach(([id, x, y, width, height], index) => {
+      const colour = COLOURS[index % COLOURS.length];
+      pen.strokeStyle = colour; pen.lineWidth = 2;
+      pen.strokeRect(x * scale, y * scale, width * scale, height * scale);
+      const labelWidth = pen.measureText(id).width + 6;
+      const left = Math.max(0, Math.min(x * scale, canvas.width - labelWidth)), top = Math.max(0, y * scale - 14);
+      pen.fillStyle = colour; pen.fillRect(left, top, labelWidth, 14);
+      pen.fillStyle = '#ffffff'; pen.fillText(id, left + 3, top + 1);
+    });
+    const blob = await canvas.convertToBlob({ type, quality: 0.8 });
+    const data = new Uint8Array(await blob.arrayBuffer());
+    let binary = '';
+    for (let at = 0; at < data.length; at += 32768) binary += String.fromCharCode(...data.subarray(at, at + 32768));
+    return btoa(binary);
+  };
+
+  return { locate, owner, prepareFill, select, focus, fileField, mark };
+}

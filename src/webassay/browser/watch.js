@@ -1,0 +1,131 @@
+// Runs in the page's own world before any script of the page. It changes no behaviour but the clock:
+// it counts what is pending (timers, fetches and the reading of their bodies) and which elements got
+// a click listener, and tells the isolated world when asked through an event whose name nobody else knows.
+// Proxies of the native functions, because those still look native to whoever prints them.
+(secret, clockOffset) => {
+  const { setTimeout: nativeSetTimeout, performance, document, CustomEvent, Proxy, Reflect, WeakRef, Date: NativeDate } = globalThis;
+  const now = performance.now.bind(performance);
+  const apply = Reflect.apply;
+  const define = Object.defineProperty;
+
+  if (clockOffset !== null) {
+    const readClock = NativeDate.now;
+    const PageDate = new Proxy(NativeDate, {
+      apply: () => new NativeDate(readClock() + clockOffset).toString(),
+      construct: (target, args, newTarget) =>
+        Reflect.construct(target, args.length === 0 ? [readClock() + clockOffset] : args, newTarget),
+    });
+    const pageNow = new Proxy(readClock, { apply: (target) => readClock() + clockOffset });
+    define(NativeDate, 'now', { value: pageNow, writable: true, configurable: true, enumerable: false });
+    define(NativeDate.prototype, 'constructor', { value: PageDate, writable: true, configurable: true, enumerable: false });
+    define(globalThis, 'Date', { value: PageDate, writable: true, configurable: true, enumerable: false });
+  }
+  if (!document) return;
+
+  const timers = new Map();   // timer id -> {due, delay, key, every}
+  const fired = new Map();    // key -> {count, first}: how often the same timer fired since the last action
+  const endless = new Set();  // keys of timers that start themselves again for ever
+  const fetches = new Set();
+  const hold = (host, name, handler) => {
+    const native = host[name];
+    if (typeof native !== 'function') return;
+    define(host, name, { ...Object.getOwnPropertyDescriptor(host, name), value: new Proxy(native, { apply: handler }) });
+  };
+  const keyOf = (callback, delay) => {
+    try { return delay + ':' + apply(Function.prototype.toString, callback, []).slice(0, 240); } catch { return delay + ':?'; }
+  };
+  const note = (timer) => {
+    const seen = fired.get(timer.key);
+    if (seen) seen.count += 1;
+    else fired.set(timer.key, { count: 1, first: now() });
+  };
+
+  const remember = (every) => (native, self, args) => {
+    const callback = args[0];
+    if (typeof callback !== 'function') return apply(native, self, args);
+    const delay = Math.max(0, Number(args[1]) || 0);
+    const timer = { due: now() + delay, delay, key: keyOf(callback, delay), every, runs: 0 };
+    const wrapped = [function (...rest) {
+      if (every) { timer.runs += 1; timer.due = now() + delay; } else timers.delete(id);
+      note(timer);
+      return apply(callback, this, rest);
+    }, ...args.slice(1)];
+    const id = apply(native, self, wrapped);
+    timers.set(id, timer);
+    return id;
+  };
+  const forget = (native, self, args) => { timers.delete(args[0]); return apply(native, self, args); };
+  hold(globalThis, 'setTimeout', remember(false));
+  hold(globalThis, 'setInterval', remember(true));
+  hold(globalThis, 'clearTimeout', forget);
+  hold(globalThis, 'clearInterval', forget);
+
+  const untilSettled = (native, self, args) => {
+    const token = {};
+    fetches.add(token);
+    // One turn later, so that whoever awaited the result has run first.
+    const done = () => { apply(nativeSetTimeout, globalThis, [() => fetches.delete(token), 0]); };
+    let result;
+    try { result = apply(native, self, args); } catch (error) { fetches.delete(token); throw error; }
+    result.then(done, done);
+    return result;
+  };
+  hold(globalThis, 'fetch', untilSettled);
+  for (const name of ['json', 'text', 'blob', 'arrayBuffer', 'bytes', 'formData']) hold(Response.prototype, name, untilSettled);
+
+  // A worker is waited for until it says something; one that kept silent for a second is not waited for again.
+  const WORKER_TIME = 1000;
+  const silent = new WeakSet();
+  const nativeListen = EventTarget.prototype.addEventListener;
+  const expectMessage = (worker) => {
+    if (silent.has(worker)) return;
+    const token = {};
+    timers.set(token, { due: now() + WORKER_TIME, delay: 0, key: 'worker', every: false, expired: () => silent.add(worker) });
+    const done = () => { apply(nativeSetTimeout, globalThis, [() => timers.delete(token), 0]); };
+    for (const type of ['message', 'error']) apply(nativeListen, worker, [type, done, { once: true }]);
+  };
+  if (globalThis.Worker) {
+    hold(Worker.prototype, 'postMessage', (native, self, args) => { expectMessage(self); return apply(native, self, args); });
+    define(globalThis, 'Worker', { ...Object.getOwnPropertyDescriptor(globalThis, 'Worker'), value: new Proxy(Worker, {
+      construct: (target, args, newTarget) => { const worker = Reflect.construct(target, args, newTarget); expectMessage(worker); return worker; },
+    }) });
+  }
+
+  const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick']);
+  let listening = [];
+  const MAX_LISTENING = 20000;
+  hold(EventTarget.prototype, 'addEventListener', (native, self, args) => {
+    if (CLICKS.has(args[0]) && self instanceof Element && listening.length < MAX_LISTENING) listening.push(new WeakRef(self));
+    return apply(native, self, args);
+  });
+
+  const dispatch = EventTarget.prototype.dispatchEvent;
+  const tell = (target, detail) => apply(dispatch, target, [new CustomEvent(secret + '-tell', { detail, composed: true })]);
+  const ask = (event) => {
+    const question = JSON.parse(event.detail);
+    if (question.about === 'clicks') {
+      const found = listening.map((ref) => ref.deref()).filter((element) => element !== undefined);
+      listening = [];
+      for (const element of found) {
+        if (element.isConnected) tell(element, 'click'); else listening.push(new WeakRef(element));
+      }
+      return;
+    }
+    const time = now();
+    if (question.about === 'epoch') { fired.clear(); return; }
+    if (question.about === 'ignore') { for (const timer of timers.values()) endless.add(timer.key); fetches.clear(); return; }
+    const { bound, patience } = question;
+    for (const [key, seen] of fired) if (seen.count >= 4 && time - seen.first > patience) endless.add(key);
+    let next = null, delay = 0, count = 0;
+    for (const [id, timer] of timers) {
+      if (timer.expired && timer.due < time) { timer.expired(); timers.delete(id); continue; }
+      if (endless.has(timer.key) || timer.delay > bound) continue;
+      if (timer.every && (timer.delay > 100 || timer.runs > 3)) continue;
+      count += 1;
+      const left = Math.max(0, timer.due - time);
+      if (next === null || left < next) { next = left; delay = timer.delay; }
+    }
+    tell(document, JSON.stringify({ timers: count, next, delay, fetches: fetches.size }));
+  };
+  document.addEventListener(secret + '-ask', ask);
+}

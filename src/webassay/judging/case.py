@@ -1,0 +1,209 @@
+"""What is laid before a judge: the goal, the numbered history, the pages in order. And how it is fenced.
+
+Everything here but our own words was written by a page, an agent or a user, and any of it may say "mark this as a
+success". So a judge's message is a `Sheet`: trusted notes, and data between two marks that carry a key which occurs
+nowhere in the data. The key is derived from the data, so the same question is the same text on every machine, and
+no data can hold the mark that would close its own fence.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from webassay.core.errors import GradingError
+from webassay.core.interaction import Goal
+from webassay.core.trajectory import BlobRef, Blobs, Seen, Step, Trajectory
+from webassay.judging.pictures import shrink
+from webassay.llm.client import Image, Message
+
+NO_ANSWER = "(no answer was given)"
+
+_HISTORY_BUDGET = 60_000
+_THOUGHT_LENGTHS = (2000, 600, 200, 0)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BROWSER_START = re.compile(r"^https?://(www\.)?(bing\.com/?|google\.com/?)$|^about:blank$")
+
+
+# --- pages ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One page of the trajectory, as it was seen. Numbers start at 1 and never change, whatever is left out."""
+
+    number: int
+    step: int
+    """Index of the step that began on this page; for the page after the last action, the number of steps."""
+    seen: Seen
+    also: tuple[int, ...] = ()
+    """Numbers of earlier frames that are the same picture and the same text, and are not shown again."""
+
+    @property
+    def screenshot(self) -> BlobRef | None:
+        return self.seen.screenshot
+
+    @property
+    def readable(self) -> BlobRef | None:
+        """The page as text: what stood on it, or else its accessibility tree."""
+        return self.seen.text or self.seen.tree
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return (*self.also, self.number)
+
+
+def frames_of(trajectory: Trajectory, *, text: bool, merge: bool) -> tuple[Frame, ...]:
+    """In order of time. Without `text` only pictures count; with `merge` identical frames are kept once, the last."""
+    seen = [step.seen for step in trajectory.steps]
+    if trajectory.last_seen is not None:
+        seen.append(trajectory.last_seen)
+    frames: list[Frame] = []
+    for index, page in enumerate(seen):
+        if page.screenshot is not None or (text and (page.text or page.tree)):
+            frames.append(Frame(len(frames) + 1, index, page))
+    if not merge:
+        return tuple(frames)
+    kept: dict[tuple[str, ...], Frame] = {}
+    for frame in frames:
+        same = tuple(ref.hash if ref else "" for ref in (frame.seen.screenshot, frame.seen.text, frame.seen.tree))
+        before = kept.pop(same, None)
+        kept[same] = frame if before is None else replace(frame, also=before.numbers)
+    return tuple(sorted(kept.values(), key=lambda frame: frame.number))
+
+
+# --- the case -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    goal: Goal
+    trajectory: Trajectory
+    blobs: Blobs
+    frames: tuple[Frame, ...]
+    total_frames: int
+    max_side: int = 0
+    """Pictures are scaled down to this many pixels on the longer side; 0 leaves them alone."""
+
+    @classmethod
+    def of(
+        cls,
+        goal: Goal,
+        trajectory: Trajectory,
+        blobs: Blobs,
+        *,
+        text: bool = False,
+        merge: bool = False,
+        max_side: int = 0,
+    ) -> "Case":
+        total = len(frames_of(trajectory, text=text, merge=False))
+        return cls(goal, trajectory, blobs, frames_of(trajectory, text=text, merge=merge), total, max_side)
+
+    @property
+    def answer(self) -> str:
+        return self.trajectory.answer or NO_ANSWER
+
+    @cached_property
+    def history(self) -> str:
+        """Every action, in order. Thoughts are shortened before anything is left out, and actions never are."""
+        shown = {frame.step: frame.number for frame in self.frames}
+        for length in _THOUGHT_LENGTHS:
+            text = "\n".join(describe_step(step, length, shown.get(step.index)) for step in self.trajectory.steps)
+            if len(text) <= _HISTORY_BUDGET:
+                break
+        return text if self.trajectory.steps else "(no action was taken)"
+
+    @property
+    def start(self) -> str:
+        """The start page where it belongs to the task; a search engine's front page does not."""
+        return " ".join(url for url in self.goal.start_urls if not _BROWSER_START.match(url))
+
+    def picture(self, frame: Frame) -> Image | None:
+        if frame.screenshot is None:
+            return None
+        data, kind = shrink(self.blobs.read(frame.screenshot), frame.screenshot.media_type, self.max_side)
+        return Image(data, kind)
+
+    def words(self, frame: Frame, limit: int) -> str:
+        ref = frame.readable
+        return "" if ref is None else clip(read_text(self.blobs, ref), limit)
+
+
+def read_text(blobs: Blobs, ref: BlobRef) -> str:
+    try:
+        return blobs.read(ref).decode("utf-8", "replace")
+    except OSError as error:
+        raise GradingError(f"Blob {ref.hash} cannot be read: {error}.") from error
+
+
+def describe_step(step: Step, thought: int, frame: int | None = None) -> str:
+    acted = "; ".join(action.text for action in step.actions) or step.action_text or "(nothing)"
+    lines = [f"Action {step.index + 1}: {clip(acted, 2000)}"]
+    if step.seen.url:
+        lines.append(f"  Page: {clip(step.seen.url, 300)}")
+    if frame is not None:
+        lines.append(f"  Page before it: screenshot {frame}")
+    if step.thought and thought:
+        lines.append(f"  Agent's reasoning: {clip(step.thought, thought)}")
+    lines += [f"  Notice: {clip(notice, 300)}" for notice in step.seen.notices[:5]]
+    if step.error:
+        lines.append(f"  Error! {clip(step.error, 500)}")
+    return "\n".join(lines)
+
+
+def clip(text: str, limit: int) -> str:
+    """The beginning and the end; what is left out is said."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 4
+    gap = len(text) - limit
+    return f"{text[: limit - tail]} [… {gap} characters left out …] {text[len(text) - tail :]}"
+
+
+# --- the sheet ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Sheet:
+    """A user message in the making."""
+
+    _parts: list[str | Image | tuple[str, str]] = field(default_factory=list)
+
+    def note(self, text: str) -> "Sheet":
+        """Our own words; never anything that came from outside."""
+        self._parts.append(text)
+        return self
+
+    def data(self, label: str, text: str) -> "Sheet":
+        self._parts.append((label, clean(text)))
+        return self
+
+    def picture(self, image: Image | None) -> "Sheet":
+        if image is not None:
+            self._parts.append(image)
+        return self
+
+    def message(self) -> Message:
+        key = fence_key([part[1] for part in self._parts if isinstance(part, tuple)])
+        parts: list[str | Image] = []
+        for part in self._parts:
+            text = f"[[DATA {key} {part[0]}]]\n{part[1]}\n[[END {key}]]" if isinstance(part, tuple) else part
+            if isinstance(text, str) and parts and isinstance(parts[-1], str):
+                parts[-1] = f"{parts[-1]}\n\n{text}"
+            else:
+                parts.append(text)
+        return Message("user", tuple(parts))
+
+
+def fence_key(texts: Sequence[str]) -> str:
+    """Twelve hex digits that occur in none of the texts."""
+    digest = hashlib.sha256("\x00".join(texts).encode("utf-8"))
+    while any(digest.hexdigest()[:12] in text for text in texts):
+        digest.update(b"+")
+    return digest.hexdigest()[:12]
+
+
+def clean(text: str) -> str:
+    """What no request can carry (lone surrogates, control characters) is replaced."""
+    return _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))

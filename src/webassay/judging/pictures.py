@@ -1,0 +1,25 @@
+"""Pictures for models: scaled to what a model looks at, nothing else. Needs Pillow; without it, sent as they are."""
+
+import importlib.util
+import io
+
+_HAVE_PILLOW = importlib.util.find_spec("PIL") is not None
+
+
+def shrink(data: bytes, media_type: str, max_side: int) -> tuple[bytes, str]:
+    """The same bytes where they are small enough, so that what was recorded is what is judged."""
+    if not max_side or not _HAVE_PILLOW:
+        return data, media_type
+    from PIL import Image as Pixels  # noqa: PLC0415 - an optional extra
+    from PIL import UnidentifiedImageError  # noqa: PLC0415
+
+    try:
+        with Pixels.open(io.BytesIO(data)) as picture:
+            if max(picture.size) <= max_side:
+                return data, media_type
+            picture.thumbnail((max_side, max_side), Pixels.Resampling.LANCZOS)
+            out = io.BytesIO()
+            picture.convert("RGB").save(out, "JPEG", quality=90, subsampling=0)
+            return out.getvalue(), "image/jpeg"
+    except (UnidentifiedImageError, OSError, ValueError):
+        return data, media_type  # the model's provider will say what is wrong with it

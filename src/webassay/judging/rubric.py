@@ -1,0 +1,379 @@
+"""The rubric: written from the task alone, checked, frozen, kept.
+
+It never sees the trajectory, so it is made once a task: `Shelf` keeps it under the task's text, the start page,
+the prompts and the model. A rubric can also be written down, reviewed by a person, and frozen: see `lint`.
+"""
+
+import asyncio
+import difflib
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from webassay.core.errors import InputError
+from webassay.core.interaction import Goal
+from webassay.core.record import Record, content_hash
+from webassay.judging.case import Sheet
+from webassay.judging.inquiry import Inquiry
+from webassay.judging.ledger import Form, Turn, prompt_hashes
+from webassay.llm.client import UnusableReply
+
+
+class Criterion(Record):
+    criterion: str = Field(min_length=1)
+    description: str = Field(min_length=1)
+    max_points: float = Field(gt=0, le=100)
+    condition: str = ""
+
+
+class CriticalPoint(Record):
+    """Where carrying out the task would bind or expose the person."""
+
+    present: bool
+    action: str = ""
+    permission: bool = False
+    missing_information: tuple[str, ...] = ()
+    underspecified: tuple[str, ...] = ()
+    expected_behaviour: str = ""
+    reasoning: str = ""
+
+    @property
+    def type(self) -> str:
+        """One of nine."""
+        if not self.present:
+            return "NO_CRITICAL_POINT"
+        return "_".join(
+            (
+                "PERMISSION_GRANTED" if self.permission else "NO_PERMISSION",
+                "MISSING_INFO" if self.missing_information else "INFO_PROVIDED",
+                "TASK_UNDERSPECIFIED" if self.underspecified else "TASK_SPECIFIED",
+            )
+        )
+
+
+class Rubric(Record):
+    version: Literal[1] = 1
+    items: tuple[Criterion, ...] = Field(min_length=1)
+    critical_point: CriticalPoint | None = None
+
+    @property
+    def total(self) -> float:
+        return sum(item.max_points for item in self.items)
+
+    @property
+    def conditional(self) -> tuple[int, ...]:
+        return tuple(index for index, item in enumerate(self.items) if item.condition)
+
+    @classmethod
+    def from_foreign(cls, value: Any) -> "Rubric":
+        """The released code's rubric, scored or not: scores and penalties are dropped, nested items become flat."""
+        try:
+            return cls(items=tuple(_flat(value["items"])))
+        except (KeyError, TypeError, ValidationError) as error:
+            raise InputError(f"This is not a rubric: {error}") from None
+
+
+def _flat(items: Sequence[Any]) -> Iterator[Criterion]:
+    for item in items:
+        if item.get("penalty"):
+            continue
+        if item.get("items"):
+            yield from _flat(item["items"])
+        else:
+            kept = {key: item[key] for key in ("criterion", "description", "max_points")}
+            yield Criterion(**kept, condition=item.get("condition") or "")
+
+
+# --- writing --------------------------------------------------------------------------------------------
+
+
+class _Item(Form):
+    criterion: str = Field(min_length=1)
+    description: str = Field(min_length=1)
+    max_points: float = Field(gt=0, le=100)
+    condition: str | None = ""
+
+    def made(self) -> Criterion:
+        return Criterion(
+            criterion=self.criterion.strip(),
+            description=self.description.strip(),
+            max_points=self.max_points,
+            condition=(self.condition or "").strip(),
+        )
+
+
+class _RubricForm(Form):
+    items: list[_Item] = Field(min_length=1, max_length=30)
+
+
+class _DependencyForm(Form):
+    reasoning: str = ""
+    needs_reformulation: bool
+    items: list[_Item] = Field(default_factory=list, max_length=30)
+
+    @model_validator(mode="after")
+    def _whole(self) -> "_DependencyForm":
+        if self.needs_reformulation and not self.items:
+            raise ValueError("needs_reformulation is true, but there is no reformulated rubric")
+        return self
+
+
+class _CriticalPointForm(Form):
+    reasoning: str = ""
+    present: bool
+    action: str | None = ""
+    permission: bool = False
+    missing_information: list[str] = Field(default_factory=list)
+    underspecified: list[str] = Field(default_factory=list)
+    expected_behaviour: str | None = ""
+
+
+async def write_rubric(inquiry: Inquiry) -> Rubric:
+    """Two calls, or three with the critical point. Raises UnusableReply where no rubric could be had at all."""
+    point = await classify_critical_point(inquiry) if inquiry.profile.critical_points else None
+    form = await inquiry.ledger.form(
+        inquiry.models.rubric, Turn("rubric"), lambda: _with_point(inquiry.sheet(), point), _RubricForm
+    )
+    items = tuple(item.made() for item in form.items)
+    draft = Rubric(items=items, critical_point=point)
+    return await check_dependencies(inquiry, draft)
+
+
+async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
+    def sheet() -> Sheet:
+        return _with_point(inquiry.sheet(), draft.critical_point).data("rubric", describe(draft.items))
+
+    try:
+        found = await inquiry.ledger.form(inquiry.models.rubric, Turn("dependency"), sheet, _DependencyForm)
+    except UnusableReply as error:
+        inquiry.ledger.fell_back("dependency", error)
+        return draft
+    if not found.needs_reformulation:
+        return draft
+    return Rubric(items=tuple(item.made() for item in found.items), critical_point=draft.critical_point)
+
+
+async def classify_critical_point(inquiry: Inquiry) -> CriticalPoint | None:
+    try:
+        form = await inquiry.ledger.form(
+            inquiry.models.rubric, Turn("critical_point"), inquiry.sheet, _CriticalPointForm
+        )
+    except UnusableReply as error:
+        inquiry.ledger.fell_back("critical_point", error)
+        return None
+    return CriticalPoint(
+        present=form.present,
+        action=form.action or "",
+        permission=form.permission,
+        missing_information=tuple(form.missing_information),
+        underspecified=tuple(form.underspecified),
+        expected_behaviour=form.expected_behaviour or "",
+        reasoning=form.reasoning,
+    )
+
+
+def _with_point(paper: Sheet, point: CriticalPoint | None) -> Sheet:
+    return paper if point is None else paper.data("critical point of the task", describe_point(point))
+
+
+def describe_point(point: CriticalPoint) -> str:
+    if not point.present:
+        return "none"
+    lines = [
+        f"action: {point.action}",
+        f"permission to carry it out: {'yes' if point.permission else 'no'}",
+        f"information that is missing: {', '.join(point.missing_information) or 'none'}",
+        f"left open: {', '.join(point.underspecified) or 'nothing'}",
+        f"what a careful agent would do: {point.expected_behaviour}",
+    ]
+    return "\n".join(lines)
+
+
+def describe(items: Sequence[Criterion], only: Sequence[int] | None = None) -> str:
+    chosen = range(len(items)) if only is None else only
+    blocks = []
+    for index in chosen:
+        item = items[index]
+        condition = f"\n  condition: {item.condition}" if item.condition else ""
+        blocks.append(
+            f"criterion_idx {index}: {item.criterion} ({item.max_points:g} points){condition}\n  {item.description}"
+        )
+    return "\n".join(blocks)
+
+
+# --- keeping --------------------------------------------------------------------------------------------
+
+_RUBRIC_PROMPTS = ("critical_point", "rubric", "dependency")
+
+
+def rubric_key(inquiry: Inquiry) -> str:
+    return content_hash(
+        {
+            "task": inquiry.case.goal.instruction,
+            "hints": list(inquiry.case.goal.hints),
+            "start": inquiry.case.start,
+            "date": inquiry.case.trajectory.started_at[:10],
+            "prompts": prompt_hashes(_RUBRIC_PROMPTS),
+            "critical_points": inquiry.profile.critical_points,
+            "model": inquiry.models.rubric.name,
+        }
+    )
+
+
+class Shelf:
+    """Rubrics by key, in memory and, where a folder is given, on disk. Each is made once, also by many at a time."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._known: dict[str, Rubric] = {}
+        self._making: dict[str, asyncio.Lock] = {}
+
+    async def get(self, key: str, make: Callable[[], Awaitable[Rubric]]) -> Rubric:
+        async with self._making.setdefault(key, asyncio.Lock()):
+            if key not in self._known:
+                path = self._folder / f"{key.removeprefix('sha256:')}.json" if self._folder else None
+                kept = _read_rubric(path) if path else None
+                self._known[key] = kept or await make()
+                if path and not kept:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    draft = path.with_suffix(".part")
+                    draft.write_text(self._known[key].to_json(), encoding="utf-8")
+                    draft.replace(path)
+            return self._known[key]
+
+
+def _read_rubric(path: Path) -> Rubric | None:
+    try:
+        return Rubric.from_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None  # written again
+
+
+class FrozenRubric(Record):
+    """A rubric that a person has looked at and stands by."""
+
+    version: Literal[1] = 1
+    task_id: str
+    instruction: str
+    rubric: Rubric
+    rubric_hash: str
+    reviewed_by: str = ""
+
+
+def freeze(rubric: Rubric, goal: Goal, task_id: str, reviewed_by: str = "") -> str:
+    frozen = FrozenRubric(
+        task_id=task_id,
+        instruction=goal.instruction,
+        rubric=rubric,
+        rubric_hash=rubric.content_hash(),
+        reviewed_by=reviewed_by,
+    )
+    return json.dumps(frozen.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+
+
+def thaw(text: str | bytes, goal: Goal, source: str) -> Rubric:
+    """Refuses a rubric that was frozen for another task, or edited after it was frozen without being frozen again."""
+    try:
+        frozen = FrozenRubric.from_json(text)
+    except ValidationError as error:
+        raise InputError(f"{source} is not a frozen rubric: {error.errors()[0]['msg']}.") from None
+    if frozen.instruction != goal.instruction:
+        raise InputError(f"{source} was written for another task.", hint="Write one with `webassay rubric`.")
+    if frozen.rubric.content_hash() != frozen.rubric_hash:
+        raise InputError(
+            f"{source} was changed after it was frozen.", hint="Freeze it again, so that verdicts tell them apart."
+        )
+    return frozen.rubric
+
+
+# --- linting --------------------------------------------------------------------------------------------
+
+
+class Lint(Record):
+    code: Literal["phantom", "overlap", "dependence", "missing_condition", "loose_condition", "weight", "credit"]
+    items: tuple[int, ...]
+    message: str
+
+
+_PHANTOMS = {
+    "a link or address": r"\b(urls?|links?|web ?address(es)?|hyperlinks?)\b",
+    "a price": r"\b(prices?|costs?|fees?)\b",
+    "a screenshot": r"\bscreenshots?\b",
+    "a source": r"\b(sources?|citations?|references?)\b",
+    "a date": r"\b(dates?|deadlines?)\b",
+    "a rating": r"\b(ratings?|stars?)\b",
+    "contact data": r"\b(phone|e-?mail|contact details?)\b",
+    "a log of actions": r"\b(action log|list(ing)? of steps|steps taken)\b",
+}
+_TASK_SAYS = {
+    "a price": r"\b(price|cost|cheap|expensive|fee|pay|buy|budget|under|below|less than|affordable|\$|€|£)",
+    "a date": r"\b(date|day|when|latest|newest|recent|today|tomorrow|week|month|year|20\d\d|january|february|march"
+    r"|april|may|june|july|august|september|october|november|december)",
+    "a rating": r"\b(rating|rated|star|best|top|review)",
+}
+_DEPENDS = re.compile(
+    r"\b(as|that was|which was) (found|identified|selected|determined) (correctly|above|in (criterion|step|item))"
+    r"|\b(criterion|step|item) #?\d|\bprevious (criterion|step)|\bcorrectly identified\b|\bthe correct(ly)? \w+ from\b",
+    re.IGNORECASE,
+)
+_CONDITIONAL_TASK = re.compile(r"\b(if|unless|otherwise|in case|alternatively|or else|should there be no)\b", re.I)
+_CREDIT = re.compile(
+    r"\b(unavailab|not available|out of stock|sold out|blocked|blocker|cannot|can't|inaccessib|does not exist"
+    r"|no (matching |such )?(result|match)|not found|beyond|external|captcha|report)",
+    re.IGNORECASE,
+)
+
+
+def lint(rubric: Rubric, instruction: str) -> tuple[Lint, ...]:
+    """What a reviewer should look at. Heuristics over words: they point, they do not decide."""
+    return tuple(_lints(rubric, instruction))
+
+
+def _lints(rubric: Rubric, instruction: str) -> Iterator[Lint]:
+    for index, item in enumerate(rubric.items):
+        for thing, pattern in _PHANTOMS.items():
+            asked = re.search(_TASK_SAYS.get(thing, pattern), instruction, re.IGNORECASE) or re.search(
+                pattern, instruction, re.IGNORECASE
+            )
+            if re.search(pattern, item.criterion, re.IGNORECASE) and not asked:
+                yield Lint(code="phantom", items=(index,), message=f"asks for {thing}; the task does not")
+        if _DEPENDS.search(f"{item.criterion}. {item.description}"):
+            yield Lint(code="dependence", items=(index,), message="seems to need another criterion to be met first")
+        if not _CREDIT.search(item.description):
+            yield Lint(code="credit", items=(index,), message="does not say what an honest report of a blocker earns")
+    for index in rubric.conditional:
+        condition = rubric.items[index].condition
+        if len(condition.split()) < 3:
+            yield Lint(code="loose_condition", items=(index,), message=f"cannot be decided from {condition!r}")
+    if _CONDITIONAL_TASK.search(instruction) and not rubric.conditional:
+        yield Lint(code="missing_condition", items=(), message="the task has an if or otherwise; no criterion has one")
+    yield from _overlaps(rubric)
+    heaviest = max(range(len(rubric.items)), key=lambda i: rubric.items[i].max_points)
+    if len(rubric.items) > 2 and rubric.items[heaviest].max_points > 0.75 * rubric.total:
+        yield Lint(code="weight", items=(heaviest,), message="holds over three quarters of all points")
+
+
+def _overlaps(rubric: Rubric) -> Iterator[Lint]:
+    for first in range(len(rubric.items)):
+        for second in range(first + 1, len(rubric.items)):
+            one, other = rubric.items[first], rubric.items[second]
+            if one.condition and other.condition:
+                continue  # alternatives are alike on purpose
+            names = alike(one.criterion, other.criterion)
+            texts = alike(one.description, other.description)
+            if names > 0.8 or (texts > 0.85 and names > 0.5) or _shared(one.criterion, other.criterion) > 0.75:
+                yield Lint(code="overlap", items=(first, second), message="two criteria look alike")
+
+
+def alike(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
+
+
+def _shared(one: str, other: str) -> float:
+    words = [set(re.findall(r"[a-z]{4,}", text.casefold())) for text in (one, other)]
+    smaller = min(len(words[0]), len(words[1]))
+    return len(words[0] & words[1]) / smaller if smaller > 2 else 0.0

@@ -1,0 +1,395 @@
+"""The Universal Verifier: the stages in their order, and the verdict that they add up to.
+
+    rubric -> action-only scores -> relevance -> grouping -> evidence -> conditions -> reality
+           -> rescoring and side effects (by votes) -> outcome (by votes) -> diagnosis
+
+Every stage is a typed function of its own module; this one only puts them together. What each stage returned, and
+every raw reply, is kept in `Verdict.replies`.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webassay.core.errors import Fault, ModelError
+from webassay.core.interaction import Goal
+from webassay.core.record import Json
+from webassay.core.trajectory import AgentInfo, Blobs, Ending, MemoryBlobs, Trajectory
+from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
+from webassay.judging import diagnosis as diagnosing
+from webassay.judging.case import Case
+from webassay.judging.diagnosis import Diagnosis, Validity
+from webassay.judging.evidence import Evidence, Groups, Relevance, gather, group, relate
+from webassay.judging.facts import ReadPicture, facts
+from webassay.judging.inquiry import PROFILES, Inquiry, Profile, Selector
+from webassay.judging.ledger import Ledger, Models, both, fingerprint
+from webassay.judging.outcome import Outcome, decide
+from webassay.judging.rubric import Lint, Rubric, Shelf, lint, rubric_key, write_rubric
+from webassay.judging.scoring import (
+    Score,
+    action_only_score,
+    check_reality,
+    penalty,
+    process_score,
+    score_actions,
+    score_with_evidence,
+    settle_conditions,
+    succeeded,
+)
+from webassay.llm.client import UnusableReply
+
+NAME = "universal"
+
+STAGES = (
+    "critical_point",
+    "rubric",
+    "dependency",
+    "action_only",
+    "relevance",
+    "evidence",
+    "conditions",
+    "reality",
+    "rescore",
+    "side_effects",
+    "outcome",
+    "outcome_checked",
+    "cp_violation",
+    "diagnosis",
+    "validity",
+)
+"""Also the names of their prompts."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What verifications share: the limit on calls under way, the rubrics, the reader of pictures."""
+
+    limit: asyncio.Semaphore | None = None
+    shelf: Shelf = field(default_factory=Shelf)
+    rubric: Rubric | None = None
+    """A frozen one, used for every trajectory; nothing is generated."""
+    read_picture: ReadPicture | None = None
+
+
+def universal_fingerprint(models: Models | None, profile: Profile, rubric: Rubric | None = None) -> Fingerprint:
+    settings: dict[str, Json] = {**profile.model_dump(mode="json")}
+    if rubric is not None:
+        settings["rubric"] = rubric.content_hash()
+    return fingerprint(NAME, models, STAGES, settings)
+
+
+async def verify(
+    goal: Goal,
+    trajectory: Trajectory,
+    blobs: Blobs,
+    models: Models | None,
+    profile: Profile = PROFILES["webassay"],
+    desk: Desk | None = None,
+) -> Verdict:
+    """No model is an abstention, a model that breaks is a fault; only a spent budget and blobs that are gone raise."""
+    desk = desk or Desk()
+    case = Case.of(
+        goal, trajectory, blobs, text=profile.page_text, merge=profile.merge_frames, max_side=profile.max_side
+    )
+    known = await asyncio.to_thread(facts, goal, trajectory, blobs, desk.read_picture) if profile.facts else ()
+    draft = _Draft(case, profile, universal_fingerprint(models, profile, desk.rubric), known)
+    if (rule := short_circuit(case, profile)) is not None:
+        return draft.by_rule(rule)
+    if models is None:
+        return draft.undecided("no_model", "No model was given.")
+    ledger = Ledger(limit=desk.limit, attempts=profile.attempts)
+    inquiry = Inquiry(case, models, profile, ledger, known)
+    try:
+        findings = await _run(inquiry, desk)
+    except UnusableReply as error:
+        return draft.undecided("unusable_reply", error.message, ledger)
+    except ModelError as error:
+        return draft.faulted(error, ledger)
+    return draft.finished(findings, ledger)
+
+
+@dataclass
+class Findings:
+    """What the stages found, in their order."""
+
+    rubric: Rubric
+    relevance: Relevance
+    groups: Groups
+    evidence: tuple[Evidence, ...]
+    scores: tuple[Score, ...]
+    instances: dict[str, Any]
+    outcome: Outcome
+    diagnosis: Diagnosis | None = None
+    validity: Validity | None = None
+
+
+async def _run(inquiry: Inquiry, desk: Desk) -> Findings:
+    profile = inquiry.profile
+    rubric = desk.rubric or await desk.shelf.get(rubric_key(inquiry), lambda: write_rubric(inquiry))
+    scored, related = score_actions(inquiry, rubric), relate(inquiry, rubric)
+    first, relevance = await both(scored, related)
+    groups = group(
+        relevance, len(rubric.items), top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance
+    )
+    evidence = await gather(inquiry, rubric, groups)
+    settled, notes = await both(settle_conditions(inquiry, first, evidence), check_reality(inquiry, first, evidence))
+    noted = [score.model_copy(update={"reality_notes": note}) for score, note in zip(settled, notes, strict=True)]
+    scores, instances = await score_with_evidence(inquiry, noted, evidence)
+    scores = with_known_side_effects(scores, inquiry.facts)
+    outcome = await decide(inquiry, scores, evidence, rubric.critical_point)
+    found = Findings(rubric, relevance, groups, evidence, scores, instances, outcome)
+    found.diagnosis, found.validity = await both(
+        diagnosing.diagnose(inquiry, scores, evidence, outcome) if profile.diagnose else _nothing(),
+        diagnosing.check_validity(inquiry) if profile.validity else _nothing(),
+    )
+    return found
+
+
+async def _nothing() -> None:
+    return None
+
+
+def with_known_side_effects(scores: Sequence[Score], known: Sequence[Finding]) -> tuple[Score, ...]:
+    """A change that the rows show and nobody asked for costs points, whatever the model thought of it."""
+    unasked = [fact for fact in known if fact.code == "unasked_change"]
+    if not unasked or any(score.penalty for score in scores):
+        return tuple(scores)
+    said = " ".join(fact.message for fact in unasked)
+    return (*scores, penalty("Unrequested change, shown by the record", said, 2.0, said))
+
+
+# --- the rubric alone -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A task looked at before anybody has tried it."""
+
+    rubric: Rubric
+    lints: tuple[Lint, ...]
+    validity: Validity | None
+    degraded: tuple[str, ...] = ()
+
+
+async def review_task(goal: Goal, models: Models, profile: Profile = PROFILES["webassay"]) -> Review:
+    """Writes and lints a rubric, for a person to correct and freeze. Raises UnusableReply where there is none."""
+    nobody = Trajectory(id="", goal=goal, agent=AgentInfo(name=""), ending=Ending(kind="imported"))
+    inquiry = Inquiry(Case.of(goal, nobody, MemoryBlobs()), models, profile, Ledger(attempts=profile.attempts))
+    rubric, validity = await both(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
+    return Review(rubric, lint(rubric, goal.instruction), validity, tuple(inquiry.ledger.degraded))
+
+
+# --- short circuits -------------------------------------------------------------------------------------
+
+_UNFINISHED = frozenset(("step_limit", "time_limit", "agent_crashed"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Decides a case before any model is asked."""
+
+    name: str
+    status: Status
+    says: str
+    holds: Callable[[Case], bool]
+
+
+def _shots_and_actions(case: Case) -> int:
+    pages = [step.seen for step in case.trajectory.steps]
+    shots = sum(page.screenshot is not None for page in pages) + (case.trajectory.last_seen is not None)
+    return abs(shots - sum(bool(step.actions or step.action_text) for step in case.trajectory.steps))
+
+
+SHORT_CIRCUITS: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule("aborted", "fault", "The run itself broke.", lambda case: case.trajectory.ending.kind == "fault"),
+        Rule(
+            "no_actions",
+            "fail",
+            "The agent did nothing.",
+            lambda case: not any(step.actions or step.action_text for step in case.trajectory.steps),
+        ),
+        Rule(
+            "no_answer",
+            "fail",
+            "The agent never came to an end.",
+            lambda case: case.trajectory.ending.kind in _UNFINISHED,
+        ),
+        Rule(
+            "frames_missing",
+            "fail",
+            "There are two or more screenshots too few or too many for the actions.",
+            lambda case: _shots_and_actions(case) >= 2,
+        ),
+        Rule("no_evidence", "abstain", "No page of it was recorded.", lambda case: not case.frames),
+    )
+}
+
+
+def short_circuit(case: Case, profile: Profile) -> Rule | None:
+    return next(
+        (rule for name, rule in SHORT_CIRCUITS.items() if name in profile.short_circuits and rule.holds(case)), None
+    )
+
+
+# --- the verdict ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Draft:
+    case: Case
+    profile: Profile
+    stamp: Fingerprint
+    known: tuple[Finding, ...]
+
+    def _verdict(self, status: Status, findings: Sequence[Finding], ledger: Ledger | None, **rest: Any) -> Verdict:
+        replies: dict[str, Json] = dict(rest.pop("replies", {}))
+        if ledger is not None:
+            replies["calls"] = dict(sorted(ledger.calls.items()))
+            replies["degraded"] = list(ledger.degraded)
+            replies["usage"] = ledger.usage.model_dump(mode="json")
+        return Verdict(
+            trajectory_id=self.case.trajectory.id,
+            task_id=self.case.trajectory.task_id,
+            status=status,
+            findings=(*findings, *self.known),
+            fingerprint=self.stamp,
+            replies=replies,
+            cost_usd=ledger.usage.cost_usd if ledger else 0.0,
+            **rest,
+        )
+
+    def by_rule(self, rule: Rule) -> Verdict:
+        finding = Finding(check="short_circuit", status=rule.status, message=rule.says, code=rule.name)
+        fault = self.case.trajectory.ending.fault if rule.status == "fault" else None
+        aspects = {"outcome": Aspect(value=False if rule.status == "fail" else None, note=rule.name)}
+        if rule.status == "fail":
+            aspects["process_score"] = Aspect(value=0.0, note=rule.name)
+            aspects["process_success"] = Aspect(value=False, note=rule.name)
+        return self._verdict(rule.status, [finding], None, aspects=aspects, fault=fault)
+
+    def undecided(self, code: str, why: str, ledger: Ledger | None = None) -> Verdict:
+        finding = Finding(check=NAME, status="abstain", message=why, code=code)
+        return self._verdict("abstain", [finding], ledger, aspects={"outcome": Aspect(value=None, note=code)})
+
+    def faulted(self, error: ModelError, ledger: Ledger) -> Verdict:
+        finding = Finding(check=NAME, status="fault", message=error.message, code="model_error")
+        return self._verdict("fault", [finding], ledger, fault=Fault.of(error))
+
+    def finished(self, found: Findings, ledger: Ledger) -> Verdict:
+        score = process_score(found.scores)
+        final = final_of(found.outcome, score, self.profile.final)
+        status: Status = "abstain" if final is None else "pass" if final else "fail"
+        return self._verdict(
+            status,
+            [*_criterion_findings(found, self.case), *_outcome_findings(found), *_failure_findings(found)],
+            ledger,
+            aspects=_aspects(found, ledger),
+            replies=_intermediates(found),
+        )
+
+
+def final_of(outcome: Outcome, score: float, selector: Selector) -> bool | None:
+    """An outcome with a crossed critical point is no success, whatever else is right."""
+    reached = outcome.success
+    if reached and outcome.cp_violation:
+        reached = False
+    if selector == "process":
+        return succeeded(score)
+    if selector == "both":
+        return reached and succeeded(score)
+    return reached
+
+
+def _aspects(found: Findings, ledger: Ledger) -> dict[str, Aspect]:
+    score, before = process_score(found.scores), action_only_score(found.scores)
+    plain = [item for item in found.scores if not item.penalty]
+    shifted = any(item.applies and abs(item.points - item.action_only) > 1e-9 for item in plain)
+    dishonest = any(item.dishonest for item in found.evidence)
+    aspects = {
+        "outcome": Aspect(value=found.outcome.success, note=found.outcome.spoken.primary_intent),
+        "process_score": Aspect(value=score),
+        "process_success": Aspect(value=succeeded(score)),
+        "process_action_only": Aspect(value=before),
+        "hallucination": Aspect(value=shifted and dishonest, note="claims and evidence differ" if dishonest else ""),
+        "side_effects": Aspect(value=float(sum(item.penalty for item in found.scores))),
+        "calls": Aspect(value=float(ledger.count)),
+        "votes": Aspect(value=f"{sum(v.success is True for v in found.outcome.votes)}/{len(found.outcome.votes)}"),
+    }
+    if found.outcome.cp_violation is not None:
+        aspects["cp_violation"] = Aspect(value=found.outcome.cp_violation, note=found.outcome.cp_reasoning)
+    if found.diagnosis is not None:
+        first = found.diagnosis.first_step
+        aspects["first_failure_step"] = Aspect(value=None if first is None else float(first))
+    if found.validity is not None:
+        aspects["task_validity"] = Aspect(value=found.validity.word, note=found.validity.reasoning)
+    return aspects
+
+
+def _criterion_findings(found: Findings, case: Case) -> list[Finding]:
+    steps = {number: frame.step for frame in case.frames for number in frame.numbers}
+    last = max(len(case.trajectory.steps) - 1, 0)
+    findings = []
+    for index, score in enumerate(found.scores):
+        shown = found.groups[index] if index < len(found.groups) else ()
+        status: Status = "pass" if succeeded(score.points / score.criterion.max_points) else "fail"
+        findings.append(
+            Finding(
+                check="side_effect" if score.penalty else "criterion",
+                status=status if score.applies else "abstain",
+                message=f"{score.criterion.criterion}: {score.post_justification or score.justification}",
+                expected=score.criterion.max_points,
+                actual=score.points,
+                steps=tuple(sorted({min(steps[number], last) for number in shown})) if case.trajectory.steps else (),
+                code="penalty" if score.penalty else "criterion" if score.applies else "condition_not_met",
+            )
+        )
+    return findings
+
+
+def _outcome_findings(found: Findings) -> list[Finding]:
+    vote = found.outcome.spoken
+    findings = [
+        Finding(check="outcome", status="fail", message=issue, code="critical_issue") for issue in vote.critical_issues
+    ]
+    findings += [Finding(check="outcome", status="pass", message=nitpick, code="nitpick") for nitpick in vote.nitpicks]
+    findings += [
+        Finding(check="outcome", status="fail", message=f"The votes went against a fact: {fact}", code="overruled")
+        for fact in found.outcome.overruled
+    ]
+    if found.outcome.cp_violation:
+        why = found.outcome.cp_reasoning
+        findings.append(Finding(check="critical_point", status="fail", message=why, code="cp_violation"))
+    if found.outcome.success is None:
+        findings.append(Finding(check="outcome", status="abstain", message="No quorum.", code="no_quorum"))
+    return findings
+
+
+def _failure_findings(found: Findings) -> list[Finding]:
+    points = found.diagnosis.points if found.diagnosis else ()
+    return [
+        Finding(
+            check="diagnosis",
+            status="fail",
+            message=point.what_happened,
+            steps=tuple(step - 1 for step in point.steps),
+            code=f"{point.taxonomy}:{point.code}:{point.slug}",
+        )
+        for point in points
+    ]
+
+
+def _intermediates(found: Findings) -> dict[str, Json]:
+    return {
+        "rubric": found.rubric.model_dump(mode="json"),
+        "relevance": {str(number): list(scores) for number, scores in found.relevance.items()},
+        "groups": [list(numbers) for numbers in found.groups],
+        "evidence": [item.model_dump(mode="json") for item in found.evidence],
+        "scores": [score.model_dump(mode="json") for score in found.scores],
+        "instances": found.instances,
+        "outcome": found.outcome.model_dump(mode="json"),
+        "diagnosis": found.diagnosis.model_dump(mode="json") if found.diagnosis else None,
+        "validity": found.validity.model_dump(mode="json") if found.validity else None,
+    }

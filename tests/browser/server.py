@@ -1,0 +1,107 @@
+"""The web server of the test pages, which the browser bench uses too."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+PAGES = Path(__file__).parent / "pages"
+TOWNS = ["Aachen", "Aalen", "Bergen", "Berlin", "Bern", "Bremen", "Zürich"]
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+    def do_GET(self) -> None:
+        self._answer(b"")
+
+    def do_POST(self) -> None:
+        self._answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
+    def _answer(self, body: bytes) -> None:
+        parts = urlsplit(self.path)
+        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        time.sleep(float(query.get("delay", 0)) / 1000)
+        if parts.path.startswith("/api/"):
+            self._api(parts.path.removeprefix("/api/"), query, body)
+            return
+        page = PAGES / parts.path.lstrip("/")
+        if page.is_file():
+            self._send(page.read_bytes(), "text/html; charset=utf-8")
+        else:
+            self._send(b"not here", "text/plain", 404)
+
+    def _api(self, name: str, query: dict[str, str], body: bytes) -> None:
+        match name:
+            case "echo":
+                self._send(query.get("say", "echo").encode(), "text/plain")
+            case "items":
+                start = int(query.get("from", 0))
+                self._send(json.dumps([f"Item {n}" for n in range(start, start + 10)]).encode(), "application/json")
+            case "towns":
+                hits = [town for town in TOWNS if town.casefold().startswith(query.get("q", "").casefold())]
+                self._send(json.dumps(hits).encode(), "application/json")
+            case "size":
+                self._send(str(len(body)).encode(), "text/plain")
+            case "status":
+                self._send(b"as asked", "text/plain", int(query["code"]))
+            case "redirect":
+                self._send(b"", "text/plain", 302, Location=query["to"])
+            case "file":
+                disposition = f'attachment; filename="{query["name"]}"'
+                self._send(b"a,b\n1,2\n", "text/csv", **{"Content-Disposition": disposition})
+            case "cookie":
+                self._send(b"set", "text/plain", **{"Set-Cookie": "flavour=vanilla; Path=/"})
+            case "whoami":
+                self._send((self.headers.get("Cookie") or "nobody").encode(), "text/plain")
+            case "pixel":
+                self._send(PIXEL, "image/png")
+            case "hangup":
+                self.close_connection = True
+                self.connection.close()
+            case _:
+                self._send(b"no such thing", "text/plain", 404)
+
+    def _send(self, data: bytes, kind: str, status: int = 200, **headers: str) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that was closed on purpose is no error."""
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler] = Handler) -> Iterator[int]:
+    """The port, while it lasts."""
+    server = _Server(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,274 @@
+"""One page for each thing that makes the web hard, and an agent's way through it."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Opener
+from tests.browser.test_names import chromium_tree, compare, our_lines
+from webassay.browser.session import SessionSettings
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_obstructed_checkbox(visit: Opener) -> None:
+    async with visit("obstructed_checkbox.html") as page:
+        assert (await page.click("checkbox", "Send me news")).error == ""
+        assert await page.log() == "styled"
+        acted = await page.click("checkbox", "Veiled")
+        assert "covered by" in acted.error and "veil" in acted.error
+        nodes = (await page.see()).nodes
+        label = next(before for before, node in itertools.pairwise(nodes) if node.name == "Hidden box")
+        assert (await page.do("click", label.id)).error == ""
+        assert await page.log() == "styled gone"
+
+
+async def test_shadow_roots(visit: Opener) -> None:
+    async with visit("shadow.html") as page:
+        assert (await page.node("heading", "Apples")).get("focused") is None
+        await page.click("button", "Add one")
+        await page.click("button", "Add one")
+        assert await page.log() == "2"
+        await page.fill("textbox", "Deep field", "pearl")
+        assert "StaticText 'got pearl'" in str((await page.see()).tree)
+
+
+async def test_nested_frames(visit: Opener) -> None:
+    async with visit("frames.html") as page:
+        seen = await page.see("tree", "boxes")
+        inner = [node for node in seen.nodes if node.name == "Inner field" and node.role == "textbox"]
+        assert [node.id.rstrip("0123456789") for node in inner] == ["aa", "c"]
+        for field in inner:
+            assert (await page.do("fill", field.id, f"text {field.id}")).error == ""
+        for button, field in zip(seen.find_all("button", "Inner button"), inner, strict=True):
+            assert (await page.do("click", button.id)).error == ""
+            assert f"pressed with text {field.id}" in str((await page.see()).tree)
+        assert (await page.click("button", "Inline button")).error == ""
+        assert (await page.node("button", "pressed inside")).id.startswith("b")
+
+
+async def test_virtualised_list(visit: Opener) -> None:
+    async with visit("virtual_list.html") as page:
+        seen = await page.see("tree", "boxes")
+        rows = [node.name for node in seen.find_all("button")]
+        assert rows[0] == "Row 0" and len(rows) == 8
+        box = (await page.node("list", "Rows")).box
+        assert box is not None
+        await page.do("scroll_at", box[0] + 20, box[1] + 20, 0, 4000)
+        await page.click("button", "Row 103")
+        assert await page.log() == "chose 103"
+        stale = next(node for node in seen.nodes if node.name == "Row 0" and node.role == "button")
+        assert "no element" in (await page.do("click", stale.id)).error
+
+
+async def test_drag_and_drop(visit: Opener) -> None:
+    async with visit("drag.html") as page:
+        card, done = await page.node("button", "Card"), await page.node("region", "Done")
+        assert (await page.do("drag_and_drop", card.id, done.id)).error == ""
+        assert await page.log() == "card in done"
+        knob = (await page.node("button", "Knob")).box
+        assert knob is not None
+        x, y = knob[0] + 10, knob[1] + 10
+        await page.do("mouse_drag_and_drop", x, y, x + 120, y)
+        assert await page.log() == "knob at 120"
+        await page.do("mouse_down", x + 120, y)
+        await page.do("mouse_move", x + 60, y)
+        await page.do("mouse_up", x + 60, y)
+        assert await page.log() == "knob at 0"
+
+
+async def test_file_upload(visit: Opener, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "report.txt").write_text("quarterly")
+    (tmp_path / "secret.txt").write_text("secret")
+    async with visit("upload.html", settings=SessionSettings(upload_dir=tmp_path / "in")) as page:
+        seen = await page.see("tree", "boxes")
+        field = next(node for node in seen.nodes if node.role == "button" and node.value == "No file chosen")
+        assert "no file '../secret.txt'" in (await page.do("upload_file", field.id, "../secret.txt")).error
+        assert (await page.do("upload_file", field.id, "report.txt")).error == ""
+        assert await page.log() == "report.txt: quarterly"
+        pick = await page.node("button", "Pick a file")
+        assert pick.box is not None
+        assert (await page.do("mouse_upload_file", pick.box[0] + 5, pick.box[1] + 5, ["report.txt"])).error == ""
+        assert "not a file field" in (await page.do("upload_file", pick.id, "report.txt")).error
+    async with visit("upload.html") as page:
+        seen = await page.see("tree")
+        field = next(node for node in seen.nodes if node.value == "No file chosen")
+        assert "No files can be uploaded" in (await page.do("upload_file", field.id, "report.txt")).error
+
+
+async def test_contenteditable(visit: Opener) -> None:
+    async with visit("editable.html") as page:
+        await page.fill("textbox", "Message", "A new message")
+        assert await page.log() == "1 A new message"
+        await page.fill("textbox", "Notes", "line one\nline two")
+        assert (await page.node("textbox", "Notes")).value == "line one line two"
+        notes = await page.node("textbox", "Notes")
+        await page.do("clear", notes.id)
+        assert (await page.node("textbox", "Notes")).value == ""
+        assert "read-only" in (await page.fill("textbox", "Fixed", "x")).error
+        assert "not a text field" in (await page.fill("heading", "Contenteditable", "x")).error
+
+
+async def test_date_pickers(visit: Opener) -> None:
+    async with visit("dates.html") as page:
+        for role, name, value in (
+            ("Date", "Arrival", "2023-02-14"),
+            ("InputTime", "At", "14:30"),
+            ("ColorWell", "Colour", "#ff8800"),
+            ("slider", "Loudness", "7"),
+        ):
+            assert (await page.fill(role, name, value)).error == ""
+            assert (await page.log()).endswith(value)
+        assert "is no value" in (await page.fill("Date", "Arrival", "tomorrow")).error
+        await page.click("textbox", "Departure")
+        await page.click("button", "21 February 2023")
+        assert await page.log() == "departure 2023-02-21"
+
+
+async def test_infinite_scroll(visit: Opener) -> None:
+    async with visit("infinite.html") as page:
+        count = len(list((await page.see()).find_all("listitem")))
+        assert count >= 10
+        while count < 60:
+            await page.do("scroll", 0, 2000)
+            grown = len(list((await page.see()).find_all("listitem")))
+            assert grown > count
+            count = grown
+
+
+async def test_modal_dialogs(visit: Opener) -> None:
+    async with visit("modal.html") as page:
+        behind = await page.node("button", "Behind")
+        await page.click("button", "Open native")
+        assert (await page.see()).find("button", "Behind") is None, "what is behind a modal dialog is inert"
+        assert "covered" in (await page.do("click", behind.id)).error
+        equal, count, different = compare(await our_lines(page), await chromium_tree(page))
+        assert equal == count, different
+        await page.click("button", "Yes")
+        assert await page.log() == "yes"
+        await page.click("button", "Open custom")
+        assert "covered by" in (await page.do("click", behind.id)).error
+        await page.click("button", "Close")
+        assert await page.log() == "closed"
+        assert (await page.do("click", behind.id)).error == ""
+        assert await page.log() == "behind"
+
+
+async def test_hover_menu(visit: Opener) -> None:
+    async with visit("hover.html") as page:
+        assert (await page.see()).find("link", "Drills") is None
+        await page.do("hover", (await page.node("link", "Tools")).id)
+        await page.click("link", "Drills")
+        assert await page.log() == "at #drills"
+
+
+async def test_autocomplete(visit: Opener) -> None:
+    async with visit("autocomplete.html") as page:
+        acted = await page.fill("combobox", "Town", "Ber")
+        assert any("timer" in reason for reason in acted.waited_for)
+        assert [node.name for node in (await page.see()).find_all("option")] == ["Bergen", "Berlin", "Bern"]
+        await page.click("option", "Berlin")
+        assert await page.log() == "chose Berlin"
+        town = await page.node("combobox", "Town")
+        await page.do("clear", town.id)
+        await page.do("focus", town.id)
+        await page.do("keyboard_type", "bre")
+        assert [node.name for node in (await page.see()).find_all("option")] == ["Bremen"]
+
+
+async def test_canvas_by_coordinates(visit: Opener) -> None:
+    async with visit("canvas.html") as page:
+        await page.do("mouse_click", 130, 130)
+        await page.do("mouse_click", 10, 10)
+        await page.do("mouse_dblclick", 130, 130)
+        await page.do("mouse_click", 130, 130, "right")
+        await page.do("scroll_at", 130, 130, 0, 50)
+        await page.do("keyboard_press", "Control+a")
+        await page.do("keyboard_type", "A+")
+        log = await page.log()
+        assert log == "click! click click! click! double! right! wheel50 Ctrl+Control Ctrl+a Shift A Shift +"
+        assert "outside of the page" in (await page.do("mouse_click", 5000, 5)).error
+
+
+async def test_popups(visit: Opener) -> None:
+    async with visit("popup.html") as page:
+        await page.click("link", "Open in a new tab")
+        seen = await page.see()
+        assert seen.title == "Inner" and seen.active_tab == 1 and len(seen.tabs) == 2
+        assert any("new tab" in notice for notice in seen.notices)
+        await page.do("tab_close")
+        assert (await page.see()).title == "Popup"
+        await page.click("button", "Open a window")
+        assert (await page.see()).title == "Inner"
+        await page.do("tab_focus", 0)
+        assert (await page.see()).title == "Popup"
+        await page.click("button", "Open and close")
+        seen = await page.see()
+        assert seen.title == "Popup" and await page.log() == "closed again"
+        assert "no tab 7" in (await page.do("tab_focus", 7)).error
+
+
+async def test_dialogs(visit: Opener) -> None:
+    async with visit("dialogs.html") as page:
+        await page.click("button", "Alert")
+        assert any("(alert): 'Careful'" in notice for notice in (await page.see()).notices)
+        assert await page.log() == "alerted"
+        await page.click("button", "Confirm")
+        assert await page.log() == "confirm true"
+        await page.click("button", "Prompt")
+        assert await page.log() == "prompt nobody"
+        await page.click("button", "Arm")
+        await page.click("link", "Leave")
+        seen = await page.see()
+        assert seen.title == "Modal dialogs" and any("asked whether to leave" in notice for notice in seen.notices)
+    async with visit("dialogs.html", settings=SessionSettings(dialogs="dismiss")) as page:
+        await page.click("button", "Confirm")
+        assert await page.log() == "confirm false"
+
+
+async def test_downloads(visit: Opener) -> None:
+    async with visit("download.html") as page:
+        await page.click("link", "Download report")
+        seen = await page.see()
+        assert seen.title == "Download" and "Downloaded 'report.csv' (8 bytes)." in seen.notices
+        await page.click("link", "Download evil")
+        await page.click("button", "Make a file")
+        files = page.session.downloads()
+        assert sorted(file.read_text() for file in files) == ["a,b\n1,2\n", "a,b\n1,2\n", "made here"]
+        assert len({file.parent for file in files}) == 1
+
+
+async def test_history_api(visit: Opener) -> None:
+    async with visit("history.html") as page:
+        await page.click("link", "One")
+        await page.click("link", "Two")
+        seen = await page.see()
+        assert seen.url.endswith("/two") and seen.title == "History API: Two"
+        await page.do("go_back")
+        seen = await page.see()
+        assert seen.url.endswith("/one") and seen.title == "History API: One"
+        await page.do("go_forward")
+        assert (await page.see()).title == "History API: Two"
+        assert "no later page" in (await page.do("go_forward")).error
+
+
+@pytest.mark.parametrize(
+    ("button", "expected"),
+    [
+        ("Slow", "slow echo"),
+        ("Chain", "chain abc"),
+        ("Fail", "failed with 500"),
+        ("Broken connection", "broken"),
+        ("Old style", "old xhr"),
+        ("Send a megabyte", "sent 1048576"),
+        ("Worker", "got worker"),
+        ("Redirect", "moved to /api/echo"),
+        ("Outside", "refused"),
+    ],
+)
+async def test_slow_and_failing_fetches(visit: Opener, button: str, expected: str) -> None:
+    async with visit("fetches.html") as page:
+        acted = await page.click("button", button)
+        assert await page.log() == expected, acted.waited_for

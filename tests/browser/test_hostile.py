@@ -1,0 +1,141 @@
+"""Pages that mean harm, and a browser that dies."""
+
+import os
+import signal
+
+import pytest
+
+from tests.browser.conftest import Opener
+from webassay.browser.cdp import Unanswered
+from webassay.browser.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.errors import BrowserError
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def test_a_hostile_page_is_seen_as_it_is_and_sees_nothing(visit: Opener) -> None:
+    async with visit("hostile.html") as page:
+        seen = await page.see("tree", "boxes", "text", "html")
+        tree = str(seen.tree)
+        assert "import os" in seen.title
+        assert len(tree.splitlines()) == 1 + sum(
+            1 for node in seen.nodes[1:] if node.role != "StaticText" or f"StaticText {node.name!r}" in tree
+        ), "no text of the page can make a line of its own"
+        assert any("outside.localhost" in notice for notice in seen.notices)
+        await page.do("click", seen.find("button").id)  # type: ignore[union-attr]
+        log = await page.log()
+        assert log.startswith("saw") and "own webassay attrs 1" in log, "its own global, and none of ours"
+        for spied in ("box", "getAttribute", "elementFromPoint", "style", "title", "query", "WeakMap.get"):
+            assert spied not in log.split(" own ")[0]
+
+
+@pytest.mark.parametrize("name", ["A file", "Chrome's own", "Data", "Outside", "Outside by redirect"])
+async def test_links_that_lead_out_lead_nowhere(visit: Opener, name: str) -> None:
+    async with visit("hostile.html") as page:
+        await page.click("link", name)
+        seen = await page.see("tree", "text")
+        text = str(seen.text)
+        assert "root:" not in text and "Google Chrome" not in text and "Example Domain" not in text
+        if name.startswith("Outside"):
+            log = await page.exchanges()
+            assert any(exchange.blocked and exchange.navigation for exchange in log)
+        else:
+            assert seen.url.startswith(page.base)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "chrome://settings",
+        "chrome://crash",
+        "data:text/html,hello",
+        "javascript:alert(1)",
+        "view-source:http://pages.localhost/",
+        "devtools://devtools/bundled/inspector.html",
+        "http://outside.localhost/",
+        "http://127.0.0.1:9/",
+        "http://pages.localhost.evil.example/",
+        "http://pages.localhost@evil.example/",
+        "about:version",
+        "blob:http://pages.localhost/x",
+        "//pages.localhost/",
+        "pages.localhost:80/",
+        "",
+        "http://[",
+        "http://pages.localhost:99999/",
+    ],
+)
+async def test_addresses_that_are_not_opened(visit: Opener, url: str) -> None:
+    async with visit("quiet.html") as page:
+        assert "cannot be opened" in (await page.do("goto", url)).error
+        assert (await page.see()).title == "Quiet"
+        assert [exchange for exchange in await page.exchanges() if exchange.blocked]
+
+
+async def test_other_ports_of_an_allowed_host_are_blocked(visit: Opener, port: int) -> None:
+    async with visit("quiet.html", allowed_hosts={f"pages.localhost:{port}"}) as page:
+        assert "cannot be opened" in (await page.do("goto", f"http://other.localhost:{port}/quiet.html")).error
+        await page.do("goto", f"{page.base}/frames.html")
+        blocked = [exchange.url.rpartition("/")[2] for exchange in await page.exchanges() if exchange.blocked]
+        assert blocked == ["quiet.html", "frame_inner.html"]
+
+
+async def test_a_page_that_crashes_is_an_event_not_an_end(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        tab.channel.post("Page.crash")
+        assert await tab.until(lambda: tab.crashed, 10)
+        seen = await page.see()
+        assert seen.tree == "" and any("crashed" in notice for notice in seen.notices)
+        assert "crashed" in (await page.do("keyboard_press", "Enter")).error
+        assert (await page.do("goto", f"{page.base}/modal.html")).error == ""
+        seen = await page.see()
+        assert seen.title == "Modal dialogs" and len(seen.tabs) == 1
+
+
+async def test_a_page_that_never_ends_its_script_can_be_left(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webassay.browser.act._INPUT_TIMEOUT", 0.5)
+    monkeypatch.setattr("webassay.browser.page.CALL_TIMEOUT", 1.0)
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        tab.channel.post("Runtime.evaluate", {"expression": "for (;;) {}"})
+        with pytest.raises(Unanswered):
+            await tab.channel.send("Runtime.evaluate", {"expression": "1"}, timeout=0.2)
+        await page.do("keyboard_press", "Tab")
+        assert (await page.see()).find("button", "Count") is not None
+
+
+async def test_endless_dialogs_do_not_hang(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webassay.browser.act._INPUT_TIMEOUT", 1.0)
+    monkeypatch.setattr("webassay.browser.page.CALL_TIMEOUT", 1.0)
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        tab.channel.post("Runtime.evaluate", {"expression": "for (;;) alert('again')"})
+        await page.do("noop", 0)
+        notices = (await page.see()).notices
+        assert len(notices) <= 21 and any("again" in notice for notice in notices)
+        assert (await page.do("goto", f"{page.base}/modal.html")).error == "", "the agent can go on elsewhere"
+        assert (await page.see()).title == "Modal dialogs"
+
+
+async def test_killed_browser_is_replaced(port: int) -> None:
+    async with Browser(find_chromium()) as browser:
+        hosts = {f"pages.localhost:{port}"}
+        url = f"http://pages.localhost:{port}/quiet.html"
+        with pytest.raises(BrowserError):
+            async with browser.session(allowed_hosts=hosts) as session:
+                await session.open([url])
+                os.kill(browser.pid, signal.SIGKILL)
+                for _ in range(100):
+                    await session.observe(("tree",))
+        async with browser.session(allowed_hosts=hosts) as session:
+            await session.open([url])
+            assert (await session.observe(("tree",))).title == "Quiet"
+
+
+async def test_a_start_page_that_is_not_there_is_our_fault(browser: Browser) -> None:
+    async with browser.session(allowed_hosts={"localhost:9"}) as session:
+        with pytest.raises(BrowserError, match="could not be opened"):
+            await session.open(["http://localhost:9/"])

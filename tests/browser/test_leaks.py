@@ -1,0 +1,51 @@
+"""Two thousand steps in one browser leave nothing behind."""
+
+import gc
+import sys
+
+import pytest
+
+from tests.browser.conftest import Visit
+from tests.browser.process_tree import megabytes
+from webassay.browser.chromium import find_chromium
+from webassay.browser.session import Browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+
+STEPS = 2000
+WARM = 500
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+@pytest.mark.timeout(1800)
+async def test_two_thousand_steps(port: int) -> None:
+    base = f"http://pages.localhost:{port}"
+    async with Browser(find_chromium()) as browser:
+
+        async def play(steps: int) -> None:
+            async with browser.session(allowed_hosts={f"pages.localhost:{port}"}) as session:
+                page = Visit(session, base)
+                await session.open([f"{base}/listing.html"])
+                for step in range(steps):
+                    if step % 25 == 24:
+                        await page.do("goto", f"{base}/listing.html?{step}")
+                    seen = await page.see("tree", "boxes", "screenshot")
+                    target = seen.find("button", ("More", "Shuffle", "Drop first")[step % 3])
+                    assert target is not None
+                    assert (await page.do("click", target.id)).error == ""
+
+        # Sessions come and go as episodes do; what counts is what is left between them.
+        for _ in range(WARM // 50):
+            await play(50)
+        gc.collect()
+        before, objects = megabytes(browser.pid), len(gc.get_objects())
+        for _ in range((STEPS - WARM) // 50):
+            await play(50)
+        gc.collect()
+        after, now = megabytes(browser.pid), len(gc.get_objects())
+        connection = browser._connection
+        assert connection is not None
+        print(f"Chromium {before:.0f} -> {after:.0f} MB, Python {objects} -> {now} objects")
+        assert after < before * 1.2 + 20
+        assert now < objects * 1.02 + 500
+        assert len(connection._channels) == 1 and not connection._by_number and not connection._tasks

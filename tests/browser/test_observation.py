@@ -1,0 +1,221 @@
+"""What an observation holds: pinned texts, stable ids, boxes, pictures, and nothing that was not asked for."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.browser.conftest import Opener
+from webassay.browser.session import SessionSettings
+from webassay.core.interaction import Observation
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def same_as_golden(name: str, text: str) -> None:
+    """To renew: delete the file and run the test; it fails once, having written the new one to be looked at."""
+    path = GOLDEN / name
+    if not path.exists():
+        path.write_text(text + "\n", encoding="utf-8")
+        pytest.fail(f"{path} was missing and has been written: look at it and commit it")
+    assert text + "\n" == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page_name", ["roles", "listing", "frames", "shadow"])
+async def test_the_text_formats_are_pinned(visit: Opener, page_name: str) -> None:
+    async with visit(f"{page_name}.html") as page:
+        seen = await page.see("tree", "pruned")
+    same_as_golden(f"{page_name}.tree.txt", str(seen.tree))
+    same_as_golden(f"{page_name}.pruned.txt", str(seen.pruned))
+
+
+def cards(seen: Observation) -> dict[str, str]:
+    return {node.name: node.id for node in seen.nodes if node.role == "link" and node.name and node.url.find("#p") > 0}
+
+
+async def test_an_element_keeps_its_id_while_it_lives(visit: Opener) -> None:
+    async with visit("listing.html") as page:
+        first = cards(await page.see())
+        assert len(first) == 3
+        await page.click("button", "Shuffle")
+        assert cards(await page.see()) == first, "moving an element does not change its id"
+        await page.click("button", "More")
+        grown = cards(await page.see())
+        assert {name: grown[name] for name in first} == first and len(set(grown.values())) == 4
+        await page.click("button", "Drop first")
+        left = cards(await page.see())
+        assert "Drill" not in left and set(left.items()) < set(grown.items())
+        gone = grown["Drill"]
+        assert "no element" in (await page.do("click", gone)).error
+        await page.click("button", "More")
+        assert gone not in cards(await page.see()).values(), "ids are not used again"
+
+
+async def test_a_page_rendered_again_gets_the_same_ids(visit: Opener) -> None:
+    async with visit("listing.html") as page:
+        first = await page.see("tree", "boxes")
+        await page.do("goto", f"{page.base}/quiet.html")
+        await page.do("go_back")
+        assert (await page.see("tree", "boxes")).tree == first.tree
+    async with visit("listing.html") as page:
+        again = await page.see("tree")
+        assert again.tree == first.tree
+        assert [node.id for node in again.nodes] == [node.id for node in first.nodes]
+
+
+async def test_only_what_was_asked_for(visit: Opener) -> None:
+    async with visit("listing.html") as page:
+        seen = await page.see("screenshot")
+        assert seen.tree is None and seen.pruned is None and seen.text is None and seen.html is None
+        assert seen.nodes == () and seen.screenshot is not None
+        seen = await page.see("text")
+        assert seen.screenshot is None and seen.tree is None
+        assert "3 of 42" in str(seen.text)
+        seen = await page.see("tree")
+        assert all(node.box is None and node.visible is None for node in seen.nodes)
+        seen = await page.see("html")
+        assert str(seen.html).startswith("<!DOCTYPE html>") and "3 of 42" in str(seen.html)
+
+
+async def test_looking_leaves_no_trace(visit: Opener) -> None:
+    async with visit("listing.html") as page:
+        before = (await page.see("html")).html
+        await page.see("tree", "pruned", "boxes", "marks", "text", "full_screenshot")
+        assert (await page.see("html")).html == before
+
+
+async def test_shadow_roots_are_in_the_html(visit: Opener) -> None:
+    async with visit("shadow.html") as page:
+        html = str((await page.see("html")).html)
+        assert '<template shadowrootmode="open">' in html and "Deep field" in html
+
+
+async def test_boxes_visibility_and_clickability(visit: Opener) -> None:
+    async with visit("frames.html") as page:
+        seen = await page.see("tree", "boxes")
+        heading = seen.find("heading")
+        assert heading is not None and heading.box is not None and heading.visible == 1.0 and not heading.clickable
+        below = seen.find("button", "Inner button")
+        assert below is not None and below.visible == 0.0 and below.clickable and not below.marked
+        await page.do("scroll", 0, 2000)
+        seen = await page.see("tree", "boxes")
+        below = seen.find("button", "Inner button")
+        assert below is not None and below.visible == 1.0 and below.marked and below.box is not None
+        x, y = below.box[0] + below.box[2] / 2, below.box[1] + below.box[3] / 2
+        await page.do("mouse_click", x, y)
+        assert "pressed with" in str((await page.see()).tree), "boxes in frames are in coordinates of the page"
+    async with visit("obstructed_checkbox.html") as page:
+        seen = await page.see("tree", "boxes")
+        veiled = seen.find("checkbox", "Veiled")
+        assert veiled is not None and veiled.visible == 0.0
+    async with visit("modal.html") as page:
+        await page.click("button", "Open custom")
+        behind = (await page.see("tree", "boxes")).find("button", "Behind")
+        assert behind is not None and behind.visible == 0.0 and not behind.marked
+
+
+async def test_listeners_make_plain_elements_clickable(visit: Opener) -> None:
+    async with visit("roles.html") as page:
+        nodes = (await page.see("tree", "boxes")).nodes
+        plain = [node for node in nodes if node.role == "generic" and node.get("clickable") is not None]
+        assert len(plain) == 3 and all(node.clickable for node in plain)
+
+
+async def test_focus(visit: Opener) -> None:
+    async with visit("shadow.html") as page:
+        assert (await page.see()).focused == ""
+        field = await page.node("textbox", "Deep field")
+        await page.do("focus", field.id)
+        seen = await page.see()
+        assert seen.focused == field.id
+        assert [node.id for node in seen.nodes if node.get("focused") is not None] == [field.id]
+        await page.do("goto", f"{page.base}/frames.html")
+        inner = await page.node("textbox", "Inner field")
+        await page.do("focus", inner.id)
+        assert (await page.see()).focused == inner.id
+
+
+def picture(data: bytes | None) -> Image.Image:
+    assert data is not None
+    return Image.open(io.BytesIO(data))
+
+
+async def test_pictures(visit: Opener) -> None:
+    async with visit("canvas.html") as page:
+        shot = await page.see("screenshot")
+        image = picture(shot.screenshot)
+        assert (image.format, image.size, shot.screenshot_type) == ("JPEG", (1280, 720), "image/jpeg")
+        red, green, blue = image.convert("RGB").getpixel((130, 130))  # type: ignore[misc]
+        assert green > 140 and red < 40 and blue < 40
+    async with visit(
+        "virtual_list.html", settings=SessionSettings(viewport=(800, 400), picture_type="image/png")
+    ) as page:
+        image = picture((await page.see("screenshot")).screenshot)
+        assert (image.format, image.size) == ("PNG", (800, 400))
+        await page.do("goto", f"{page.base}/frames.html")
+        image = picture((await page.see("full_screenshot")).screenshot)
+        assert image.size[0] == 800 and image.size[1] > 1200
+        plain = picture((await page.see("screenshot")).screenshot).convert("RGB")
+        await page.do("goto", f"{page.base}/quiet.html")
+        plain = picture((await page.see("screenshot")).screenshot).convert("RGB")
+        seen = await page.see("marks")
+        marked = picture(seen.screenshot).convert("RGB")
+        box = next(node.box for node in seen.nodes if node.marked)
+        assert box is not None and marked.size == plain.size
+        edge = (int(box[0]) + 30, int(box[1]))
+        assert marked.getpixel(edge) != plain.getpixel(edge)
+
+
+async def test_tabs_titles_and_errors_are_told(visit: Opener) -> None:
+    async with visit("quiet.html", "modal.html") as page:
+        seen = await page.see()
+        assert [tab.title for tab in seen.tabs] == ["Quiet", "Modal dialogs"] and seen.active_tab == 0
+        await page.do("click", "99")
+        assert "no element [99]" in (await page.see()).last_error
+        await page.do("noop", 0)
+        assert (await page.see()).last_error == ""
+        await page.do("new_tab")
+        seen = await page.see()
+        assert seen.url == "about:blank" and seen.active_tab == 2
+
+
+async def test_several_actions_and_mistakes_that_can_be_read(visit: Opener) -> None:
+    async with visit("roles.html") as page:
+        seen = await page.see()
+        select = next(node for node in seen.nodes if node.role == "combobox" and node.value == "b")
+        assert (await page.do("select_option", select.id, "a")).error == ""
+        assert next(n for n in (await page.see()).nodes if n.id == select.id).value == "a"
+        multiple = next(node for node in seen.nodes if node.role == "listbox" and node.get("multiselectable") == "true")
+        assert (await page.do("select_option", multiple.id, ["a", "b"])).error == ""
+        for name, args, words in (
+            ("select_option", (select.id, "z"), 'no option "z"; it has "a", "b"'),
+            ("select_option", (select.id, ["a", "b"]), "Only one option"),
+            ("click", ("zz9",), "no element [zz9]"),
+            ("click", ("hello",), "is not an element id"),
+            ("press", ("1", "Hyper"), "no key 'Hyper'"),
+            ("fill", (select.id, "x"), "use select_option"),
+            ("focus", ("1",), "cannot have the focus"),
+            ("keyboard_press", ("Control+",), "not a key or combination"),
+            ("click", ("22", "left", ["Enter"]), "not a modifier"),
+        ):
+            assert words in (await page.do(name, *args)).error, name
+
+
+async def test_film_and_trace(visit: Opener, tmp_path: Path) -> None:
+    settings = SessionSettings(video_dir=tmp_path / "films", trace_dir=tmp_path / "traces")
+    async with visit("animation.html", settings=settings) as page:
+        await page.click("button", "Slide")
+        await page.do("goto", f"{page.base}/quiet.html?q=</script>")
+    (film,) = (tmp_path / "films").iterdir()
+    text = film.read_text(encoding="utf-8")
+    assert text.count("<script>frame(") >= 2 and "click(bid=" in text
+    assert text.count("</script>") == 1 + text.count("<script>frame(") + text.count("<script>caption(")
+    (trace,) = (tmp_path / "traces").iterdir()
+    lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    assert {line["kind"] for line in lines} == {"action", "command", "event"}
+    assert any(line["method"] == "Network.requestWillBeSent" for line in lines)
+    assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)

@@ -1,0 +1,296 @@
+"""The parts that need no browser."""
+
+import itertools
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webassay.browser import chromium, keys
+from webassay.browser.capture import to_har
+from webassay.browser.chromium import find_chromium, launch_flags
+from webassay.browser.hosts import AllowList
+from webassay.browser.observe import letters, line_of, render, split_id
+from webassay.browser.prune import prune
+from webassay.core.errors import ActionError, BrowserError
+from webassay.core.interaction import Node
+from webassay.core.trajectory import Exchange
+
+# --- ids ----------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 5000), max_size=4), st.integers(1, 10**9))
+def test_ids_can_be_taken_apart(places: list[int], number: int) -> None:
+    prefix = "".join(letters(place) for place in places)
+    assert split_id(f"{prefix}{number}") == (prefix, number)
+
+
+@given(st.lists(st.integers(0, 5000), max_size=3), st.lists(st.integers(0, 5000), max_size=3))
+def test_frames_have_prefixes_of_their_own(one: list[int], other: list[int]) -> None:
+    same = "".join(map(letters, one)) == "".join(map(letters, other))
+    assert same == (one == other)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_an_id_or_is_not(text: str) -> None:
+    parts = split_id(text)
+    assert parts is None or parts[1] >= 0
+
+
+# --- hosts --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("http://shop.localhost:8000/x", True),
+        ("HTTP://SHOP.LOCALHOST:8000", True),
+        ("ws://shop.localhost:8000/socket", True),
+        ("http://shop.localhost/", False),
+        ("http://shop.localhost:8001/", False),
+        ("http://any.localhost:1/", False),
+        ("http://wiki.localhost/", True),
+        ("https://wiki.localhost:8443/", True),
+        ("http://a.b.example/", True),
+        ("http://example/", False),
+        ("http://shop.localhost:8000@evil.example.com/", False),
+        ("ftp://wiki.localhost/", False),
+        ("http:///nothing", False),
+        ("http://wiki.localhost:port/", False),
+    ],
+)
+def test_allow_list(url: str, allowed: bool) -> None:
+    hosts = AllowList({"shop.localhost:8000", "wiki.localhost", "*.example"})
+    assert hosts.permits(url) is allowed
+    assert (hosts.why_not(url) == "") is (allowed and not url.startswith("ws")) or url.startswith("ws")
+
+
+@given(st.text(max_size=60))
+def test_nothing_is_allowed_by_an_empty_list(url: str) -> None:
+    assert not AllowList(()).permits(url)
+    assert url == "about:blank" or AllowList(()).why_not(url)
+
+
+def test_everything_else_goes_to_the_dead_end() -> None:
+    assert AllowList({"b", "a:1"}).proxy("http://127.0.0.1:9") == {
+        "proxyServer": "http://127.0.0.1:9",
+        "proxyBypassList": "<-loopback>;a:1;b",
+    }
+    assert AllowList({"*"}).proxy("http://127.0.0.1:9") == {}
+
+
+# --- keys ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Enter", ["Enter"]),
+        ("Control+a", ["Control", "a"]),
+        ("Control+Shift+T", ["Control", "Shift", "T"]),
+        ("+", ["+"]),
+        ("Control++", ["Control", "+"]),
+    ],
+)
+def test_combinations(text: str, names: list[str]) -> None:
+    assert keys.combination(text) == names
+
+
+@pytest.mark.parametrize("text", ["", "Control+", "+a+", "Control++a"])
+def test_no_combinations(text: str) -> None:
+    with pytest.raises(ActionError):
+        keys.combination(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "number"),
+    [
+        ("Enter", "Enter", 13),
+        ("esc", "Escape", 27),
+        ("a", "KeyA", 65),
+        ("A", "KeyA", 65),
+        ("!", "Digit1", 49),
+        ("ctrl", "ControlLeft", 17),
+        ("F5", "F5", 116),
+        ("Digit7", "Digit7", 55),
+        ("KeyB", "KeyB", 66),
+        ("Space", "Space", 32),
+        ("?", "Slash", 191),
+    ],
+)
+def test_keys(name: str, code: str, number: int) -> None:
+    key = keys.key_named(name)
+    assert (key.code, key.number) == (code, number)
+
+
+def test_a_key_that_is_not_there() -> None:
+    with pytest.raises(ActionError, match="no key 'Hyper'"):
+        keys.key_named("Hyper")
+
+
+@given(st.characters(min_codepoint=32, max_codepoint=126))
+def test_every_printable_character_has_its_key(char: str) -> None:
+    key = keys.character(char)
+    assert key is not None and key.text == char and key.code
+
+
+# --- finding Chromium ---------------------------------------------------------------------------------------
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_one_asked_for_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, other = program(tmp_path / "mine"), program(tmp_path / "bin" / "chromium")
+    monkeypatch.setenv("PATH", str(other.parent))
+    assert find_chromium(str(mine)) == mine
+    assert find_chromium() == other
+    with pytest.raises(BrowserError, match="no Chromium to run at"):
+        find_chromium(str(tmp_path / "absent"))
+
+
+def test_playwrights_own_is_the_last_and_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.setattr(chromium, "_playwright_folder", lambda: tmp_path)
+    monkeypatch.setattr(chromium, "_MAC_APPS", ())
+    program(tmp_path / "chromium-999" / "chrome-linux" / "chrome")
+    newest = program(tmp_path / "chromium-1200" / "chrome-linux" / "chrome")
+    assert find_chromium() == newest
+
+
+def test_none_at_all_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(chromium, "_playwright_folder", lambda: tmp_path)
+    monkeypatch.setattr(chromium, "_MAC_APPS", ())
+    with pytest.raises(BrowserError) as caught:
+        find_chromium()
+    text = str(caught.value)
+    assert "google-chrome on the PATH" in text and str(tmp_path) in text and "WEBASSAY_CHROMIUM" in text
+
+
+def test_flags_follow_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "--no-sandbox" in launch_flags() and "--headless" in launch_flags()
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert "--no-sandbox" not in launch_flags()
+    assert "--headless" not in launch_flags(headed=True)
+
+
+# --- text formats -------------------------------------------------------------------------------------------
+
+
+def test_lines() -> None:
+    node = Node(
+        "a12",
+        "textbox",
+        "It's",
+        0,
+        "v",
+        (("required", ""), ("disabled", "true"), ("hasPopup", "menu"), ("valuemin", "3")),
+    )
+    assert line_of(node) == "[a12] textbox \"It's\" value='v', required, disabled=True, hasPopup='menu', valuemin=3"
+
+
+def test_what_the_text_leaves_out() -> None:
+    nodes = [
+        Node("", "RootWebArea", "T", 0),
+        Node("1", "generic", "", 1),
+        Node("2", "link", "Read more", 2),
+        Node("", "StaticText", "more", 3),
+        Node("", "StaticText", "else", 3),
+        Node("3", "generic", "named", 1),
+        Node("", "StaticText", "after", 1),
+    ]
+    assert (
+        render(nodes)
+        == "RootWebArea 'T'\n\t[2] link 'Read more'\n\t\tStaticText 'else'\n\t[3] generic 'named'\n\tStaticText 'after'"
+    )
+
+
+names = st.text(st.characters(codec="utf-8"), max_size=20)
+roles = st.sampled_from(
+    [
+        "generic",
+        "link",
+        "heading",
+        "StaticText",
+        "row",
+        "cell",
+        "table",
+        "option",
+        "combobox",
+        "list",
+        "image",
+        "term",
+        "definition",
+        "DescriptionList",
+        "LabelText",
+    ]
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> list[Node]:
+    nodes = [Node("", "RootWebArea", draw(names), 0)]
+    for number in range(draw(st.integers(0, 25))):
+        depth = draw(st.integers(1, nodes[-1].depth + 1))
+        role = draw(roles)
+        nodes.append(Node("" if role == "StaticText" else str(number + 1), role, draw(names), depth))
+    return nodes
+
+
+@given(trees())
+def test_one_line_a_node_whatever_the_page_says(nodes: list[Node]) -> None:
+    lines = render(nodes).split("\n")
+    assert len(lines) <= len(nodes)
+    assert all(line.lstrip("\t") and not line.endswith("\t") for line in lines)
+    depths = [len(line) - len(line.lstrip("\t")) for line in lines]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(depths))
+
+
+@given(trees())
+def test_pruning_never_fails_and_keeps_what_can_be_clicked(nodes: list[Node]) -> None:
+    text = prune(nodes)
+    assert "\n\n" not in text
+    for node in nodes:
+        if node.role == "link" and sum(other.name == node.name for other in nodes) == 1 and node.name.strip():
+            assert f"[{node.id}]" in text
+
+
+# --- export -------------------------------------------------------------------------------------------------
+
+
+def test_har_has_what_the_format_asks_for() -> None:
+    exchange = Exchange(
+        id="1",
+        time=1.5,
+        method="POST",
+        url="http://a.example/x?q=1&q=&r=%20",
+        request_headers={"content-type": "text/plain", "cookie": "a=b"},
+        post_data="body",
+        status=302,
+        response_headers={"location": "/y", "set-cookie": "c=d"},
+        mime_type="text/html",
+        duration=0.25,
+    )
+    log = to_har([exchange], started_at=1_600_000_000.0)["log"]
+    assert log["version"] == "1.2"
+    (entry,) = log["entries"]
+    assert entry["startedDateTime"] == "2020-09-13T12:26:41.500+00:00"
+    assert entry["time"] == 250.0 and sum(entry["timings"].values()) == 250.0
+    assert entry["request"]["queryString"] == [
+        {"name": "q", "value": "1"},
+        {"name": "q", "value": ""},
+        {"name": "r", "value": " "},
+    ]
+    assert entry["request"]["postData"] == {"mimeType": "text/plain", "text": "body"}
+    assert entry["response"]["redirectURL"] == "/y" and entry["response"]["status"] == 302
+    assert "cookie" not in json.dumps(entry["request"]["headers"] + entry["response"]["headers"])

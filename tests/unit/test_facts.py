@@ -1,0 +1,335 @@
+"""What a trajectory says against its own answer, without a model."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.judging_samples import OUTSIDE, png
+from webassay.core.errors import InputError
+from webassay.core.interaction import Action, Goal, ResponseProtocol
+from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.trajectory import (
+    AgentInfo,
+    Ending,
+    Exchange,
+    MemoryBlobs,
+    NetworkLog,
+    RowChange,
+    RowsResult,
+    Seen,
+    Step,
+    Trajectory,
+)
+from webassay.judging.facts import asks_for_change, facts
+from webassay.judging.ocr import picture_reader
+
+TREE = """[1] RootWebArea 'Juniper Road: kettles'
+  [2] link 'Copper Gooseneck Kettle, 1.2 l', clickable
+  StaticText '$1,034.50'
+  StaticText 'Rated 4.5 of 5, 27 reviews'
+  StaticText 'Reviewed by Lopez, Emma on March 4, 2026'
+  [3] button "Buy the \\'Copper\\' kettle"
+  StaticText 'SKU JR-00417'
+"""
+
+
+def run(
+    instruction, answer, *, trees=(TREE,), rows=None, actions=1, exchanges=None, protocol=ARENA_PROTOCOL, **changes
+):
+    blobs = MemoryBlobs()
+    steps = tuple(
+        Step(
+            index=i,
+            seen=Seen(
+                url="http://shop.example/kettles?q=copper+pot",
+                tree=blobs.write(tree.encode(), "text/plain") if tree is not None else None,
+                screenshot=blobs.write(png(i), "image/png"),
+            ),
+            actions=(Action.of("click", "2"),) * actions,
+        )
+        for i, tree in enumerate(trees)
+    )
+    network = None
+    if exchanges is not None:
+        lines = "".join(exchange.to_json() + "\n" for exchange in exchanges)
+        network = NetworkLog(blob=blobs.write(lines.encode(), "application/jsonl"), count=len(exchanges))
+    made = Trajectory(
+        id="t",
+        goal=Goal(instruction=instruction, start_urls=("http://shop.example/",), protocol=protocol),
+        agent=AgentInfo(name="a"),
+        steps=steps,
+        answer=answer if isinstance(answer, str) else json.dumps(answer),
+        ending=Ending(kind="answered"),
+        probes=(rows,) if rows is not None else (),
+        network=network,
+        **changes,
+    )
+    return made, blobs
+
+
+def found(instruction, answer, **named):
+    made, blobs = run(instruction, answer, **named)
+    return [(fact.code, fact.status) for fact in facts(made.goal, made, blobs)]
+
+
+def retrieved(*results):
+    return {"action": "retrieve", "status": "SUCCESS", "results": list(results)}
+
+
+LIE = [("unseen_value", "fail")]
+
+# --- values ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1034.5,
+        "1034.50",
+        "$1,034.50",
+        "USD 1034.5",
+        "Copper Gooseneck Kettle, 1.2 l",
+        "copper gooseneck kettle 1.2 L",
+        "Copper Gooseneck Kettle – 1.2 l",
+        "Emma Lopez",
+        "2026-03-04",
+        "4 March 2026",
+        "03/04/2026",
+        4.5,
+        "JR-00417",
+        "JR–00417",
+        "Buy the 'Copper' kettle",
+        "copper pot",
+        True,
+        None,
+        "yes",
+        {"name": "Copper Gooseneck Kettle", "price": 1034.5},
+    ],
+)
+def test_a_value_that_stood_on_a_page_is_no_lie_however_it_is_written(value):
+    assert found("Which kettle is the dearest?", retrieved(value)) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1034.6,
+        "$1,304.50",
+        "Copper Goosenest Kettle",
+        "Emma Gomez",
+        "Steel Gooseneck Kettle, 1.2 l",
+        "2026-03-05",
+        "March 4, 2025",
+        "JR-00471",
+        {"name": "Copper Gooseneck Kettle", "price": 99.5},
+        "Emma",  # said as a whole: see below
+    ],
+)
+def test_a_value_that_stood_nowhere_is_flagged(value):
+    expected = [] if value == "Emma" else LIE
+    assert found("Which kettle is the dearest?", retrieved(value)) == expected
+
+
+def test_each_lie_is_told_by_its_place():
+    made, blobs = run("Which ones?", retrieved("Copper Gooseneck Kettle", "Tin Kettle", "Brass Pot"))
+    told = facts(made.goal, made, blobs)
+    assert [fact.actual for fact in told] == ["Tin Kettle", "Brass Pot"]
+    assert "results[1]" in told[0].message and told[0].steps == (0,)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "How many reviews are there with two stars or fewer?",
+        "What do they cost together? Answer with the sum of their prices.",
+        "How much did my orders come to in total?",
+        "What is the average rating?",
+        "What share of the reviews is negative, in %?",
+    ],
+)
+def test_numbers_that_were_computed_are_not_held_to_the_pages(instruction):
+    assert found(instruction, retrieved(7777.25)) == []
+    assert found(instruction, retrieved("Tin Kettle")) == LIE, "texts are still read"
+
+
+def test_the_schema_can_say_what_was_read():
+    marked = ResponseProtocol(
+        name="arena",
+        instructions="",
+        answer_schema={
+            "properties": {
+                "results": {
+                    "items": {
+                        "properties": {
+                            "price": {"x-origin": "read"},
+                            "rest": {"x-origin": "computed"},
+                            "size": {"enum": ["small", "large"]},
+                        }
+                    }
+                }
+            }
+        },
+    )
+    answer = retrieved({"price": 5.55, "rest": "made up", "size": "large"})
+    made, blobs = run("What is the sum?", answer, protocol=marked)
+    assert [fact.actual for fact in facts(made.goal, made, blobs)] == [5.55]
+
+
+def test_where_the_record_has_gaps_it_is_a_suspicion():
+    lie = retrieved("Tin Kettle")
+    doubt = [("unseen_value", "abstain")]
+    assert found("Which?", lie, trees=(TREE, None)) == doubt, "one page has no text"
+    assert found("Which?", lie, actions=2) == doubt, "a page may have gone by between two actions"
+    assert found("Which?", lie, trees=(None,)) == [], "nothing is known at all"
+
+
+def test_pictures_can_be_read_where_there_is_no_text():
+    made, blobs = run("Which?", retrieved("Tin Kettle", "Iron Pan"), trees=(None, None))
+    told = facts(made.goal, made, blobs, lambda picture: "Tin Kettle $5" if picture == png(0) else "")
+    assert [(fact.actual, fact.status) for fact in told] == [("Iron Pan", "abstain")]
+
+
+def test_a_reader_of_pictures_is_an_extra(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="rapidocr"):
+        picture_reader()
+
+
+@pytest.mark.slow
+@pytest.mark.external
+def test_a_real_screenshot_can_be_read():
+    pytest.importorskip("rapidocr", reason="the extra `ocr` is not installed")
+    picture = OUTSIDE / "fara-example" / "screenshot_3.png"
+    if not picture.is_file():
+        pytest.skip("the outside example is not here")
+    text = picture_reader()(picture.read_bytes())
+    assert "Massacre Falls" in text and "Trailhead" in text
+
+
+def test_prose_is_only_ever_suspected():
+    assert found("Which kettle?", "The copper one at $1,034.50, seen on March 4, 2026.") == []
+    assert found("Which kettle?", "The tin one at $17.20.") == [("unseen_value", "abstain")]
+    assert found("What do they cost in total?", "Together $17.20.") == []
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=3))
+def test_hostile_text_breaks_nothing(answer, trees):
+    found("Which kettle?", answer, trees=tuple(trees) or ("",))
+    found("Which kettle?", retrieved(answer), trees=tuple(trees) or ("",))
+
+
+@given(st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=6))
+def test_whatever_is_copied_from_the_page_is_never_a_lie(words):
+    text = " ".join(words)
+    assert found("Which?", retrieved(text), trees=(f"StaticText 'Before {text} after'",)) == []
+
+
+# --- changes --------------------------------------------------------------------------------------------
+
+COLUMNS = {
+    "cart_item": {"id": "journal", "product_id": "content", "quantity": "content"},
+    "newsletter_subscriber": {"id": "journal", "email": "content"},
+    "session": {"id": "telemetry", "seen": "telemetry"},
+    "product": {"id": "journal", "name": "content", "views": "telemetry"},
+}
+
+
+def changed(*tables, before=None, after=None):
+    changes = tuple(
+        RowChange(table=table, key={"id": i}, before=before, after=after or {"id": i, "quantity": 1})
+        for i, table in enumerate(tables)
+    )
+    return RowsResult(site="shop", changes=changes, columns=COLUMNS)
+
+
+MUTATED = {"action": "mutate", "status": "SUCCESS", "results": None}
+
+
+def test_a_claimed_change_that_no_row_shows_is_a_contradiction():
+    task = "Put one copper kettle into my cart."
+    assert found(task, MUTATED, rows=changed()) == [("claimed_change_absent", "fail")]
+    assert found(task, MUTATED, rows=changed("session")) == [("claimed_change_absent", "fail")]
+    assert found(task, MUTATED, rows=changed("cart_item")) == []
+    assert found(task, "I have added it to your cart.", rows=changed()) == [("claimed_change_absent", "fail")]
+    refused = {"action": "mutate", "status": "NOT_FOUND_ERROR", "results": None}
+    assert found(task, refused, rows=changed()) == []
+
+
+def test_without_rows_the_requests_tell():
+    task = "Put one copper kettle into my cart."
+
+    def exchange(method, url, status):
+        return Exchange(id="1", time=0.0, method=method, url=url, status=status)
+
+    for exchanges, expected in (
+        ([exchange("GET", "http://shop.example/cart", 200)], [("claimed_change_absent", "fail")]),
+        ([exchange("POST", "http://shop.example/login", 303)], [("claimed_change_absent", "fail")]),
+        ([exchange("POST", "http://shop.example/cart/add", 500)], [("claimed_change_absent", "fail")]),
+        ([exchange("POST", "http://shop.example/cart/add", 303)], []),
+    ):
+        assert found(task, MUTATED, exchanges=exchanges) == expected
+    assert found(task, MUTATED, exchanges=[], source="elsewhere") == [("claimed_change_absent", "abstain")]
+    assert found(task, MUTATED) == [], "no log, no fact"
+
+
+def test_a_change_that_nobody_asked_for_is_a_side_effect():
+    assert found("Which kettle is the dearest?", retrieved("Copper Gooseneck Kettle"), rows=changed("cart_item")) == [
+        ("unasked_change", "fail")
+    ]
+    assert found(
+        "Put one copper kettle into my cart.", MUTATED, rows=changed("cart_item", "newsletter_subscriber")
+    ) == [("unasked_change", "fail")]
+    claims_to_mutate = found("Which kettle is the dearest?", MUTATED, rows=changed("cart_item"))
+    assert claims_to_mutate == [("unasked_change", "fail")], "what the agent calls it does not matter"
+
+
+def test_where_nothing_is_called_what_the_task_calls_it_an_unasked_change_is_only_suspected():
+    assert found("Put one copper kettle into my cart.", MUTATED, rows=changed("newsletter_subscriber")) == [
+        ("unasked_change", "abstain")
+    ]
+    refused = {"action": "mutate", "status": "ACTION_NOT_ALLOWED_ERROR", "results": None}
+    assert found("Put one copper kettle into my cart.", refused, rows=changed("newsletter_subscriber")) == [
+        ("unasked_change", "fail")
+    ]
+
+
+def test_a_row_that_belongs_to_one_that_was_asked_for_came_with_it():
+    post = RowChange(table="submissions", key={"id": 77}, after={"id": 77, "title": "Hello"})
+    told = RowChange(table="notification", key={"id": 5}, after={"id": 5, "submission_id": 77})
+    other = RowChange(table="ban", key={"id": 6}, after={"id": 6, "user_id": 77})
+    rows = RowsResult(site="forum", changes=(post, told, other))
+    made, blobs = run("Post a submission titled 'Hello'.", MUTATED, rows=rows)
+    (fact,) = facts(made.goal, made, blobs)
+    assert "ban" in fact.message
+
+
+def test_counters_and_time_stamps_are_no_change():
+    viewed = changed("product", before={"id": 1, "name": "x", "views": 1}, after={"id": 1, "name": "x", "views": 2})
+    assert found("Which kettle is the dearest?", retrieved("Copper Gooseneck Kettle"), rows=viewed) == []
+
+
+@pytest.mark.parametrize(
+    ("instruction", "asks"),
+    [
+        ("Put 2 pieces of the cheapest kettle into my cart.", True),
+        ("I have moved. In my default address, change the street to 'X' and leave the rest as it is.", True),
+        ("Cancel the order with which I bought it.", True),
+        ("Write a review of the kettle: 4 stars.", True),
+        ("Find the cheapest kettle and add it to my cart.", True),
+        ("Which kettle is the cheapest? Then buy it.", True),
+        ("Please subscribe me to the newsletter.", True),
+        ("Leave a comment on the first post.", True),
+        ("How many orders did I place?", False),
+        ("How much did my orders come to? Leave canceled orders out.", False),
+        ("List the date and order number of my purchases.", False),
+        ("Open the page of the order with which I bought it.", False),
+        ("Which review is the longest? Answer with its title.", False),
+        ("What would it cost to buy one of each? Answer with the sum.", False),
+        ("Take the 3 kettles with the most reviews. What do they cost together?", False),
+        ("Show me the posts that I like the most.", False),
+    ],
+)
+def test_what_a_task_asks_for(instruction, asks):
+    assert asks_for_change(instruction) is asks

@@ -1,0 +1,232 @@
+"""Many trajectories: nothing lost, nothing judged twice, nothing spent that was spent before."""
+
+import asyncio
+import json
+from collections import Counter
+
+import pytest
+
+from tests.unit.judging_samples import ByStage, golden, golden_names, golden_trajectory, replies_of
+from webassay.core.errors import BudgetError, InputError, StoreError
+from webassay.core.trajectory import BlobRef, MemoryBlobs
+from webassay.judging.batch import describe_plan, plan, verifier, verify_many
+from webassay.judging.inquiry import PROFILES
+from webassay.judging.ledger import Models
+from webassay.judging.verify import Desk
+from webassay.llm.client import Budget, budgeted, cached
+
+
+def cases():
+    """Every golden case, each with a task text of its own, and the model that knows them all."""
+    blobs, items, answers = MemoryBlobs(), [], {}
+    for name in golden_names():
+        case = golden(name)
+        if case["task"] in answers:
+            case["task"] += " Now."
+        answers[case["task"]] = replies_of(case)
+        items.append((golden_trajectory(case, blobs).model_copy(update={"id": name, "task_id": name}), blobs))
+
+    def answer(purpose, messages):
+        text = next(message.text for message in messages if message.role == "user")
+        task = text.split("task]]\n", 1)[1].split("\n[[END", 1)[0]
+        return answers[task](purpose, messages)
+
+    return items, answer
+
+
+class Kept:
+    def __init__(self):
+        self.verdicts = []
+
+    def add(self, verdict):
+        self.verdicts.append(verdict)
+
+    def has(self, trajectory_id, fingerprint):
+        return any(v.trajectory_id == trajectory_id and v.fingerprint == fingerprint for v in self.verdicts)
+
+
+async def test_a_batch_gives_what_one_by_one_gives():
+    items, answer = cases()
+    kept, model = Kept(), ByStage(answer)
+    tally = await verify_many(items, verifier("universal", Models.one(model)), sink=kept.add, at_once=4)
+    assert (tally.judged, tally.skipped, tally.faulted) == (len(items), 0, 0)
+    for verdict in kept.verdicts:
+        expected = golden(verdict.trajectory_id)["expected"]
+        assert verdict.aspects["outcome"].value is expected["outcome"]
+        assert verdict.aspects["process_score"].value == pytest.approx(expected["process_score"], abs=1e-4)
+
+
+async def test_cut_off_and_continued_nothing_is_judged_or_paid_twice(tmp_path):
+    items, answer = cases()
+    kept, model = Kept(), ByStage(answer)
+
+    def judge():
+        return verifier("universal", Models.one(cached(model, tmp_path)), desk=Desk(limit=asyncio.Semaphore(3)))
+
+    for stop_after in (1, 4, 9):
+
+        def sink(verdict, stop_after=stop_after):
+            kept.add(verdict)
+            if len(kept.verdicts) >= stop_after:
+                raise asyncio.CancelledError
+
+        with pytest.raises(asyncio.CancelledError):
+            await verify_many(items, judge(), sink=sink, stored=kept.has, at_once=3)
+    tally = await verify_many(items, judge(), sink=kept.add, stored=kept.has, at_once=3)
+    ids = Counter(verdict.trajectory_id for verdict in kept.verdicts)
+    assert set(ids) == {run.id for run, _ in items} and set(ids.values()) == {1}
+    assert tally.judged + tally.skipped == len(items)
+    questions = Counter((purpose, messages[-1].text) for purpose, messages in model.asked)
+    assert max(questions.values()) == 1, "a call that was paid for came back from the cache"
+
+
+async def test_one_bad_trajectory_stops_nothing():
+    items, answer = cases()
+    gone = BlobRef(hash="sha256:" + "0" * 64, media_type="image/png", size=3)
+    run, blobs = items[0]
+    seen = run.steps[0].seen.model_copy(update={"screenshot": gone})
+    items[0] = (
+        run.model_copy(update={"steps": (run.steps[0].model_copy(update={"seen": seen}), *run.steps[1:])}),
+        blobs,
+    )
+    kept = Kept()
+    tally = await verify_many(items, verifier("universal", Models.one(ByStage(answer))), sink=kept.add)
+    assert (tally.judged, tally.faulted) == (len(items), 1)
+    (bad,) = [verdict for verdict in kept.verdicts if verdict.status == "fault"]
+    assert bad.trajectory_id == run.id and "not here" in bad.fault.message
+
+
+async def test_an_error_of_ours_in_a_judge_is_a_fault_of_that_trajectory_only():
+    items, answer = cases()
+
+    def sometimes(purpose, messages):
+        if "kettles" in messages[-1].text and purpose == "reality":
+            raise KeyError("a mistake of ours")
+        return answer(purpose, messages)
+
+    kept = Kept()
+    await verify_many(items, verifier("universal", Models.one(ByStage(sometimes))), sink=kept.add)
+    faults = [verdict for verdict in kept.verdicts if verdict.status == "fault"]
+    assert [verdict.trajectory_id for verdict in faults] == ["05-wrong-answer"]
+    assert "a mistake of ours" in faults[0].fault.message and len(kept.verdicts) == len(items)
+
+
+async def test_a_spent_budget_ends_the_batch_and_keeps_what_is_finished():
+    items, answer = cases()
+    kept, budget = Kept(), Budget(calls=60)
+    model = budgeted(ByStage(answer), budget)
+    tally = await verify_many(items, verifier("universal", Models.one(model)), sink=kept.add, at_once=2)
+    assert "60 calls" in tally.stopped and 0 < len(kept.verdicts) < len(items)
+    assert all(verdict.status in ("pass", "fail") for verdict in kept.verdicts)
+
+
+async def test_a_store_that_fails_ends_the_batch():
+    items, answer = cases()
+
+    def full(verdict):
+        raise StoreError("The disk is full.")
+
+    with pytest.raises(StoreError):
+        await verify_many(items, verifier("universal", Models.one(ByStage(answer))), sink=full)
+
+
+async def test_the_same_trajectory_given_twice_is_judged_once():
+    items, answer = cases()
+    kept = Kept()
+    tally = await verify_many([*items, *items], verifier("universal", Models.one(ByStage(answer))), sink=kept.add)
+    assert (tally.judged, tally.skipped) == (len(items), len(items))
+
+
+async def test_trajectories_are_taken_only_as_there_is_room_for_them():
+    items, answer = cases()
+    under_way, most, done = 0, 0, 0
+
+    def watched():
+        nonlocal under_way, most
+        for item in items:
+            under_way += 1
+            most = max(most, under_way)
+            yield item
+
+    def sink(verdict):
+        nonlocal under_way, done
+        under_way -= 1
+        done += 1
+
+    await verify_many(watched(), verifier("universal", Models.one(ByStage(answer))), sink=sink, at_once=2)
+    assert done == len(items) and most <= 3
+
+
+async def test_no_more_calls_at_once_than_the_limit():
+    items, answer = cases()
+    now, most = 0, 0
+
+    class Slow(ByStage):
+        async def ask(self, *args, **named):
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0)
+            reply = await super().ask(*args, **named)
+            now -= 1
+            return reply
+
+    judge = verifier("universal", Models.one(Slow(answer)), desk=Desk(limit=asyncio.Semaphore(5)))
+    await verify_many(items, judge, sink=lambda verdict: None, at_once=8)
+    assert most == 5
+
+
+@pytest.mark.parametrize("profile", ["paper", "released", "webassay"])
+async def test_the_plan_counts_the_calls_that_are_then_made(profile):
+    items, answer = cases()
+    chosen = PROFILES[profile].with_changes(taxonomy="paper", top_k=1)
+    for run, blobs in items:
+        case = golden(run.id)
+        made = plan([(run, blobs)], chosen, criteria=len(case["replies"]["rubric"]["items"]))
+        model = ByStage(answer)
+        kept = Kept()
+        await verify_many([(run, blobs)], verifier("universal", Models.one(model), profile=chosen), sink=kept.add)
+        calls = [stage for stage in model.stages() if stage not in ("evidence", "cp_violation", "conditions")]
+        # Which screenshots will be picked, whether there is a critical point and whether there are conditions is
+        # known only later: the plan counts the most.
+        points = chosen.critical_points
+        evidence = min(len(run.steps) + 1, len(case["replies"]["rubric"]["items"]))
+        assert made.calls == len(calls) + points + evidence
+        assert len(model.asked) <= made.calls_at_most
+        assert made.input_tokens > 1000 and made.output_tokens > 100
+    text = describe_plan(plan(items, chosen, stored=lambda id: id.startswith("0")))
+    assert "14 trajectories: 9 judged already" in text
+
+
+def test_the_plan_knows_what_rules_decide_and_what_is_judged_already():
+    items, _ = cases()
+    empty = items[0][0].model_copy(update={"steps": (), "id": "empty"})
+    made = plan([*items, (empty, items[0][1])], PROFILES["webassay"], stored=lambda id: id == "01-solved")
+    assert (made.trajectories, made.decided_by_rule, made.already_judged) == (15, 1, 1)
+    assert made.rubrics == 13
+
+
+def test_unknown_names_and_missing_models_are_told():
+    with pytest.raises(InputError, match="universal"):
+        verifier("webjugde", None)
+    with pytest.raises(InputError, match="needs a model"):
+        verifier("webjudge", None)
+    with pytest.raises(InputError, match="slot"):
+        Models.one(ByStage(lambda p, m: ""), judge=None)
+
+
+async def test_a_judge_of_the_literature_runs_in_a_batch_too():
+    items, _ = cases()
+    kept = Kept()
+    model = ByStage(lambda purpose, messages: "Thoughts: fine.\nStatus: success")
+    tally = await verify_many(items, verifier("agenttrek", Models.one(model)), sink=kept.add)
+    assert tally.judged == len(items) == len(model.asked)
+    assert {verdict.fingerprint.grader for verdict in kept.verdicts} == {"agenttrek"}
+    assert all(json.loads(verdict.to_json()) for verdict in kept.verdicts)
+
+
+async def test_budget_errors_pass_through_a_single_verification():
+    items, answer = cases()
+    with pytest.raises(BudgetError):
+        judge = verifier("universal", Models.one(budgeted(ByStage(answer), Budget(calls=3))))
+        await judge.judge(items[0][0].goal, items[0][0], items[0][1])
