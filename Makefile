@@ -36,11 +36,11 @@ $(TEST_READY): requirements-dev.lock $(DEMO_READY)
 demo: $(DEMO_READY)  ## Agents evaluated end to end on the embedded shop
 	$(BIN)/webassay demo
 
-test: setup check  ## Everything that must hold, in minutes
-	$(PYTEST) -n $(WORKERS) -m "not slow" -q
+test: setup  ## Everything that must hold, in minutes
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not slow" -q
 
 test-full: setup check  ## Also what takes long
-	$(PYTEST) -n $(WORKERS) -q
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -q
 
 check: setup  ## Style and types
 	$(BIN)/ruff check .

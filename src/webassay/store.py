@@ -127,12 +127,12 @@ class Store:
         return None
 
     def set(self, key: str, value: str) -> None:
-        with _named(self.path / LEDGER), self._db:
+        with _named(self.path / LEDGER), self._transaction():
             self._db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))
 
     def plan(self, units: Sequence[UnitOfWork]) -> None:
         """Adds what is not planned yet; a plan only grows."""
-        with _named(self.path / LEDGER), self._db:
+        with _named(self.path / LEDGER), self._transaction():
             known = {row[0] for row in self._db.execute("SELECT id FROM unit")}
             new = [unit for unit in units if unit.id not in known]
             self._db.executemany(
@@ -161,7 +161,7 @@ class Store:
             return int(self._db.execute("SELECT count(*) FROM trajectory WHERE unit = ?", (unit_id,)).get)
 
     def add_trajectory(self, unit_id: str, trajectory: Trajectory) -> None:
-        with _named(self.path / LEDGER), self._db:
+        with _named(self.path / LEDGER), self._transaction():
             self._db.execute(
                 "INSERT INTO trajectory VALUES (?, ?, ?, ?, ?)",
                 (
@@ -174,7 +174,7 @@ class Store:
             )
 
     def add_verdict(self, verdict: Verdict) -> None:
-        with _named(self.path / LEDGER), self._db:
+        with _named(self.path / LEDGER), self._transaction():
             fingerprint = verdict.fingerprint
             self._db.execute(
                 "INSERT INTO verdict (trajectory, grader, fingerprint, record) VALUES (?, ?, ?, ?)",
@@ -258,6 +258,17 @@ class Store:
 
     # --- inside ---------------------------------------------------------------------------------------------
 
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing. Not apsw's own: a full disk rolls back by itself, and rolling back again hides why."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
     def _take_lock(self) -> None:
         with _named(self.path / ".lock"):
             self._lock = (self.path / ".lock").open("ab")
@@ -288,7 +299,7 @@ class Store:
         if pending and not writable:
             raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")
         for name, sql in pending:
-            with self._db:
+            with self._transaction():
                 self._db.execute("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY) WITHOUT ROWID")
                 self._db.execute(sql)
                 self._db.execute("INSERT INTO migration VALUES (?)", (name,))

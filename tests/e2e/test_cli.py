@@ -1,27 +1,44 @@
 """The command line as a new user meets it, mostly with wrong input: a clear message, what to do, nothing lost."""
 
+import io
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 
 import pytest
 
+from webassay.cli import main
 from webassay.store import LEDGER, Store
 
 
-def webassay(*words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "webassay", *words],
-        cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=110, check=False,
-    )  # fmt: skip
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def refused(done: subprocess.CompletedProcess, *said: str, code: int = 2) -> None:
+def webassay(*words: str, env: dict[str, str] | None = None) -> Done:
+    """In this process: what a command says and how it ends is the same, and the tests need not import it all again."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["webassay", *words])
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def refused(done: Done, *said: str, code: int = 2) -> None:
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("error: "), done.stderr
@@ -125,6 +142,19 @@ def test_run_grade_report(tmp_path):
     assert "oracle" in page.read_text()
     assert json.loads(webassay("report", out, "--json").stdout)["agents"]
     refused(webassay("report", out, "--html", "/nowhere/report.html"), "/nowhere/report.html")
+
+    assert "oracle" in webassay("compare", out, "--anchor", "oracle", "--markdown").stdout
+    assert "oracle" in webassay("leaderboard", out, "--csv").stdout
+    refused(webassay("compare", out, "--anchor", "nobody"), "nobody", "oracle")
+    assert json.loads(webassay("audit", "arena", "--runs", out, "--json").stdout)["tasks"] == 60
+    assert json.loads(webassay("subset", out, "--json").stdout)["tasks"] == []
+
+    # Without a model a judge abstains, and says what one would cost.
+    assert "trajectories" in webassay("verify", out, "--dry-run").stdout
+    judged = [json.loads(line) for line in webassay("verify", out, "--json").stdout.splitlines()]
+    assert [one["status"] for one in judged] == ["abstain", "abstain"]
+    refused(webassay("verify", out, "--verifier", "webjudge"), "needs a model", "--model")
+    refused(webassay("verify", out, "--profile", "papr"), "paper")
 
     # Other tasks do not go into the same place.
     refused(webassay(*words[:-1], "shop.low-reviews"), "run of other tasks")

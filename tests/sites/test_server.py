@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import socket
+import sys
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
@@ -268,3 +269,19 @@ async def test_an_obstacle_that_makes_no_sense_is_refused(stage: ArenaStage, dat
 async def test_an_obstacle_before_a_site_that_is_not_there_is_refused(stage: ArenaStage) -> None:
     with pytest.raises(InputError, match="elsewhere"):
         await stage.obstruct("elsewhere", [])
+
+
+@pytest.mark.parametrize("unread", [False, True], ids=["quietly", "with an answer unread"])
+async def test_the_server_ends_when_its_parent_is_gone(unread: bool) -> None:
+    """A parent that is killed with an answer unread resets the connection instead of closing it."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "webassay.sites.server", str(theirs.fileno()), pass_fds=[theirs.fileno()]
+        )
+    settings = {"id": 0, "sites": SITES, "cache": "", "port": 0, "sys_path": sys.path}
+    with ours:
+        ours.sendall(server.frame(settings))
+        # Its first byte shows that it is there; the rest of the answer is read, or is not.
+        assert await asyncio.to_thread(ours.recv, 1 if unread else 65_536)
+    assert await asyncio.wait_for(process.wait(), 20) == 0

@@ -109,7 +109,7 @@ async def faults(page: Page, paths: list[str]) -> dict[str, list[str]]:
     return {path: problems for path, problems in found.items() if problems}
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"])
 async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Shop, size: dict[str, int]) -> None:
     async with shop.open(MARCUS, viewport=size) as (world, page):
         slug = busy_product(world)
@@ -127,6 +127,7 @@ async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Shop, size
         )
 
 
+@pytest.mark.slow
 async def test_the_account_has_no_serious_accessibility_fault(shop: Shop) -> None:
     async with shop.open(MARCUS) as (world, page):
         order = world.scalar("SELECT number FROM orders WHERE customer_id = ? ORDER BY id DESC", one_id(world, MARCUS))
@@ -137,6 +138,7 @@ async def test_the_account_has_no_serious_accessibility_fault(shop: Shop) -> Non
         assert not await faults(page, paths)
 
 
+@pytest.mark.slow
 async def test_the_checkout_has_no_serious_accessibility_fault(shop: Shop) -> None:
     async with shop.open(MARCUS) as (_, page):
         assert not await faults(page, ["/cart?state=TX&method=express", "/checkout/shipping"])

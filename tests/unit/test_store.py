@@ -1,9 +1,11 @@
 """The run directory: what is in it is whole, and what is not is missing, never wrong."""
 
+import errno
 import multiprocessing
 import os
 import signal
 import time
+from pathlib import Path
 
 import apsw
 import pytest
@@ -138,6 +140,28 @@ def test_a_ledger_from_the_future_is_refused(tmp_path):
         db.execute("INSERT INTO migration VALUES ('999-telepathy')")
     with pytest.raises(StoreError, match="newer webassay"):
         Store.open(tmp_path / "run")
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path, monkeypatch):
+    with Store.create(tmp_path / "run") as store:
+        units = [unit(number) for number in range(400)]
+        store.plan(units)
+        store._db.pragma("max_page_count", 40)
+        with pytest.raises(StoreError, match="The disk is full") as caught:
+            for planned in units:
+                store.add_trajectory(planned.id, attempt(planned, 0))
+        assert "run the same command again" in caught.value.hint
+        finished = len(list(store.trajectories()))
+        store._db.pragma("max_page_count", 1_000_000)
+        assert len(store.unfinished()) == 400 - finished
+
+        def no_room(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Path, "write_bytes", no_room)
+        with pytest.raises(StoreError, match="The disk is full"):
+            store.write(b"a picture", "image/jpeg")
+    assert not list((tmp_path / "run" / "blobs").rglob(".*"))
 
 
 def _write_for_ever(path, ready):

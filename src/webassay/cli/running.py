@@ -107,6 +107,10 @@ def run(
     trials: Annotated[int, typer.Option("--trials", min=1, help="Times each agent plays each task.")] = 1,
     workers: Workers = 2,
     headed: Headed = False,
+    video: Annotated[bool, typer.Option("--video", help="A film of every episode, in the run directory.")] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="All that was said to Chromium, in the run directory.")
+    ] = False,
     allow: Allow = None,
     offline: Annotated[
         bool, typer.Option("--offline", help="Block every page; then `grade --activity off` shows what was known.")
@@ -136,7 +140,7 @@ def run(
     if not names:
         raise InputError("No agent was given.", hint="Give --agent NAME or --agent-cmd PROGRAM.")
     mind = Mind(model=model, preset=preset, max_usd=max_usd, cache=not no_cache) if model else None
-    mode = Mode(headed=headed, offline=offline, mind=mind, allow=tuple(allow or ()))
+    mode = Mode(headed, offline, mind, tuple(allow or ()), video=video, trace=trace)
     play(chosen, names, out, trials=trials, workers=workers, mode=mode)
     from webassay.store import Store
 
@@ -224,6 +228,8 @@ class Mode:
     mind: Mind | None = None
     allow: tuple[str, ...] = ()
     """Hosts beside those of the start pages; for open tasks."""
+    video: bool = False
+    trace: bool = False
 
 
 def _remember(store: "Store", chosen: "Selection", mode: Mode) -> None:
@@ -264,7 +270,7 @@ async def _ask_person(text: str) -> str:
 
 async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int, mode: Mode) -> None:
     from webassay import catalog as things
-    from webassay.browser.session import Browser
+    from webassay.browser.session import Browser, SessionSettings
     from webassay.episode import Scene
     from webassay.llm.client import close
     from webassay.run.local import Settings, grade_missing, run_units
@@ -285,7 +291,11 @@ async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int
 
         place = things.environment(catalog.tasks, common.cache_dir(), mode.allow)
         async with place as environment, Browser(chromium, headed=mode.headed) as browser:
-            scene = Scene(browser=browser, environment=environment, blobs=StoreBlobs(store), offline=mode.offline)
+            settings = SessionSettings(
+                video_dir=store.path / "video" if mode.video else None,
+                trace_dir=store.path / "trace" if mode.trace else None,
+            )
+            scene = Scene(browser, environment, StoreBlobs(store), settings=settings, offline=mode.offline)
             try:
                 await run_units(store, catalog, scene, graders, settings=Settings(workers=workers), watch=watch)
             finally:

@@ -387,9 +387,12 @@ async def _serve(server: Server, listener: socket.socket, channel: socket.socket
 
     def listen() -> None:
         # A thread: it notices that the parent is gone even while a site keeps the event loop busy.
-        while (command := _read_frame(channel)) is not None:
-            asyncio.run_coroutine_threadsafe(obey(command), loop)
-        os._exit(0)
+        try:
+            while (command := _read_frame(channel)) is not None:
+                asyncio.run_coroutine_threadsafe(obey(command), loop)
+        finally:
+            # However it ended: a parent that was killed in the middle of a sentence resets the connection.
+            os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
     config = uvicorn.Config(
