@@ -70,7 +70,7 @@ bench-agents: setup  ## Our own time a step, without model and browser
 	$(BIN)/python scripts/bench_agents.py
 
 bench-verifier: setup  ## Trajectories a minute against a model of fixed latency
-	$(BIN)/python scripts/bench_verifier.py
+	$(BIN)/python scripts/bench_verifier.py --latency 1.0
 
 RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
 lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need

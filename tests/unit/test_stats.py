@@ -141,7 +141,7 @@ class TestPaired:
         assert stats.paired_difference(same, same).p_value == 1.0
 
 
-@pytest.mark.slow  # statsmodels takes long to import
+@pytest.mark.slow  # their correction takes a second an example
 @settings(max_examples=20)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_agrees_with_statsmodels(values: list[float]) -> None:
