@@ -184,3 +184,26 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     assert 1 <= finished < 12
     # Nothing is left running that could write to the store.
     Store.create(out).close()
+
+
+@pytest.mark.browser
+def test_ones_own_model_is_one_flag(tmp_path):
+    """Over a real socket: an endpoint of one's own, and an agent that asks it."""
+    said = '{"action": "retrieve", "status": "NOT_FOUND_ERROR", "error_details": "Nowhere."}'
+    script = tmp_path / "answers.jsonl"
+    script.write_text(json.dumps({"text": f"<action>send_msg_to_user({said!r})</action>"}) + "\n")
+    words = [sys.executable, "-u", "-m", "webassay", "model", "replay", str(script)]
+    endpoint = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        url = endpoint.stdout.readline().split()[2].rstrip(";")
+        out = str(tmp_path / "run")
+        done = webassay("run", "-a", "generic", "--model", f"openai:any@{url}", "--no-cache", "-o", out, "-n", "1",
+                        "--template", "shop.price-of-nothing")  # fmt: skip
+    finally:
+        endpoint.terminate()
+        endpoint.communicate(timeout=20)
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "run") as store:
+        ((_, trajectory),) = store.trajectories()
+    assert trajectory.answer == said
+    assert trajectory.steps[0].usage.calls == 1
