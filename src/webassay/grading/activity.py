@@ -43,10 +43,13 @@ class Visits:
         groups = [group for count in self._counts for group in count.check.visits]
         groups += [checkpoint.visits for checkpoint in checkpoints]
         self._sought = {id(pattern): _Sought(pattern) for group in groups for pattern in group}
+        self._only_requests = not self._sought and all(one.check.counting == "requests" for one in self._counts)
         self.settled = False
         """Whether there is nothing left to find."""
 
     def add(self, event: Event) -> None:
+        if self._only_requests and is_static(event):
+            return  # most of a log, and not worth a look at the answer
         status = event.status
         if status is None or event.blocked:
             return
@@ -67,15 +70,16 @@ class Visits:
         for one in sought:
             one.seen = one.pattern.status == status and page_matches(one.pattern, location)
         for count in counts:
-            if location.place in count.places and not self._proves_nothing(count.check, event, location):
+            if location.place in count.places and not self._proves_nothing(count.check, event, status, location):
                 count.number += 1
 
-    def _proves_nothing(self, check: ActivityCheck, event: Event, location: Location) -> bool:
+    def _proves_nothing(self, check: ActivityCheck, event: Event, status: int, location: Location) -> bool:
         """A log-in form, or the redirect that leads to one."""
         places = [location]
-        if check.not_counting and 300 <= (event.status or 0) < 400 and event.details.redirect:
+        target = event.redirect if check.not_counting and 300 <= status < 400 else ""
+        if target:
             with suppress(Unreadable):
-                places.append(self._sites.locate(urljoin(event.url, event.details.redirect)))
+                places.append(self._sites.locate(urljoin(event.url, target)))
         return any(page_matches(pattern, place) for pattern in check.not_counting for place in places)
 
     def loads(self, check: ActivityCheck) -> int:

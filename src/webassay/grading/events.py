@@ -13,7 +13,8 @@ import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Protocol
+from operator import attrgetter
+from typing import Any, BinaryIO, ClassVar, Protocol
 from urllib.parse import unquote
 
 import msgspec
@@ -35,7 +36,6 @@ class Details(msgspec.Struct):
     cookies: dict[str, str]
     body_type: str
     body: str
-    redirect: str
 
 
 class Event(Protocol):
@@ -64,11 +64,18 @@ class Event(Protocol):
         """Whether the recorder calls it a navigation; None: it does not say."""
 
     @property
+    def redirect(self) -> str:
+        """Where the answer sends the browser; empty: nowhere."""
+
+    @property
     def details(self) -> Details: ...
 
 
 def is_static(event: Event) -> bool:
-    return event.url.partition("?")[0].partition("#")[0].endswith(STATIC)
+    url = event.url
+    if "?" in url or "#" in url:
+        url = url.partition("?")[0].partition("#")[0]
+    return url.endswith(STATIC)
 
 
 def is_navigation(event: Event) -> bool:
@@ -90,7 +97,7 @@ def is_navigation(event: Event) -> bool:
 
 
 def events(log: NetworkLog, blobs: Blobs) -> Iterable[Event]:
-    """Every event of the log, in order."""
+    """Every event of the log, in order. A log that is small enough to be held comes as a list."""
     if log.format == "har":
         with blobs.open(log.blob) as stream:
             return _har(_mapped(stream))
@@ -157,26 +164,28 @@ class _Entry(msgspec.Struct, gc=False):
     blocked = False
     navigated = None
 
-    @property
-    def method(self) -> str:
-        return self.request.method
+    # Asked for every entry of a log: without a frame of Python's own each.
+    method: ClassVar[property] = property(attrgetter("request.method"))
+    url: ClassVar[property] = property(attrgetter("request.url"))
 
-    @property
-    def url(self) -> str:
-        return self.request.url
-
-    @property
-    def _place(self) -> str:
-        return f"The log's entry {self.url[:100]!r}"
+    def _part(self, decoder: Any, data: msgspec.Raw) -> Any:
+        try:
+            return decoder.decode(data)
+        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+            raise GradingError(f"The log's entry {self.url[:100]!r} cannot be read: {error}.") from error
 
     @property
     def answer(self) -> _Response:
-        found: _Response = _decoded(_RESPONSE, self.response, self._place)
+        found: _Response = self._part(_RESPONSE, self.response)
         return found
 
     @property
     def status(self) -> int | None:
         return self.answer.status
+
+    @property
+    def redirect(self) -> str:
+        return self.answer.redirectURL or ""
 
     @property
     def resource_type(self) -> str:
@@ -189,25 +198,24 @@ class _Entry(msgspec.Struct, gc=False):
 
     @property
     def details(self) -> Details:
-        place, answer = self._place, self.answer
-        posted = _decoded(_POST_DATA, self.request.postData, place) or _PostData()
-        content = _decoded(_CONTENT, answer.content, place) or _Content()
-        headers = _by_name(_decoded(_HEADERS, self.request.headers, place))
+        answer = self.answer
+        posted = self._part(_POST_DATA, self.request.postData) or _PostData()
+        content = self._part(_CONTENT, answer.content) or _Content()
+        headers = _by_name(self._part(_HEADERS, self.request.headers))
         text = posted.text or ""
         if not text and posted.params:
             text = _as_multipart(posted.params)
             posted.mimeType = f"multipart/form-data; boundary={_BOUNDARY}"
         body = content.text or ""
-        cookies = _decoded(_HEADERS, answer.cookies, place) or ()
+        cookies = self._part(_HEADERS, answer.cookies) or ()
         return Details(
             request_headers=headers,
             post_type=posted.mimeType or headers.get("content-type", ""),
             post_text=text,
-            response_headers=_by_name(_decoded(_HEADERS, answer.headers, place)),
+            response_headers=_by_name(self._part(_HEADERS, answer.headers)),
             cookies={cookie.name: unquote(cookie.value or "") for cookie in cookies},
             body_type=content.mimeType or "",
             body=_from_base64(body) if content.encoding == "base64" else body,
-            redirect=answer.redirectURL or "",
         )
 
 
@@ -337,6 +345,10 @@ class _Exchange(msgspec.Struct):
     post_data_base64: bool = False
 
     @property
+    def redirect(self) -> str:
+        return self.response_headers.get("location", "")
+
+    @property
     def details(self) -> Details:
         text = self.post_data or ""
         lines = self.response_headers.get("set-cookie", "").split("\n")
@@ -349,7 +361,6 @@ class _Exchange(msgspec.Struct):
             cookies={name.strip(): unquote(value) for name, _, value in cookies if name.strip()},
             body_type=self.mime_type,
             body="",
-            redirect=self.response_headers.get("location", ""),
         )
 
 

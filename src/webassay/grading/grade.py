@@ -1,7 +1,7 @@
 """Task x Trajectory -> Verdict, by rule. Deterministic: the same two records give the same verdict, byte for byte."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from webassay.core.task import ActivityCheck, NetworkCheck, PageCheck, ResponseC
 from webassay.core.trajectory import Blobs, PageResult, RowsResult, SessionResult, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
-from webassay.grading.events import events
+from webassay.grading.events import Event, events
 from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.response import ReadResponse, check_response, read_response
 from webassay.grading.state import check_state, counted_rows
@@ -38,10 +38,16 @@ DEFAULT_POLICY = Policy()
 
 
 def grade(
-    task: Task, trajectory: Trajectory, blobs: Blobs, policy: Policy = DEFAULT_POLICY, sites: Sites | None = None
+    task: Task,
+    trajectory: Trajectory,
+    blobs: Blobs,
+    policy: Policy = DEFAULT_POLICY,
+    sites: Sites | None = None,
+    network: Sequence[Event] | None = None,
 ) -> Verdict:
-    """`sites` stands in for the trajectory's own base URLs, where a site has several."""
-    grading = _Grading(task, trajectory, blobs, policy, sites or Sites(trajectory.bases))
+    """`sites` stands in for the trajectory's own base URLs, where a site has several; `network` is the trajectory's
+    log where it has been read already."""
+    grading = _Grading(task, trajectory, blobs, policy, sites or Sites(trajectory.bases), network)
     if trajectory.ending.kind == "fault":
         fault = trajectory.ending.fault or Fault(boundary="episode", message=trajectory.ending.message or "unknown")
         return grading.verdict("fault", fault)
@@ -61,8 +67,17 @@ def grade(
 class _Grading:
     """One pass over the checks of one task."""
 
-    def __init__(self, task: Task, trajectory: Trajectory, blobs: Blobs, policy: Policy, sites: Sites) -> None:
+    def __init__(
+        self,
+        task: Task,
+        trajectory: Trajectory,
+        blobs: Blobs,
+        policy: Policy,
+        sites: Sites,
+        network: Sequence[Event] | None,
+    ) -> None:
         self.task, self.trajectory, self.blobs, self.policy, self.sites = task, trajectory, blobs, policy, sites
+        self.read = network
         self.findings: list[Finding] = []
         self.aspects: dict[str, Aspect] = {}
 
@@ -137,7 +152,7 @@ class _Grading:
                 raise GradingError("There is no network log to look into.")
             return visits
         every = network.looks_at_reading
-        for event in events(self.trajectory.network, self.blobs):
+        for event in events(self.trajectory.network, self.blobs) if self.read is None else self.read:
             if not visits.settled:
                 visits.add(event)
             if every or event.method not in READING:

@@ -16,7 +16,7 @@ from webassay.core.errors import Fault, GradingError, InputError
 from webassay.core.task import Task
 from webassay.core.trajectory import AgentInfo, BlobRef, Ending, NetworkLog, Trajectory
 from webassay.core.verdict import Finding, Verdict
-from webassay.grading.events import events
+from webassay.grading.events import Event, events
 from webassay.grading.grade import DEFAULT_POLICY, Policy, decides, grade
 
 _MAX_ANSWER = 5_000_000
@@ -120,8 +120,18 @@ def grade_log(place: Path, task: Task, layout: LogLayout, policy: Policy = DEFAU
     blobs = _FileBlobs()
     log = NetworkLog(format=_format(trace), blob=blobs.add(trace))
     trajectory = _trajectory(task, place, answer, log, Ending(kind="imported"))
-    verdict = grade(task, trajectory, blobs, policy, _sites(task, layout, log, blobs))
-    return _naming(verdict, trace)
+    read = _read_at_once(log, blobs)
+    sites = _sites(task, layout, log, blobs, read)
+    return _naming(grade(task, trajectory, blobs, policy, sites, read), trace)
+
+
+def _read_at_once(log: NetworkLog, blobs: "_FileBlobs") -> list[Event] | None:
+    """The log, where it is small enough to be held, since it is looked into twice."""
+    try:
+        found = events(log, blobs)
+    except GradingError:
+        return None  # the grader meets the same trouble, and says so
+    return found if isinstance(found, list) else None
 
 
 def _naming(verdict: Verdict, trace: Path) -> Verdict:
@@ -200,7 +210,7 @@ class _FileBlobs:
 _ORIGIN = re.compile(r"(https?://[^/?#]{1,300}?):(\d{1,5})(?=[/?#]|$)")
 
 
-def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs) -> Sites:
+def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> Sites:
     """Configured base URLs; for sites without one, the published port on the hosts that the log reaches such ports on.
 
     A host on another port is never taken for a site: a log of somewhere else must not prove anything here.
@@ -209,7 +219,7 @@ def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs) ->
     unknown = [site for site in task.sites if site not in bases and site in layout.ports]
     if unknown:
         published = {port for port, _ in layout.ports.values()}
-        hosts = dict.fromkeys(host for host, port in _origins(log, blobs) if port in published)
+        hosts = dict.fromkeys(host for host, port in _origins(log, blobs, read) if port in published)
         for site in unknown:
             port, path = layout.ports[site]
             bases[site] = tuple(f"{host}:{port}{path}" for host in hosts)
@@ -222,10 +232,10 @@ def _known_sites(bases: tuple[tuple[str, tuple[str, ...]], ...]) -> Sites:
     return Sites(dict(bases))
 
 
-def _origins(log: NetworkLog, blobs: _FileBlobs) -> Iterable[tuple[str, int]]:
+def _origins(log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> Iterable[tuple[str, int]]:
     found: dict[tuple[str, int], None] = {}
     try:
-        for event in events(log, blobs):
+        for event in events(log, blobs) if read is None else read:
             origin = _ORIGIN.match(event.url)
             if origin:
                 found[(origin[1].lower(), int(origin[2]))] = None

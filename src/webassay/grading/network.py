@@ -20,7 +20,7 @@ from webassay.compare import Location, Match, Sites, Unreadable, assign, same_pa
 from webassay.core.errors import GradingError
 from webassay.core.task import Expectation, NetworkCheck
 from webassay.core.verdict import Finding
-from webassay.grading.events import Details, Event, is_navigation, is_static
+from webassay.grading.events import Event, is_navigation, is_static
 from webassay.grading.evidence import keepable
 from webassay.grading.expect import fits, plain
 from webassay.grading.posted import Missing, Several, parsed, reached
@@ -258,7 +258,7 @@ def _event_fits(check: NetworkCheck, event: Event, location: Location, sites: Si
         return match
     if check.response_status is not None and event.status != check.response_status:
         return Match(False, f"the answer was {event.status}, not {check.response_status}")
-    for name, match in _parts(check, event.details, sites) if _looks_inside(check) else ():
+    for name, match in _parts(check, event, sites) if _looks_inside(check) else ():
         if not match:
             return Match(False, f"{name}: {match.reason}")
     return Match(True, "everything fits")
@@ -318,9 +318,11 @@ def _values_fit(wanted: Expectation, given: tuple[str, ...], sites: Sites) -> Ma
     return fits(wanted, value, sites)
 
 
-def _parts(check: NetworkCheck, details: Details, sites: Sites) -> Iterator[tuple[str, Match]]:
+def _parts(check: NetworkCheck, event: Event, sites: Sites) -> Iterator[tuple[str, Match]]:
+    details = event.details
     for name, wanted in check.headers.items():
-        yield f"header {name}", _header_fits(name.lower(), wanted, details, check, sites)
+        given = event.redirect if name.lower() == "redirect_url" else details.request_headers.get(name.lower())
+        yield f"header {name}", _header_fits(name.lower(), wanted, given, check, sites)
     if check.post_data:
         fields = parsed(details.post_type, details.post_text)
         for path, wanted in check.post_data.items():
@@ -334,8 +336,7 @@ def _parts(check: NetworkCheck, details: Details, sites: Sites) -> Iterator[tupl
         yield f"cookie {name}", Match(False, "not set") if value is None else fits(wanted, value, sites)
 
 
-def _header_fits(name: str, wanted: Expectation, details: Details, check: NetworkCheck, sites: Sites) -> Match:
-    given = details.redirect if name == "redirect_url" else details.request_headers.get(name)
+def _header_fits(name: str, wanted: Expectation, given: str | None, check: NetworkCheck, sites: Sites) -> Match:
     if given is None:
         # A pattern may say what must not be in it, and an absent header holds nothing.
         return fits(wanted, "", sites) if wanted.pattern else Match(False, "absent")
