@@ -315,19 +315,26 @@ def measure_settling(base: str, rounds: int, names: Sequence[str]) -> None:
 
 
 def measure_memory(url: str) -> None:
-    print("\nMemory of one environment with a page open (proportional share, whole process tree)")
+    print("\nMemory per environment with a page open (proportional share, whole process tree)")
+    found: dict[str, list[float]] = {}
     for name in ("webassay", "BrowserGym"):
         with engines([name]) as running:
             for engine in running.values():
                 engine.ask(do="start", url=url)
                 engine.step("noop(0)")
-                used, processes = engine.memory()
-                print(f"{name}: {used:.0f} MB in {processes} processes", flush=True)
-                if name == "webassay":
-                    for _ in range(3):
-                        engine.ask(do="more", url=url)
-                    used, processes = engine.memory()
-                    print(f"{name}, each of 4: {used / 4:.0f} MB", flush=True)
+                one, processes = engine.memory()
+                for _ in range(3):
+                    engine.ask(do="more", url=url)
+                four, more = engine.memory()
+                found[name] = [one, four / 4, (four - one) / 3]
+                print(
+                    f"{name}: one {one:.0f} MB ({processes} processes); of four, each {four / 4:.0f} MB ({more}); "
+                    f"one more {(four - one) / 3:.0f} MB",
+                    flush=True,
+                )
+    if len(found) == 2:
+        ratios = [ours / theirs for ours, theirs in zip(*found.values(), strict=True)]
+        print("webassay's part of BrowserGym's: " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
 
 
 async def measure_parallel(url: str, seconds: float) -> None:

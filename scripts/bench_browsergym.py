@@ -12,7 +12,19 @@ import gymnasium
 fast = sys.argv[1] == "fast"
 settings = {"slow_mo": 0, "pre_observation_delay": 0.0} if fast else {}
 env = None
+others = []
 seen = None
+
+
+def environment(url):
+    made = gymnasium.make(
+        "browsergym/openended",
+        task_kwargs={"start_url": url, "goal": "nothing"},
+        headless=True,
+        disable_env_checker=True,
+        **settings,
+    )
+    return made, made.reset()[0]
 
 
 def nodes():
@@ -32,14 +44,10 @@ def step(action):
 for line in sys.stdin:
     ask = json.loads(line)
     if ask["do"] == "start":
-        env = gymnasium.make(
-            "browsergym/openended",
-            task_kwargs={"start_url": ask["url"], "goal": "nothing"},
-            headless=True,
-            disable_env_checker=True,
-            **settings,
-        )
-        seen, _ = env.reset()
+        env, seen = environment(ask["url"])
+        answer = {}
+    elif ask["do"] == "more":
+        others.append(environment(ask["url"])[0])
         answer = {}
     elif ask["do"] == "find":
         # The second number counts elements of that role and name from 0.
@@ -52,5 +60,6 @@ for line in sys.stdin:
     else:
         break
     print(json.dumps(answer), flush=True)
-if env is not None:
-    env.close()
+for one in (env, *others):
+    if one is not None:
+        one.close()
