@@ -9,8 +9,9 @@ import pytest
 from tests.unit.judging_samples import ByStage, golden, golden_names, golden_trajectory, replies_of
 from webassay.core.errors import BudgetError, InputError, StoreError
 from webassay.core.trajectory import BlobRef, MemoryBlobs
-from webassay.judging.batch import describe_plan, plan, verifier, verify_many
+from webassay.judging.batch import describe_plan, plan, rehearse, verifier, verify_many
 from webassay.judging.inquiry import PROFILES
+from webassay.judging.judges import AS_PUBLISHED, DEFAULTS, JUDGES
 from webassay.judging.ledger import Models
 from webassay.judging.verify import Desk
 from webassay.llm.client import Budget, budgeted, cached
@@ -32,6 +33,14 @@ def cases():
         return answers[task](purpose, messages)
 
     return items, answer
+
+
+def with_trees(run, blobs):
+    def seen(page):
+        return page.model_copy(update={"tree": blobs.write(f"RootWebArea {page.url}".encode(), "text/plain")})
+
+    steps = tuple(step.model_copy(update={"seen": seen(step.seen)}) for step in run.steps)
+    return run.model_copy(update={"steps": steps, "last_seen": run.last_seen and seen(run.last_seen)})
 
 
 class Kept:
@@ -204,6 +213,36 @@ def test_the_plan_knows_what_rules_decide_and_what_is_judged_already():
     made = plan([*items, (empty, items[0][1])], PROFILES["webassay"], stored=lambda id: id == "01-solved")
     assert (made.trajectories, made.decided_by_rule, made.already_judged) == (15, 1, 1)
     assert made.rubrics == 13
+
+
+@pytest.mark.parametrize("name", JUDGES)
+async def test_the_plan_of_a_judge_of_the_literature_counts_its_calls(name):
+    items = [(with_trees(run, blobs), blobs) for run, blobs in cases()[0]]
+    made = await rehearse(items, name)
+    answers = "Key Points:\n1. a\n2. b\n3. c\n4. d\nScore: 5\nReward: 1\n<success>Yes</success>\nStatus: success"
+    model = ByStage(lambda purpose, messages: answers)
+    await verify_many(items, verifier(name, Models.one(model)), sink=Kept().add)
+    assert made.calls == len(model.asked) >= len(items) - made.decided_by_rule > 0
+    assert made.input_tokens > 1000
+    assert (await rehearse(items, name, stored=lambda id: True)).calls == 0
+
+
+async def test_a_judge_asks_with_the_settings_that_its_verdict_names():
+    items, _ = cases()
+    seen = []
+
+    class Listening(ByStage):
+        async def ask(self, messages, *, settings, **others):
+            seen.append(settings)
+            return await super().ask(messages, settings=settings, **others)
+
+    for options in (DEFAULTS, AS_PUBLISHED):
+        judge = verifier("agenttrek", Models.one(Listening(lambda p, m: "Status: success")), options=options)
+        kept = Kept()
+        await verify_many(items[:1], judge, sink=kept.add)
+        stated = kept.verdicts[0].fingerprint.settings
+        assert (stated["temperature"], stated["seed"]) == (seen[-1].temperature, seen[-1].seed)
+    assert [one.temperature for one in seen] == [None, 0.0]
 
 
 def test_unknown_names_and_missing_models_are_told():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webassay.analysis import stats
-from webassay.analysis.behaviour import explorations
+from webassay.analysis.behaviour import explorations, usual_effort
 from webassay.analysis.report import Row, row_of, success_of, summarise
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
@@ -347,6 +347,13 @@ class TestExploration:
         assert [attempt.adequate for attempt in found.attempts] == [True, False, False, False]
         # Two of four scored attempts were credited without enough search; the fault is no attempt.
         assert (found.credited, found.inadequate, found.over_acceptance.value) == (3, 2, 0.5)
+
+    def test_usual_effort_is_of_successes_on_feasible_tasks(self) -> None:
+        elsewhere = [Row(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
+        assert [
+            (effort.site, effort.runs, effort.lower, effort.median, effort.upper)
+            for effort in usual_effort([*self.rows(), *elsewhere])
+        ] == [("shop", 1, 3, 3, 3), ("reddit", 3, 7, 8, 9)]
 
     def test_a_site_nobody_succeeded_on_decides_nothing(self) -> None:
         rows = [replace(row, sites=("forum",)) for row in self.rows() if row.kind == "unachievable"]

@@ -124,6 +124,13 @@ def _unachievable(task: Task) -> Iterator[Found]:
     key = legacy.key_of(task)
     if key is not None and key.says_not_possible:
         yield "risk", "N/A is credited without any search.", "Ask for a status code and for the pages of the search."
+    elif key is None and _credits_giving_up(task):
+        yield "risk", "Giving up is credited without any search.", "Name the pages that a diligent search cannot miss."
+
+
+def _credits_giving_up(task: Task) -> bool:
+    searched = any(isinstance(check, ActivityCheck) and check.visits for check in task.checks)
+    return task.kind == "unachievable" and not searched
 
 
 def _llm_judged(task: Task) -> Iterator[Found]:
@@ -187,7 +194,7 @@ def _naive_solvable(task: Task) -> Iterator[Found]:
     constant = all(isinstance(check, ResponseCheck) and check.results is None for check in task.checks)
     if constant:
         yield "risk", "A constant status passes.", "Ask for the pages that a search must touch."
-    if task.kind == "unachievable" and not any(isinstance(c, ActivityCheck) and c.visits for c in task.checks):
+    if _credits_giving_up(task):
         yield "risk", "Giving up at once passes.", "Name the pages that a diligent search cannot miss."
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from statistics import median, quantiles
 
 from webassay.analysis import stats
 from webassay.analysis.rows import Row
@@ -16,6 +16,7 @@ from webassay.core.report import (
     Parsing,
     Spread,
     Tally,
+    UsualEffort,
 )
 
 EXPLORATION_THRESHOLD = 0.5
@@ -145,21 +146,27 @@ def parsing(rows: Sequence[Row]) -> Parsing | None:
 # --- unachievable tasks ---------------------------------------------------------------------------------
 
 
+def usual_effort(rows: Sequence[Row]) -> tuple[UsualEffort, ...]:
+    """What a success takes on each site, the quickest first. All agents count, so that none sets its own bar."""
+    successful: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        if row.kind != "unachievable" and row.status == "pass":
+            successful[site_of(row)].append(row.steps)
+    found = []
+    for site, steps in successful.items():
+        lower, middle, upper = quantiles(steps, n=4, method="inclusive") if len(steps) > 1 else steps * 3
+        found.append(UsualEffort(site=site, runs=len(steps), lower=lower, median=middle, upper=upper))
+    return tuple(sorted(found, key=lambda effort: (effort.median, effort.site)))
+
+
 def explorations(
     rows: Sequence[Row],
     *,
     threshold: float = EXPLORATION_THRESHOLD,
     minimum: Mapping[str, int] = MINIMUM_STEPS,
 ) -> dict[str, Exploration]:
-    """For each agent that met unachievable tasks: R = steps / median steps of successful feasible runs on that site.
-
-    The medians are over all agents of the report, so that one agent's habits do not set its own bar.
-    """
-    successful: dict[str, list[int]] = defaultdict(list)
-    for row in rows:
-        if row.kind != "unachievable" and row.status == "pass":
-            successful[site_of(row)].append(row.steps)
-    medians = {site: median(steps) for site, steps in successful.items()}
+    """For each agent that met unachievable tasks: R = steps / median steps of successful feasible runs on that site."""
+    medians = {effort.site: effort.median for effort in usual_effort(rows)}
     attempts: dict[str, list[Attempt]] = defaultdict(list)
     for row in rows:
         if row.kind == "unachievable" and row.score is not None:

@@ -157,10 +157,13 @@ def _frontier(report: Report) -> Any:
 
 
 def _exploration(report: Report) -> Any:
-    """As in the paper's Figure 2: where credited refusals lie against the usual effort on that site."""
+    """The paper's Figure 2: credited refusals against the usual effort on their site, and how often too little was
+    enough."""
+    explored = [agent for agent in report.agents if agent.exploration is not None]
+    usual = {effort.site: effort for effort in report.usual_effort if effort.median > 0}
     data = [
         {"agent": agent.name, "site": one.site, "ratio": one.ratio, "adequate": one.adequate is not False}
-        for agent in report.agents
+        for agent in explored
         if agent.exploration is not None
         for one in agent.exploration.attempts
         if one.credited and one.ratio is not None
@@ -168,17 +171,44 @@ def _exploration(report: Report) -> Any:
     if not data:
         return None
     alt = _altair()
-    threshold = next(agent.exploration.threshold for agent in report.agents if agent.exploration is not None)
+    threshold = next(agent.exploration.threshold for agent in explored if agent.exploration is not None)
+    seen = {str(row["site"]) for row in data}
+    sites = [site for site in usual if site in seen]
+    ends = [{"site": s, "low": e.lower / e.median, "high": e.upper / e.median} for s, e in usual.items() if s in seen]
+    y = alt.Y("site:N", sort=sites, axis=alt.Axis(title=None))
+    title = "steps / median steps of successful feasible runs on that site (grey: their middle half)"
+    x_axis, bounds = alt.Axis(title=title), alt.Data(values=[{"from": 0, "to": threshold}])
+    too_few = alt.Chart(bounds).mark_rect(color=_BAD, opacity=0.08).encode(x=alt.X("from:Q", axis=x_axis), x2="to:Q")
+    limit = alt.Chart(bounds).mark_rule(color=_BAD, strokeDash=[5, 3]).encode(x="to:Q")
+    middle = (
+        alt.Chart(alt.Data(values=ends))
+        .mark_bar(color=_MUTED, opacity=0.25, height=24)
+        .encode(x=alt.X("low:Q", axis=x_axis), x2="high:Q", y=y)
+    )
     marks = (
         alt.Chart(alt.Data(values=data))
-        .mark_point(size=50, filled=False, strokeWidth=1.6)
+        .mark_point(shape="cross", angle=45, size=45, filled=True, opacity=0.75)
         .encode(
-            x=alt.X("ratio:Q", axis=alt.Axis(title="steps / median steps of successful feasible runs on that site")),
-            y=alt.Y("site:N", axis=alt.Axis(title=None)),
-            yOffset=alt.YOffset("agent:N"),
+            x=alt.X("ratio:Q", axis=x_axis),
+            y=y,
             color=alt.condition("datum.adequate", alt.value(_ACCENT), alt.value(_BAD)),
-            shape=alt.Shape("agent:N", legend=alt.Legend(title=None, symbolStrokeColor=_MUTED)),
         )
     )
-    rule = alt.Chart(alt.Data(values=[{"x": threshold}])).mark_rule(color=_BAD, strokeDash=[5, 3]).encode(x="x:Q")
-    return alt.layer(rule, marks).properties(width=_WIDTH - 140, height=alt.Step(12))
+    by_site = alt.layer(too_few, middle, limit, marks).properties(width=_WIDTH - 140, height=alt.Step(40))
+    return alt.vconcat(by_site, _over_acceptance(alt, explored), spacing=25)
+
+
+def _over_acceptance(alt: Any, agents: Sequence[AgentReport]) -> Any:
+    data = [
+        {"agent": agent.name, "rate": rate.value, "low": rate.low, "high": rate.high, "none": rate.value == 0}
+        for agent in agents
+        if agent.exploration is not None and (rate := agent.exploration.over_acceptance).value is not None
+    ]
+    scale = _rate(alt, "credited with too little exploration, of all attempts (hollow: none)")
+    base = alt.Chart(alt.Data(values=data)).encode(y=alt.Y("agent:N", sort=None, axis=alt.Axis(title=None)))
+    whiskers = base.mark_rule(color=_INK).encode(x=alt.X("low:Q", **scale), x2="high:Q")
+    points = base.mark_point(size=60, color=_ACCENT, opacity=1).encode(
+        x=alt.X("rate:Q", **scale),
+        fill=alt.condition("datum.none", alt.value("var(--card)"), alt.value(_ACCENT)),
+    )
+    return alt.layer(whiskers, points).properties(width=_WIDTH - 140, height=alt.Step(22))

@@ -70,6 +70,7 @@ def summarise(rows: Sequence[Row], *, anchor: str | None = None, title: str = ""
         anchor=reference if others else "",
         comparisons=_comparisons(by_agent, reference, others),
         frontier=_frontier(agents),
+        usual_effort=behaviour.usual_effort(rows) if explored else (),
         contamination=_contamination(agents, rows),
         gradings=_gradings(by_agent),
         warnings=tuple(_warnings(by_agent)),

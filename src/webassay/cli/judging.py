@@ -37,13 +37,16 @@ def verify(
     relevance_model: Annotated[str | None, typer.Option(help="For weighing screenshots.")] = None,
     score_model: Annotated[str | None, typer.Option(help="For scoring.")] = None,
     outcome_model: Annotated[str | None, typer.Option(help="For the outcome.")] = None,
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="A judge of the literature asks and is read as its authors do.")
+    ] = False,
     profile: Profile = "webassay",
     votes: Annotated[int | None, typer.Option("--votes", min=1, help="Odd: how often the deciding stages run.")] = None,
     frozen: Annotated[Path | None, typer.Option("--rubric", help="A frozen rubric, for one task.")] = None,
     budget: Budget = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, max=256, help="Calls under way together.")] = 8,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where imported trajectories are kept.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost; nothing is asked.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Print rubric, scores and evidence.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line a trajectory, and nothing else.")] = False,
 ) -> None:
@@ -51,29 +54,30 @@ def verify(
 
     Example: `webassay verify runs/first --model openai:NAME --explain`
 
-    Example: `webassay verify downloads/om2w -o runs/om2w --verifier webjudge --model openai:NAME --dry-run`
+    Example: `webassay verify downloads/om2w -o runs/om2w --verifier webjudge --dry-run`
     """
     from webassay.judging import batch
     from webassay.judging.rubric import Shelf
     from webassay.judging.verify import Desk
 
-    chosen = _profile(profile, votes)
+    chosen, options = _profile(profile, votes), _options(verifier, as_published=as_published)
     with ExitStack() as open_stores:
         stores = _stores(paths, out, open_stores)
         items = [(trajectory, store) for store in stores for _, trajectory in store.trajectories()]
-        if dry_run:
-            print(batch.describe_plan(batch.plan(_with_blobs(items), chosen)))
-            return
+        homes = {trajectory.id: store for trajectory, store in items}
+        thawed = _thawed(frozen, items)
         slots = {"rubric": rubric_model, "relevance": relevance_model, "score": score_model, "outcome": outcome_model}
         models, shut = _models(model, slots, budget, at_once)
-        thawed = _thawed(frozen, items)
         desk = Desk(limit=asyncio.Semaphore(at_once), shelf=Shelf(common.cache_dir() / "rubrics"), rubric=thawed)
-        judge = batch.verifier(verifier, models, profile=chosen, desk=desk)
-        homes = {trajectory.id: store for trajectory, store in items}
 
         def known(trajectory_id: str, fingerprint: "Fingerprint") -> bool:
             made = homes[trajectory_id].verdicts(trajectory_id)
             return any(one.fingerprint == fingerprint and one.status != "fault" for one in made)
+
+        if dry_run:
+            print(_plan(items, verifier, models, chosen, options, desk, known))
+            return
+        judge = batch.verifier(verifier, models, profile=chosen, options=options, desk=desk)
 
         async def work() -> batch.Tally:
             try:
@@ -137,8 +141,9 @@ if TYPE_CHECKING:
     from webassay.core.interaction import Goal
     from webassay.core.trajectory import Blobs
     from webassay.judging.inquiry import Profile as Rules
+    from webassay.judging.judges import Options
     from webassay.judging.rubric import Rubric
-    from webassay.judging.verify import Review
+    from webassay.judging.verify import Desk, Review
 
     Items = list[tuple[Trajectory, Store]]
 
@@ -260,6 +265,48 @@ def _profile(name: str, votes: int | None) -> "Rules":
     if votes is not None and votes % 2 == 0:
         raise InputError("The number of votes must be odd.")
     return PROFILES[name] if votes is None else PROFILES[name].with_changes(votes=votes)
+
+
+def _options(verifier: str, *, as_published: bool) -> "Options":
+    from webassay.catalog import nearest
+    from webassay.core.errors import InputError
+    from webassay.judging.batch import names
+    from webassay.judging.judges import AS_PUBLISHED, DEFAULTS
+    from webassay.judging.verify import NAME
+
+    if verifier not in names():
+        raise nearest("verifier", verifier, names())
+    if as_published and verifier == NAME:
+        raise InputError(
+            "--as-published is for the judges of the literature.",
+            hint="The Universal Verifier as its paper or its code has it: --profile paper, --profile released.",
+        )
+    return AS_PUBLISHED if as_published else DEFAULTS
+
+
+def _plan(
+    items: "Items",
+    verifier: str,
+    models: "Models | None",
+    profile: "Rules",
+    options: "Options",
+    desk: "Desk",
+    known: "Callable[[str, Fingerprint], bool]",
+) -> str:
+    """What has been judged already is known only of a model that is named."""
+    from webassay.judging import batch
+    from webassay.judging.verify import NAME
+
+    judge = batch.verifier(verifier, models, profile=profile, options=options, desk=desk) if models else None
+
+    def stored(trajectory_id: str) -> bool:
+        return judge is not None and known(trajectory_id, judge.fingerprint)
+
+    if verifier == NAME:
+        made = batch.plan(_with_blobs(items), profile, stored=stored, rubric_given=desk.rubric is not None)
+    else:
+        made = asyncio.run(batch.rehearse(_with_blobs(items), verifier, options=options, stored=stored))
+    return batch.describe_plan(made)
 
 
 def _thawed(path: Path | None, items: "Items") -> "Rubric | None":

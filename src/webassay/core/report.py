@@ -152,6 +152,17 @@ class Attempt(Record):
     adequate: bool | None
 
 
+class UsualEffort(Record):
+    """Steps of the successful runs of feasible tasks on one site, all agents together."""
+
+    site: str
+    runs: int
+    lower: float
+    median: float
+    upper: float
+    """The quartiles on both sides of the median."""
+
+
 class Exploration(Record):
     """Did the agent look before it said that a task cannot be done (section 3.2)?"""
 
@@ -245,6 +256,8 @@ class Report(Record):
     anchor: str = ""
     comparisons: tuple[Comparison, ...] = ()
     frontier: Frontier | None = None
+    usual_effort: tuple[UsualEffort, ...] = ()
+    """What explorations are held against, by site."""
     contamination: Contamination | None = None
     gradings: tuple[Grading, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -4,9 +4,10 @@ Resuming is subtraction: what has a verdict under the same fingerprint is not ju
 inside a trajectory that was cut off come back from the model's cache.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from webassay.core.errors import BudgetError, Fault, GradingError, InputError, WebassayError, boundary
 from webassay.core.interaction import Goal
@@ -17,6 +18,7 @@ from webassay.judging.inquiry import PROFILES, Profile
 from webassay.judging.judges import DEFAULTS, JUDGES, Options, fingerprint_of
 from webassay.judging.ledger import Models, prompt, together
 from webassay.judging.verify import NAME, Desk, short_circuit, universal_fingerprint, verify
+from webassay.llm.client import PROVIDERS_CHOICE, Message, Reply, Settings
 
 Judging = Callable[[Goal, Trajectory, Blobs], Awaitable[Verdict]]
 
@@ -146,8 +148,9 @@ _CHARACTERS_OF_EVIDENCE = 900
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run of the Universal Verifier will ask for. Calls are exact but for the conditions and the number of
-    criteria, which nobody knows before the rubric is written; tokens are an estimate."""
+    """What a run will ask for. Of the Universal Verifier the calls are exact but for the conditions and the number of
+    criteria, which nobody knows before the rubric is written; of WebJudge by key points, but for their number. Tokens
+    are an estimate."""
 
     trajectories: int
     decided_by_rule: int
@@ -225,9 +228,63 @@ def _stages(case: Case, profile: Profile, criteria: int, new_rubric: bool) -> It
         yield "validity", 1, size("validity", record)
 
 
+class _Rehearsal:
+    """Stands in for a model: keeps count of what it would be asked, and says something that every judge can read."""
+
+    name = "rehearsal"
+    _SAYS = (
+        "Key Points:\n1. a\n2. b\n3. c\n4. d\n### Reasoning: x\n### Score: 3\nReward: 3\n"
+        "<success>No</success><side>No</side><optimal>2</optimal><loop>No</loop>\nThoughts: x\nStatus: failure\n"
+    )
+
+    def __init__(self) -> None:
+        self.calls = self.input_tokens = 0
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        settings: Settings = PROVIDERS_CHOICE,
+        purpose: str = "",
+    ) -> Reply:
+        parts = [part for message in messages for part in message.parts]
+        texts = [part for part in parts if isinstance(part, str)]
+        self.calls += 1
+        self.input_tokens += sum(map(len, texts)) // _CHARACTERS_A_TOKEN
+        self.input_tokens += (len(parts) - len(texts)) * _TOKENS_OF_PICTURE
+        return Reply(self._SAYS)
+
+
+async def rehearse(
+    items: Iterable[Item],
+    name: str,
+    *,
+    options: Options = DEFAULTS,
+    stored: Callable[[str], bool] = lambda _id: False,
+) -> Plan:
+    """The plan of one of the judges of the literature: they are few calls each, so they are simply played through."""
+    model = _Rehearsal()
+    judge = verifier(name, Models.one(model), options=options)
+    counted = decided = skipped = 0
+    for trajectory, blobs in items:
+        counted += 1
+        if stored(trajectory.id):
+            skipped += 1
+            continue
+        before = model.calls
+        await _one(judge, trajectory, blobs)
+        decided += model.calls == before
+    tokens_out = model.calls * _TOKENS_OF_OTHER_REPLY
+    return Plan(counted, decided, skipped, 0, model.calls, model.calls, model.input_tokens, tokens_out)
+
+
 def describe_plan(made: Plan) -> str:
+    extra = f" (at most {made.calls_at_most} with conditions)" if made.calls_at_most > made.calls else ""
+    rubrics = f", {made.rubrics} rubrics to write" if made.rubrics else ""
+    settled = f"{made.already_judged} judged already, {made.decided_by_rule} without a call"
     return (
-        f"{made.trajectories} trajectories: {made.already_judged} judged already, {made.decided_by_rule} by a rule\n"
-        f"{made.calls} calls (at most {made.calls_at_most} with conditions), {made.rubrics} rubrics to write\n"
+        f"{made.trajectories} trajectories: {settled}\n"
+        f"{made.calls} calls{extra}{rubrics}\n"
         f"about {made.input_tokens:,} tokens in, {made.output_tokens:,} tokens out"
     )

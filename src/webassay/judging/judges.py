@@ -39,12 +39,15 @@ class Options:
     tree_limit: int = 40_000
     """Characters of an accessibility tree that are shown."""
     max_side: int = 0
+    temperature: float | None = None
+    seed: int | None = None
+    """None: the provider's choice, since models that reason refuse to be told."""
 
 
 DEFAULTS = Options()
 
-PUBLISHED_SETTINGS = Settings(temperature=0.0, seed=42)
-"""Of every judge here; for `configured(model, …)`, and only for models that know a temperature."""
+AS_PUBLISHED = Options(parsing="as-published", temperature=0.0, seed=42)
+"""As the authors' own scripts ask and read, their traps included; only for models that know a temperature."""
 
 
 class Judge(Protocol):
@@ -369,13 +372,14 @@ class _Kind:
         limit: asyncio.Semaphore | None = None,
     ) -> Verdict:
         options = self.settled(options)
+        asked = models.with_settings(Settings(temperature=options.temperature, seed=options.seed))
         ledger = Ledger(limit=limit)
         case = Case.of(goal, trajectory, blobs, max_side=options.max_side)
         opinion = Opinion(None)
         fault: Fault | None = trajectory.ending.fault if trajectory.ending.kind == "fault" else None
         if fault is None:
             try:
-                opinion = await self.opine(case, ledger, models, options)
+                opinion = await self.opine(case, ledger, asked, options)
             except ModelError as error:
                 fault = Fault.of(error)
         status: Status = "abstain" if opinion.success is None else "pass" if opinion.success else "fail"

@@ -23,7 +23,7 @@ from webassay.core.interaction import Usage
 from webassay.core.record import Json
 from webassay.core.verdict import Fingerprint
 from webassay.judging.case import Sheet
-from webassay.llm.client import Message, Model, Reply, UnusableReply, add_usage, ask_json
+from webassay.llm.client import Message, Model, Reply, Settings, UnusableReply, add_usage, ask_json, configured
 
 SLOTS = ("rubric", "relevance", "score", "outcome")
 
@@ -44,6 +44,10 @@ class Models:
             raise InputError(f"No such model slot: {', '.join(sorted(unknown))}.", hint=f"Slots: {', '.join(SLOTS)}.")
         chosen = {slot: slots.get(slot) or model for slot in SLOTS}
         return cls(chosen["rubric"], chosen["relevance"], chosen["score"], chosen["outcome"])
+
+    def with_settings(self, settings: Settings) -> "Models":
+        """The same models, told `settings` wherever a stage says nothing of its own."""
+        return Models(*(configured(getattr(self, slot), settings) for slot in SLOTS))
 
     @property
     def name(self) -> str:
