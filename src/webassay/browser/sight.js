@@ -126,12 +126,22 @@
     if (role === 'img') return 'image';
     return role === 'generic' || role === '' ? '' : role;
   };
+  const LAYOUT_ROLES = { TABLE: 'LayoutTable', TR: 'LayoutTableRow', TD: 'LayoutTableCell', TH: 'LayoutTableCell' };
+  let tableRoles = new Map();  // for one look: asking the browser for every cell's table is what a long table costs
+  const roleOfTable = (table) => {
+    let role = tableRoles.get(table);
+    if (role === undefined) { role = table.computedRole; tableRoles.set(table, role); }
+    return role;
+  };
   const tableRole = (element) => {
     const table = element.closest('table');
     if (table) {
-      const outer = table.computedRole;
+      const outer = roleOfTable(table);
       if (outer === 'none') return '';
-      if (outer !== 'table' && outer !== 'grid' && outer !== 'treegrid') return { TABLE: 'LayoutTable', TR: 'LayoutTableRow', TD: 'LayoutTableCell', TH: 'LayoutTableCell' }[element.tagName] ?? '';
+      const row = element.parentElement;
+      const plain = element === table || !(row.hasAttribute('role') || row.parentElement.hasAttribute('role'));
+      if (outer !== 'table' && outer !== 'grid' && outer !== 'treegrid') return plain ? LAYOUT_ROLES[element.tagName] ?? '' : '';
+      if (outer === 'table' && element.tagName === 'TD' && row.tagName === 'TR' && plain) return 'cell';
     }
     switch (element.tagName) {
       case 'TABLE': return 'table';
@@ -144,9 +154,12 @@
       }
     }
   };
-  // Chromium takes only what holds running text for a paragraph: no blocks, and not nothing.
+  // Chromium takes only what holds running text for a paragraph: no blocks, no boxes side by side, and not nothing.
+  const OTHER_FLOWS = /^(inline|table|flex|grid|contents)$/;
   const holdsInline = (element) => {
-    if (!element.firstElementChild) return /[^ \t\n\r\f]/.test(element.textContent) && getComputedStyle(element).display !== 'contents';
+    const own = getComputedStyle(element);
+    if (OTHER_FLOWS.test(own.display) || own.columnCount !== 'auto' || own.columnWidth !== 'auto') return false;
+    if (!element.firstElementChild) return /[^ \t\n\r\f]/.test(element.textContent);
     let found = false;
     for (const child of element.childNodes) {
       if (child.nodeType === 3) { found ||= /[^ \t\n\r\f]/.test(child.data); continue; }
@@ -156,23 +169,26 @@
       if (!style.display.startsWith('inline') && style.display !== 'contents' && !style.display.startsWith('ruby')) return child.tagName === 'BR' || child.tagName === 'WBR';
       found = true;
     }
-    return found && !/^(flex|grid|contents)$/.test(getComputedStyle(element).display);
+    return found;
   };
-  // What keeps a picture that claims to be decoration in the tree.
+  // What keeps an element in the tree that has nothing else to say: a link may lead to it, or it reacts.
+  const isTarget = (element) => element.id !== '' && element.getRootNode() === document;
   const interesting = (element) => focusable(element) || element.title !== '' || element.isContentEditable || element.hasAttribute('onclick')
     || clickListeners.has(element) || element.getAttributeNames().some((name) => name.startsWith('aria-'));
   const implicitRole = (element) => {
     const tag = element.tagName;
     const known = TAG_ROLES[tag];
     if (known !== undefined) {
-      if ((tag === 'P' || tag === 'ADDRESS') && !holdsInline(element)) return '';
+      if ((tag === 'P' || tag === 'ADDRESS') && !holdsInline(element) && !isTarget(element) && !interesting(element)) return '';
       if (tag === 'LI' && /^(UL|OL|MENU)$/.test(element.parentElement?.tagName) && !element.parentElement.hasAttribute('role')) return known;
       if (tag === 'LI' || tag === 'ASIDE') return element.computedRole === known ? known : '';
-      if (tag === 'CANVAS' && !element.hasChildNodes() && !element.computedName) return '';
+      if (tag === 'CANVAS' && !element.hasChildNodes() && !isTarget(element) && !element.computedName) return '';
       return known;
     }
     switch (tag) {
-      case 'A': case 'AREA': return element.hasAttribute('href') ? 'link' : '';
+      case 'A': case 'AREA':
+        // An anchor that leads nowhere and listens for the mouse is a link, too.
+        return element.hasAttribute('href') || (tag === 'A' && (clickListeners.has(element) || ['onclick', 'onmousedown', 'onmouseup'].some((name) => element.hasAttribute(name)))) ? 'link' : '';
       case 'INPUT': {
         const role = INPUT_ROLES[element.type];
         if (role) return role;
@@ -220,7 +236,8 @@
   };
   const nameOf = (element, role) => {
     if (UNNAMED.has(role) && !givenName(element) && !(role === 'listbox' && element.labels?.length) && role !== 'row') return '';
-    if (role === 'row' && element.tagName === 'TR' && !givenName(element)) return '';
+    // Only in a grid does a row take its name from its cells.
+    if (role === 'row' && element.tagName === 'TR' && !givenName(element) && !element.closest('[role=grid],[role=treegrid]')) return '';
     const plain = plainName(element, role);
     if (plain !== null) return plain;
     const name = squeeze(element.computedName);
@@ -324,28 +341,68 @@
     generatedSelector = usable.join(',');
     return generatedSelector;
   };
-  const generatedText = (element, which) => {
+  // What ::before or ::after shows: text, or a picture without a name. Counters cannot be read from here.
+  const generatedLines = (element, which) => {
     const content = getComputedStyle(element, which).content;
-    if (!content || content === 'none' || content === 'normal') return '';
-    const texts = content.match(/"(?:[^"\\]|\\.)*"/g);
-    if (!texts || content.includes(' / ')) return '';
-    return squeeze(texts.map((text) => text.slice(1, -1).replace(/\\(["\\])/g, '$1')).join(''));
+    if (!content || content === 'none' || content === 'normal') return [];
+    const lines = [];
+    const [shown, ...instead] = content.split(/ \/ (?=")/);
+    // What stands behind the slash is said instead of what is shown.
+    for (const [, text] of (instead.at(-1) ?? shown).matchAll(/(?:url|image-set|linear-gradient)\((?:"(?:[^"\\]|\\.)*"|[^"()]|\([^)]*\))*\)|"((?:[^"\\]|\\.)*)"/g)) {
+      if (text === undefined) { lines.push(['image', '']); continue; }
+      const said = squeeze(text.replace(/\\(["\\])/g, '$1'));
+      if (said && lines.at(-1)?.[0] === 'StaticText') lines.at(-1)[1] += said;
+      else if (said) lines.push(['StaticText', said]);
+    }
+    return lines;
   };
-  const MARKERS = { disc: '•', circle: '◦', square: '▪' };
+  const MARKERS = { disc: '•', circle: '◦', square: '■' };
+  const ROMAN = [[1000, 'm'], [900, 'cm'], [500, 'd'], [400, 'cd'], [100, 'c'], [90, 'xc'], [50, 'l'], [40, 'xl'], [10, 'x'], [9, 'ix'], [5, 'v'], [4, 'iv'], [1, 'i']];
+  const inRoman = (place) => {
+    if (place < 1 || place > 3999) return String(place);
+    let text = '';
+    for (const [value, letter] of ROMAN) for (; place >= value; place -= value) text += letter;
+    return text;
+  };
+  const inLetters = (place, alphabet) => {
+    let text = '';
+    for (; place > 0; place = Math.floor((place - 1) / alphabet.length)) text = alphabet[(place - 1) % alphabet.length] + text;
+    return text;
+  };
+  const COUNTED = {
+    decimal: String,
+    'decimal-leading-zero': (place) => String(place).padStart(2, '0'),
+    'lower-roman': inRoman,
+    'upper-roman': (place) => inRoman(place).toUpperCase(),
+    'lower-greek': (place) => inLetters(place, 'αβγδεζηθικλμνξοπρστυφχψω') || String(place),
+  };
+  for (const name of ['alpha', 'latin']) {
+    COUNTED[`lower-${name}`] = (place) => inLetters(place, 'abcdefghijklmnopqrstuvwxyz') || String(place);
+    COUNTED[`upper-${name}`] = (place) => COUNTED[`lower-${name}`](place).toUpperCase();
+  }
+  const placeInList = (element) => {
+    const list = element.parentElement;
+    const items = [...(list?.children ?? [])].filter((item) => item.tagName === 'LI');
+    const step = list?.reversed ? -1 : 1;
+    let place = list?.hasAttribute('start') ? list.start : list?.reversed ? items.length : 1;
+    for (const item of items) {
+      if (item.hasAttribute('value')) place = item.value;
+      if (item === element) return place;
+      place += step;
+    }
+    return place;
+  };
+  // A picture that did not come is replaced by the marker that it would have replaced.
+  const pictureCame = (image) => {
+    if (image === 'none') return false;
+    const url = /^url\("(.*)"\)$/.exec(image)?.[1] ?? '';
+    return !(performance.getEntriesByName(url)[0]?.responseStatus >= 400);
+  };
   const markerOf = (element, style) => {
-    if (style.display !== 'list-item' || style.listStyleImage !== 'none') return '';
     const type = style.listStyleType;
     if (type in MARKERS) return MARKERS[type];
-    if (type === 'none' || element.tagName !== 'LI') return '';
-    if (type === 'decimal') {
-      let place = element.parentElement?.start ?? 1;
-      for (const item of element.parentElement?.children ?? []) {
-        if (item.tagName === 'LI' && item.hasAttribute('value')) place = item.value;
-        if (item === element) return place + '.';
-        if (item.tagName === 'LI') place += 1;
-      }
-    }
-    return '';
+    if (type.startsWith('"')) return squeeze(type.slice(1, -1).replace(/\\(["\\])/g, '$1'));
+    return type in COUNTED && element.tagName === 'LI' ? COUNTED[type](placeInList(element)) + '.' : '';
   };
   const transformed = (text, style) => {
     switch (style.textTransform) {
@@ -404,12 +461,16 @@
   const UNPAINTED = new Set(['OPTION', 'OPTGROUP', 'AREA']);
   const observe = ({ boxes, clip, inFrame }) => {
     const out = [];
+    tableRoles = new Map();
     const focused = deepFocus();
     const generated = generatedRules();
     ask({ about: 'clicks' });
     let truncated = false;
     const modal = [...document.querySelectorAll('dialog:modal')].pop() ?? null;
     const emitText = (text, depth) => { if (text) out.push([depth, 'StaticText', text, 0, '', []]); };
+    const emitGenerated = (element, which, depth) => {
+      for (const [role, text] of generatedLines(element, which)) out.push([depth, role, text, 0, '', []]);
+    };
 
     const visitText = (node, depth, state) => {
       const data = node.data;
@@ -494,12 +555,16 @@
       }
       const decorated = generated && shown && !UNDECORATED.has(tag) && element.matches(generated);
       if (tag === 'LI' && shown) {
-        const marker = markerOf(element, getComputedStyle(element));
-        if (marker) out.push([depth, 'ListMarker', marker, 0, '', []]);
+        const style = getComputedStyle(element);
+        if (style.display === 'list-item' && pictureCame(style.listStyleImage)) out.push([depth, 'ListMarker', '', 0, '', []], [depth + 1, 'image', '', 0, '', []]);
+        else if (style.display === 'list-item') {
+          const marker = markerOf(element, style);
+          if (marker) out.push([depth, 'ListMarker', marker, 0, '', []]);
+        }
       }
-      if (decorated) emitText(generatedText(element, '::before'), depth);
+      if (decorated) emitGenerated(element, '::before', depth);
       visitChildren(element, depth, state, clipping);
-      if (decorated) emitText(generatedText(element, '::after'), depth);
+      if (decorated) emitGenerated(element, '::after', depth);
       if (tag === 'Q' && shown) emitText('”', depth);
     };
     const visitAreas = (image, depth, state, clipping) => {
