@@ -34,6 +34,15 @@ async def test_shadow_roots(visit: Opener) -> None:
         assert "StaticText 'got pearl'" in str((await page.see()).tree)
 
 
+async def test_a_control_under_its_own_drawing_and_what_moves_in_a_shadow_root(visit: Opener) -> None:
+    async with visit("shadow.html") as page:
+        box = await page.node("checkbox", "Fancy")
+        acted = await page.do("click", box.id)
+        assert (acted.error, "animation" in acted.waited_for) == ("", True)
+        assert (await page.node("checkbox", "Fancy")).get("checked") == "true"
+        assert "StaticText 'it is ticked'" in str((await page.see()).tree)
+
+
 async def test_nested_frames(visit: Opener) -> None:
     async with visit("frames.html") as page:
         seen = await page.see("tree", "boxes")

@@ -26,13 +26,28 @@
   const number = (value) => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0);
 
   // --- what is pending ----------------------------------------------------------------------------------
-  new MutationObserver((records) => { mutations += records.length; }).observe(document, {
-    subtree: true, childList: true, characterData: true, attributes: true,
-  });
+  const EVERYTHING = { subtree: true, childList: true, characterData: true, attributes: true };
+  const changes = new MutationObserver((records) => { mutations += records.length; });
+  changes.observe(document, EVERYTHING);
+  // Neither changes nor animations inside of a shadow root are told to the document: each root is asked, once it is known.
+  const knownRoots = new WeakSet();
+  let roots = [];
+  const meet = (root) => {
+    if (knownRoots.has(root)) return;
+    knownRoots.add(root);
+    roots.push(new WeakRef(root));
+    changes.observe(root, EVERYTHING);
+  };
+  const allAnimations = () => {
+    if (roots.length === 0) return document.getAnimations();
+    roots = roots.filter((reference) => reference.deref() !== undefined);
+    const inside = roots.map((reference) => reference.deref()).filter((root) => root?.isConnected);
+    return [document, ...inside].flatMap((scope) => scope.getAnimations());
+  };
   let ignoredAnimations = new WeakSet();
   const runningAnimations = (bound) => {
     let left = 0;
-    for (const animation of document.getAnimations()) {
+    for (const animation of allAnimations()) {
       if (animation.playState !== 'running' || animation.timeline !== document.timeline || ignoredAnimations.has(animation)) continue;
       const end = animation.effect?.getComputedTiming().endTime;
       if (typeof end !== 'number' || !Number.isFinite(end)) continue;
@@ -61,7 +76,7 @@
   const newEpoch = () => { ask({ about: 'epoch' }); };
   const giveUp = () => {
     ask({ about: 'ignore' });
-    for (const animation of document.getAnimations()) ignoredAnimations.add(animation);
+    for (const animation of allAnimations()) ignoredAnimations.add(animation);
   };
 
   // --- identity -----------------------------------------------------------------------------------------
@@ -430,11 +445,12 @@
     return false;
   };
   const holds = (outer, inner) => within(inner, outer);
+  // Through shadow roots, too: the drawing of a check box may be a component of its own inside of the label.
   const reaches = (hit, element) => {
-    if (!hit) return false;
-    if (within(hit, element)) return true;
-    const label = hit.closest?.('label');
-    return Boolean(label) && label.control === element;
+    for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) {
+      if (node === element || (node.tagName === 'LABEL' && node.control === element)) return true;
+    }
+    return false;
   };
   // How much of a box can be seen. Whether something lies on top is asked only for what can be clicked: a hit test is dear.
   const share = (element, box, clip, pointer) => {
@@ -484,8 +500,10 @@
     const visitChildren = (element, depth, state, clipping) => {
       const root = element.shadowRoot;
       let children;
-      if (root) children = root.childNodes;
-      else if (element.tagName === 'SLOT') {
+      if (root) {
+        meet(root);
+        children = root.childNodes;
+      } else if (element.tagName === 'SLOT') {
         const assigned = element.assignedNodes();
         children = assigned.length ? assigned : element.childNodes;
       } else children = element.childNodes;

@@ -42,6 +42,8 @@
       rects.push(box); target = label;
     }
     let cover = null;
+    // A control that lies hidden under its own drawing is reached through its label, as people reach it.
+    for (const label of target === element ? element.labels ?? [] : []) rects.push(...label.getClientRects());
     for (const box of rects) {
       const left = Math.max(0, box.left), top = Math.max(0, box.top), right = Math.min(innerWidth, box.right), bottom = Math.min(innerHeight, box.bottom);
       if (right <= left || bottom <= top) continue;

@@ -24,7 +24,9 @@ Agents = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is gone on with.")]
 Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
-Headed = Annotated[bool, typer.Option("--headed", help="Show the browser.")]
+Headed = Annotated[
+    bool, typer.Option("--headed", help="Show the browser. For watching: a real mouse over its window is felt, too.")
+]
 ModelName = Annotated[
     str | None, typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME, google:NAME, or openai:NAME@URL.")
 ]
