@@ -6,9 +6,16 @@ t-interval and the cluster bootstrap look at templates; Wilson's looks at tasks 
 """
 
 import argparse
+import asyncio
 import math
+import statistics
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +23,9 @@ from webassay.analysis import render, stats
 from webassay.analysis.page import to_html
 from webassay.analysis.report import Row, summarise
 from webassay.analysis.subset import TEXT, select
+from webassay.browser.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.interaction import Action
 
 Drawn = np.ndarray
 """Success rate of each template, and how many tasks passed."""
@@ -192,6 +202,35 @@ def main() -> None:
     paged = time.perf_counter()
     print(f"\n8 agents x 500 tasks: summarised in {summarised - started:.2f} s, drawn in {paged - summarised:.2f} s")
     print(f"page of {len(page.encode()) / 1e6:.2f} MB, JSON of {len(render.to_json(report)) / 1e6:.2f} MB")
+    seconds = asyncio.run(opened(page))
+    print(
+        f"opened in Chromium, settled and with a screenshot taken, in {statistics.median(seconds):.2f} s (median of 5)"
+    )
+
+
+async def opened(page: str) -> list[float]:
+    """Seconds from asking for the page to having seen it, each time in a session of its own."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "report.html").write_text(page, encoding="utf-8")
+        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://report.localhost:{server.server_port}/report.html"
+        async with Browser(find_chromium()) as browser:
+            for _ in range(5):
+                async with browser.session(allowed_hosts={f"report.localhost:{server.server_port}"}) as session:
+                    await session.open(["about:blank"])
+                    started = time.perf_counter()
+                    await session.act(Action.of("goto", url))
+                    await session.observe(("screenshot",))
+                    found.append(time.perf_counter() - started)
+        server.shutdown()
+    return found
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 if __name__ == "__main__":

@@ -182,7 +182,8 @@ class TestGoals:
         assert "ambiguous" not in found(task(goal="Get the shipping method", key=answer(exact_match="DHL")))
 
     def test_same_goal_twice(self) -> None:
-        made = audit([task("1", goal="Do  it"), task("2", goal="do it"), task("3", goal="do it", start=("__X__",))])
+        elsewhere = [task("3", goal="do it", start=("__X__",)), task("4", goal="do it", logins={"shop": "ada"})]
+        made = audit([task("1", goal="Do  it"), task("2", goal="do it"), *elsewhere])
         assert [(i.task_id, i.reason) for i in made.issues if i.detector == "duplicate_goal"] == [
             ("2", "Same goal as task 1.")
         ]

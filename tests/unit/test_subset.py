@@ -103,20 +103,32 @@ class TestSteps:
             Row(agent="yes", task_id="t", status="pass", baseline=True),
             Row(agent="x", task_id="t", status="fault"),
         ]
-        assert select(case).classes == {"t": "unknown"}
+        assert select(case + self.CASE).classes["t"] == "unknown"
 
     def test_several_trials_are_one_observation(self) -> None:
         case = [Row(agent="a", task_id="t", status="pass", trial=i) for i in range(8)]
-        assert select(case).classes == {"t": "unknown"}
+        assert select(case + self.CASE).classes["t"] == "unknown"
 
     def test_nothing_to_choose_from(self) -> None:
         with pytest.raises(InputError, match="no runs"):
             select([])
 
-    def test_ranking_needs_agents_with_a_score_for_every_task(self) -> None:
+    def test_too_few_agents_are_told(self) -> None:
+        rows = [Row(agent=f"a{i}", task_id="t", status="fail") for i in range(3)]
+        rows += [Row(agent="naive", task_id="t", status="fail", baseline=True)]
+        with pytest.raises(InputError, match="score of 4 agents, at most of 3"):
+            select(rows)
+
+    def test_ranking_is_over_what_nearly_complete_agents_share(self) -> None:
         assert select(self.CASE).ranked_agents == ("a0", "a1")
         complete = [row for row in self.CASE if row.task_id != "few"]
         assert len(select(complete).ranked_agents) == 4
+        many = rows(*((f"t{i}", f"T{i}", ("shopping",), "ppff") for i in range(20)))
+        # One fault of an agent takes one task out of the comparison, and not the agent.
+        found = select([row for row in many if (row.agent, row.task_id) != ("a0", "t3")])
+        assert (len(found.ranked_agents), found.ranked_tasks) == (4, 19)
+        found = select([row for row in many if row.agent != "a0" or row.task_id < "t17"])
+        assert (found.ranked_agents, found.ranked_tasks) == (("a1", "a2", "a3"), 20)
 
     def test_the_grid_says_how_many_flip(self) -> None:
         case = rows(*((f"t{i}", f"T{i}", ("shopping",), "ppppf") for i in range(3)), ("u", "U", ("shopping",), "fffff"))

@@ -271,9 +271,11 @@ def _ambiguous(task: Task) -> Iterator[Found]:
 
 
 def _duplicates(tasks: Sequence[Task]) -> Iterator[Issue]:
-    first: dict[tuple[str, tuple[str, ...]], Task] = {}
+    first: dict[tuple[str, tuple[str, ...], frozenset[tuple[str, str]]], Task] = {}
     for task in tasks:
-        same = first.setdefault((legacy.compact(task.goal.instruction), task.goal.start_urls), task)
+        # "My dearest purchase" is another task for another customer.
+        who = frozenset(task.logins.items())
+        same = first.setdefault((legacy.compact(task.goal.instruction), task.goal.start_urls, who), task)
         if same is not task:
             yield _issue(task, "duplicate_goal", "defect", f"Same goal as task {same.id}.", "Drop or change one.")
 

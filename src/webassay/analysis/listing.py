@@ -104,8 +104,9 @@ def of_subset(subset: Subset) -> list[Section]:
         ("templates covered", f"{subset.templates} of {subset.templates_of_all}"),
         *((f"{name} saved", render.percent(share)) for name, share in subset.saved.items()),
     ]
-    agents = ", ".join(subset.ranked_agents) or "none has a score for every task"
-    ranking = [("Kendall's tau-b, all tasks and subset", _plain_interval(subset.ranking), agents)]
+    agents = ", ".join(subset.ranked_agents) or "none has a score for nine tenths of the tasks"
+    measure = f"Kendall's tau-b, all and subset, over {subset.ranked_tasks} shared tasks"
+    ranking = [(measure, _plain_interval(subset.ranking), agents)]
     grid = [
         (f"{cell.z:.3f}", f"{cell.easy_threshold:.2f}", str(cell.hard), render.percent(cell.flipped))
         for cell in subset.grid

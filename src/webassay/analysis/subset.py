@@ -71,11 +71,15 @@ class Subset(Record):
     ranking: Interval
     """Kendall's tau-b between the rankings on all tasks and on the subset; bootstrap over templates."""
     ranked_agents: tuple[str, ...]
-    """Those with a score for every task that stays after step one; a ranking of others would compare unlike sets."""
+    """Those with a score for nearly every task that stays after step one: more agents would leave fewer tasks."""
+    ranked_tasks: int
+    """How many tasks all of them have a score for; both rankings are over these alone, so that like is compared."""
     saved: dict[str, float]
     """Share of tasks, seconds and dollars that the subset does without."""
 
 
+NEARLY_EVERY = 0.9
+"""A run has its faults; an agent that lacks more than a tenth of the tasks is not ranked."""
 GRID_Z = (1.0, 1.282, 1.645, 1.959963984540054, 2.576)
 GRID_THRESHOLD = (0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -101,8 +105,14 @@ def select(rows: Sequence[Row], procedure: Procedure = TEXT) -> Subset:
     outcomes = _outcomes(rows)
     kept = {task: row for task, row in about.items() if not _removed(row, procedure)}
     classes = {task: _class(task, outcomes, procedure) for task in kept}
+    if set(classes.values()) == {"unknown"}:
+        most = max(len(outcomes.get(task, {})) for task in kept)
+        raise InputError(
+            f"No task has a score of {procedure.minimum_coverage} agents, at most of {most}: none can be called hard.",
+            hint="Give the runs of more agents; naive and knowledge-only ones do not count.",
+        )
     chosen = _chosen(kept, classes, procedure)
-    agents = _complete(outcomes, kept)
+    agents = _nearly_complete(outcomes, kept)
     counts = Counter(classes.values())
     return Subset(
         procedure=procedure,
@@ -121,6 +131,7 @@ def select(rows: Sequence[Row], procedure: Procedure = TEXT) -> Subset:
         grid=_grid(kept, outcomes, procedure),
         ranking=_ranking(about, outcomes, chosen, agents, procedure.seed),
         ranked_agents=agents,
+        ranked_tasks=sum(_tried_by_all(outcomes, task, agents) for task in about) if agents else 0,
         saved=_saved(rows, set(chosen)),
     )
 
@@ -190,9 +201,14 @@ def _grid(kept: Mapping[Task, Row], outcomes: Outcomes, procedure: Procedure) ->
     return tuple(cells)
 
 
-def _complete(outcomes: Outcomes, kept: Mapping[Task, Row]) -> tuple[str, ...]:
+def _nearly_complete(outcomes: Outcomes, kept: Mapping[Task, Row]) -> tuple[str, ...]:
+    tried = Counter(agent for task in kept for agent in outcomes.get(task, {}))
     agents = dict.fromkeys(agent for solved in outcomes.values() for agent in solved)
-    return tuple(agent for agent in agents if all(agent in outcomes.get(task, {}) for task in kept))
+    return tuple(agent for agent in agents if tried[agent] >= NEARLY_EVERY * len(kept))
+
+
+def _tried_by_all(outcomes: Outcomes, task: Task, agents: Sequence[str]) -> bool:
+    return all(agent in outcomes.get(task, {}) for agent in agents)
 
 
 def _ranking(
@@ -204,8 +220,8 @@ def _ranking(
         lambda: ([], [])
     )
     for task, row in about.items():
-        solved = dict(outcomes.get(task, {}))
-        if all(agent in solved for agent in agents):
+        if _tried_by_all(outcomes, task, agents):
+            solved = dict(outcomes.get(task, {}))
             templates[row.cluster][0].append(solved)
             if task in small:
                 templates[row.cluster][1].append(solved)
