@@ -265,6 +265,13 @@ def test_pruning_never_fails_and_keeps_what_can_be_clicked(nodes: list[Node]) ->
             assert f"[{node.id}]" in text
 
 
+def test_a_button_inside_of_a_cell_that_can_be_clicked_keeps_its_id() -> None:
+    cell = Node("3", "cell", "Order 7 Cancel", 3, properties=(("clickable", ""),))
+    row = [Node("1", "table", "", 1), Node("2", "row", "", 2), cell, Node("4", "button", "Cancel", 4)]
+    text = prune([Node("", "RootWebArea", "Orders", 0), *row])
+    assert "cell [3] 'Order 7 Cancel' button [4] 'Cancel'" in text
+
+
 # --- export -------------------------------------------------------------------------------------------------
 
 

@@ -147,7 +147,7 @@ def test_run_grade_report(tmp_path):
     assert "oracle" in webassay("leaderboard", out, "--csv").stdout
     refused(webassay("compare", out, "--anchor", "nobody"), "nobody", "oracle")
     assert json.loads(webassay("audit", "arena", "--runs", out, "--json").stdout)["tasks"] == 60
-    assert json.loads(webassay("subset", out, "--json").stdout)["tasks"] == []
+    refused(webassay("subset", out, "--json"), "score of 4 agents", "more agents")
 
     # Without a model a judge abstains, and says what one would cost.
     assert "trajectories" in webassay("verify", out, "--dry-run").stdout

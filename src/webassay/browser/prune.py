@@ -49,7 +49,9 @@ class _Item:
     def words(self) -> str:
         """Everything in it as running text; what can be acted on keeps its id."""
         if self.interactive:
-            return _line(self)
+            # A row that can be clicked may hold a button: both can be acted on.
+            held = (child.words() for child in self.children if any(one.interactive for one in child.walk()))
+            return " ".join((_line(self), *held))
         inner = " ".join(filter(None, (child.words() for child in self.children)))
         own = "" if inner and self.role in _FROM_CONTENT else self.name
         return " ".join(filter(None, (own if own not in inner else "", inner)))
