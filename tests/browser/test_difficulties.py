@@ -118,6 +118,10 @@ async def test_contenteditable(visit: Opener) -> None:
         assert (await page.node("textbox", "Notes")).value == ""
         assert "read-only" in (await page.fill("textbox", "Fixed", "x")).error
         assert "not a text field" in (await page.fill("heading", "Contenteditable", "x")).error
+        # A page is asked before its field is filled, as it is when a person types, and may refuse.
+        await page.fill("textbox", "Refuses", "x")
+        assert (await page.node("textbox", "Refuses")).value == ""
+        assert await page.log() == "asked, trusted: true"
 
 
 async def test_date_pickers(visit: Opener) -> None:
