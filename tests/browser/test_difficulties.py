@@ -57,6 +57,15 @@ async def test_nested_frames(visit: Opener) -> None:
         assert (await page.node("button", "pressed inside")).id.startswith("b")
 
 
+async def test_parts_of_a_drawing_can_be_read_and_clicked(visit: Opener) -> None:
+    async with visit("drawing.html") as page:
+        seen = await page.see("tree", "boxes")
+        assert seen.find("graphics-symbol", "March: 5") and not seen.find("StaticText", "not painted")
+        path = next(node for node in seen.nodes if node.role == "generic" and node.get("clickable") is not None)
+        assert (await page.do("click", path.id)).error == ""
+        assert await page.log() == "path clicked"
+
+
 async def test_virtualised_list(visit: Opener) -> None:
     async with visit("virtual_list.html") as page:
         seen = await page.see("tree", "boxes")
@@ -112,7 +121,7 @@ async def test_contenteditable(visit: Opener) -> None:
         await page.fill("textbox", "Message", "A new message")
         assert await page.log() == "1 A new message"
         await page.fill("textbox", "Notes", "line one\nline two")
-        assert (await page.node("textbox", "Notes")).value == "line one line two"
+        assert (await page.node("textbox", "Notes")).value == "line one\nline two"
         notes = await page.node("textbox", "Notes")
         await page.do("clear", notes.id)
         assert (await page.node("textbox", "Notes")).value == ""
@@ -122,6 +131,24 @@ async def test_contenteditable(visit: Opener) -> None:
         await page.fill("textbox", "Refuses", "x")
         assert (await page.node("textbox", "Refuses")).value == ""
         assert await page.log() == "asked, trusted: true"
+
+
+async def test_lines_of_text_and_the_clipboard(visit: Opener) -> None:
+    async with visit("editable.html") as page:
+        notes, copy = await page.node("textbox", "Notes"), await page.node("textbox", "Copy")
+        assert (await page.do("fill", notes.id, "one\n  two ")).error == ""
+        await page.do("press", notes.id, "Control+End")
+        await page.do("keyboard_type", "\n3+4")
+        seen = await page.see()
+        assert "textbox 'Notes' value='one\\n  two \\n3+4'" in str(seen.tree)
+        assert "StaticText 'def half(n):\\n    return n / 2'" in str(seen.tree)
+        await page.do("fill", copy.id, "Zoë")
+        await page.do("press", copy.id, "Control+a")
+        await page.do("keyboard_press", "Control+c")
+        await page.do("focus", notes.id)
+        for key in ("Control+Home", "Shift+End", "Control+v"):
+            await page.do("keyboard_press", key)
+        assert (await page.node("textbox", "Notes")).value == "Zoë\n  two \n3+4"
 
 
 async def test_date_pickers(visit: Opener) -> None:

@@ -34,6 +34,10 @@ def test_frames_have_prefixes_of_their_own(one: list[int], other: list[int]) -> 
     assert same == (one == other)
 
 
+def test_frames_are_counted_as_browsergym_counts_them() -> None:
+    assert [letters(place) for place in (0, 25, 26, 51, 52, 701, 702)] == ["a", "z", "aA", "aZ", "bA", "zZ", "aAA"]
+
+
 @given(st.text(max_size=30))
 def test_any_text_is_an_id_or_is_not(text: str) -> None:
     parts = split_id(text)
@@ -197,6 +201,9 @@ def test_lines() -> None:
         (("required", ""), ("disabled", "true"), ("hasPopup", "menu"), ("valuemin", "3")),
     )
     assert line_of(node) == "[a12] textbox \"It's\" value='v', required, disabled=True, hasPopup='menu', valuemin=3"
+    assert line_of(Node("1", "slider", "", 0, "-2.5")) == "[1] slider '' value=-2.5"
+    assert line_of(Node("1", "slider", "", 0, "3, focused")) == "[1] slider '' value='3, focused'"
+    assert line_of(Node("1", "textbox", "", 0, "3")) == "[1] textbox '' value='3'"
 
 
 def test_what_the_text_leaves_out() -> None:
@@ -205,6 +212,7 @@ def test_what_the_text_leaves_out() -> None:
         Node("1", "generic", "", 1),
         Node("2", "link", "Read more", 2),
         Node("", "StaticText", "more", 3),
+        Node("", "StaticText", "Read\n  more", 3),
         Node("", "StaticText", "else", 3),
         Node("3", "generic", "named", 1),
         Node("", "StaticText", "after", 1),
@@ -243,7 +251,8 @@ def trees(draw: st.DrawFn) -> list[Node]:
     for number in range(draw(st.integers(0, 25))):
         depth = draw(st.integers(1, nodes[-1].depth + 1))
         role = draw(roles)
-        nodes.append(Node("" if role == "StaticText" else str(number + 1), role, draw(names), depth))
+        said = (("valuetext", draw(names)),) if draw(st.booleans()) else ()
+        nodes.append(Node("" if role == "StaticText" else str(number + 1), role, draw(names), depth, draw(names), said))
     return nodes
 
 
@@ -260,6 +269,8 @@ def test_one_line_a_node_whatever_the_page_says(nodes: list[Node]) -> None:
 def test_pruning_never_fails_and_keeps_what_can_be_clicked(nodes: list[Node]) -> None:
     text = prune(nodes)
     assert "\n\n" not in text
+    # Only a table has one line of its own, below its head.
+    assert len(text.splitlines()) <= len(nodes) + sum(node.role == "table" for node in nodes)
     for node in nodes:
         if node.role == "link" and sum(other.name == node.name for other in nodes) == 1 and node.name.strip():
             assert f"[{node.id}]" in text

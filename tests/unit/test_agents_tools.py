@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from webassay.agents.tools import (
     CALCULATOR,
-    Call,
     Scratchpad,
     Toolbox,
     calculate,
@@ -17,7 +16,7 @@ from webassay.agents.tools import (
     tools_named,
 )
 from webassay.core.errors import ActionError, InputError
-from webassay.core.interaction import Action
+from webassay.core.interaction import Action, Call
 
 
 @pytest.mark.parametrize(

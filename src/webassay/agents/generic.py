@@ -20,12 +20,13 @@ from webassay.agents.dialogue import (
 )
 from webassay.agents.memory import Memory, Notes
 from webassay.agents.prompts import hashes, render, tips_for
-from webassay.agents.tools import Call, Outcome, Tool, Toolbox, parse_calls
+from webassay.agents.tools import Outcome, Tool, Toolbox, parse_calls
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import (
     ACTIONS,
     BASIC_ACTIONS,
     Action,
+    Call,
     Decision,
     Goal,
     Modality,
@@ -204,7 +205,7 @@ class Generic:
                 outcome = self._toolbox.use(item)
             except ActionError as error:
                 outcome = Outcome(f"an error: {error}")
-            results.append((item.tool, outcome.text))
+            results.append((item.name, outcome.text))
             work.actions += outcome.actions
         work.results += results
         return results

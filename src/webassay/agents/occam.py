@@ -14,9 +14,9 @@ from webassay.agents.dialogue import Answer, ask_until_read, books, goal_values,
 from webassay.agents.memory import Memory, PlanNotes
 from webassay.agents.plans import PlanTree
 from webassay.agents.prompts import hashes, render, tips_for
-from webassay.agents.tools import Call, Outcome, Tool, Toolbox, parse_calls
+from webassay.agents.tools import Outcome, Tool, Toolbox, parse_calls
 from webassay.core.errors import ActionError, AgentError
-from webassay.core.interaction import Action, Decision, Goal, Modality, Node, Observation, ObservationPart
+from webassay.core.interaction import Action, Call, Decision, Goal, Modality, Node, Observation, ObservationPart
 from webassay.core.record import Json, content_hash
 from webassay.llm.client import Message, Model, Reply, UnusableReply, ask_json
 
@@ -432,13 +432,13 @@ class Occam:
             try:
                 if isinstance(item, Call):
                     outcome = self._toolbox.use(item)
-                    results.append((item.tool, outcome.text))
+                    results.append((item.name, outcome.text))
                 else:
                     outcome = Outcome("", self._do(item))
             except ActionError as error:
                 outcome = Outcome(str(error))
                 if isinstance(item, Call):
-                    results.append((item.tool, f"an error: {error}"))
+                    results.append((item.name, f"an error: {error}"))
                 else:
                     work.error = str(error)
             work.actions += outcome.actions

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from webassay.core.errors import ActionError, InputError
-from webassay.core.interaction import MAX_ACTION_TEXT, Action, parse_actions
+from webassay.core.interaction import ACTIONS, Action, Call, read_calls
 from webassay.core.record import Json
 
 
@@ -38,13 +37,6 @@ class Tool:
         return self.usage.partition("(")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    tool: str
-    args: tuple[Any, ...]
-    named: Mapping[str, Any]
-
-
 @dataclass(slots=True)
 class Toolbox:
     tools: Mapping[str, Tool]
@@ -59,12 +51,12 @@ class Toolbox:
         return "\n".join(f"{tool.usage}: {tool.help}" for tool in self.tools.values())
 
     def use(self, call: Call) -> Outcome:
-        tool = self.tools[call.tool]
-        self.uses[call.tool] += 1
+        tool = self.tools[call.name]
+        self.uses[call.name] += 1
         try:
             answer = tool.run(*call.args, **call.named)
         except (TypeError, ValueError):
-            raise ActionError(f"{call.tool} was called the wrong way.", hint=f"Write {tool.usage}.") from None
+            raise ActionError(f"{call.name} was called the wrong way.", hint=f"Write {tool.usage}.") from None
         return Outcome(answer) if isinstance(answer, str) else answer
 
     def counts(self) -> dict[str, Json]:
@@ -73,49 +65,10 @@ class Toolbox:
 
 def parse_calls(text: str, tools: Mapping[str, Tool]) -> tuple[Action | Call, ...]:
     """Actions of the browser and tool calls, in the order in which they were written."""
-    text = strip_fence(text)
-    if not any(name in text for name in tools):
-        return parse_actions(text)
-    if len(text) > MAX_ACTION_TEXT:
-        raise ActionError(f"The action text is longer than {MAX_ACTION_TEXT} characters.")
-    try:
-        statements = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(f"The action cannot be read: {error}.", hint="Write calls such as click('12').") from None
-    parsed: list[Action | Call] = []
-    for statement in statements:
-        call = _tool_call(statement, tools)
-        if call is not None:
-            parsed.append(call)
-        else:
-            parsed.extend(parse_actions(ast.get_source_segment(text, statement) or ""))
-    return tuple(parsed)
-
-
-def strip_fence(text: str) -> str:
-    """Models like to wrap code in a fence, however they are told to answer."""
-    text = text.strip()
-    if text.startswith("```") and text.endswith("```") and len(text) >= 6:
-        first_line, newline, rest = text[3:-3].partition("\n")
-        # What follows the opening marks on their line is a language's name, or already the call.
-        named = bool(newline) and (first_line.strip().isalpha() or not first_line.strip())
-        text = rest if named else text[3:-3]
-    return text.strip().strip("`").strip()
-
-
-def _tool_call(statement: ast.stmt, tools: Mapping[str, Tool]) -> Call | None:
-    value = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name) or value.func.id not in tools:
-        return None
-    name = value.func.id
-    if any(keyword.arg is None for keyword in value.keywords):
-        raise ActionError(f"{name}: ** cannot be used.")
-    try:
-        args = tuple(ast.literal_eval(argument) for argument in value.args)
-        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in value.keywords}
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise ActionError(f"{name}: arguments must be plain texts, numbers, lists or dictionaries.") from None
-    return Call(name, args, named)
+    return tuple(
+        call if call.name in tools else Action.of(call.name, *call.args, **call.named)
+        for call in read_calls(text, ACTIONS.keys() | tools)
+    )
 
 
 # --- the calculator ---------------------------------------------------------------------------------------

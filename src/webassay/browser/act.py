@@ -62,7 +62,7 @@ class Hand:
 
     async def _ask(self, element_id: str, function: str, *args: Any) -> Params:
         frame, number = self._frame(element_id)
-        answer = await self._page.call(frame, function, number, *args)
+        answer = await self._page.call(frame, function, number, *args, wait=True)
         error = answer.get("error")
         if error == "gone":
             raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id of the latest tree.")

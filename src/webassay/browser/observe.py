@@ -20,6 +20,9 @@ MARK_SHARE = 0.5
 """How much of an element must be visible for it to be marked."""
 _BOOLEANS = frozenset({"disabled", "busy", "multiselectable", "expanded", "selected", "modal"})
 
+_NUMERIC = frozenset({"slider", "spinbutton", "progressbar", "meter", "scrollbar"})
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
 Box = tuple[float, float, float, float]
 
 
@@ -42,13 +45,12 @@ class _Place:
 
 
 def letters(place: int) -> str:
-    """The prefix of a frame: a to z, then Aa to Az, Ba...; capitals come first, so that nesting stays readable."""
+    """The prefix of a frame, as BrowserGym counts: a to z, then aA to aZ, bA...; a small letter begins a level."""
     high, low = divmod(place, 26)
-    last = chr(ord("a") + low)
-    return last if high == 0 else letters(high - 1).upper() + last
+    return chr(ord("a") + low) if high == 0 else letters(high - 1) + chr(ord("A") + low)
 
 
-_ID = re.compile(r"((?:[A-Z]*[a-z])*)([0-9]+)")
+_ID = re.compile(r"((?:[a-z][A-Z]*)*)([0-9]+)")
 
 
 def split_id(element_id: str) -> tuple[str, int] | None:
@@ -184,7 +186,7 @@ def render(nodes: Sequence[Node]) -> str:
 
 def _hidden(node: Node, above: str) -> bool:
     if node.role == "StaticText":
-        return node.name in above
+        return node.name in above or " ".join(node.name.split()) in above
     return node.role == "generic" and not node.name and not node.properties
 
 
@@ -192,7 +194,8 @@ def line_of(node: Node) -> str:
     text = f"[{node.id}] " if node.id else ""
     text += f"{node.role} {node.name!r}"
     if node.value:
-        text += f" value={node.value!r}"
+        bare = node.role in _NUMERIC and _NUMBER.fullmatch(node.value)
+        text += f" value={node.value if bare else repr(node.value)}"
     return text + "".join(f", {_property(key, value)}" for key, value in node.properties)
 
 
@@ -201,7 +204,7 @@ def _property(key: str, value: str) -> str:
         return key
     if key in _BOOLEANS:
         return f"{key}={value == 'true'}"
-    if key in ("valuemin", "valuemax") and re.fullmatch(r"-?\d+(\.\d+)?", value):
+    if key in ("valuemin", "valuemax") and _NUMBER.fullmatch(value):
         return f"{key}={value}"
     return f"{key}={value!r}"
 

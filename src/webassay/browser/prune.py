@@ -72,7 +72,7 @@ def _build(nodes: Sequence[Node]) -> _Item:
     path = [root]
     for node in nodes:
         del path[node.depth + 1 :]
-        kept = {key: value for key, value in node.properties if key in _KEPT or key == "clickable"}
+        kept = {key: _plain(value) for key, value in node.properties if key in _KEPT or key == "clickable"}
         item = _Item(node.role, _plain(node.name), node.id, _plain(node.value), kept, url=node.url)
         path[-1].children.append(item)
         path.append(item)
@@ -82,7 +82,7 @@ def _build(nodes: Sequence[Node]) -> _Item:
 def _plain(text: str) -> str:
     """Without control, private-use and unassigned characters: icon fonts and invisible marks."""
     kept = "".join(
-        " " if char in "\n\t\xa0" else char
+        " " if char in "\n\t\xa0\u2028\u2029" else char
         for char in text
         if unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Cs") or char in "\n\t"
     )

@@ -221,6 +221,8 @@
     if (TABLE_TAGS.has(tag)) return tableRole(element);
     if (tag === 'svg') return element.computedRole || (element.clientHeight === 0 ? '' : 'SvgRoot');
     if (tag === 'a') return element.computedRole === 'link' ? 'link' : '';
+    // A part of a drawing is worth a line where its author gave it a title, as charts do.
+    if (element.ownerSVGElement && element.firstElementChild?.tagName === 'title') return { g: 'group', text: 'generic' }[tag] ?? 'graphics-symbol';
     return MATH_ROLES[tag] ?? '';
   };
   // A label that only repeats the name of its check box or radio button, and holds nothing else.
@@ -275,10 +277,8 @@
       case 'METER': return String(element.value);
       default: break;
     }
-    if (role === 'slider' || role === 'spinbutton' || role === 'progressbar' || role === 'meter' || role === 'scrollbar') {
-      return element.getAttribute('aria-valuenow') ?? '';
-    }
-    if (role === 'textbox' || role === 'searchbox') return squeeze(element.textContent).slice(0, 2000);
+    if (NUMERIC.has(role)) return element.getAttribute('aria-valuenow') ?? '';
+    if (role === 'textbox' || role === 'searchbox') return (element.innerText ?? element.textContent).trim().slice(0, 2000);
     return '';
   };
 
@@ -288,18 +288,22 @@
   const REQUIRABLE = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'checkbox', 'radiogroup', 'gridcell', 'tree']);
   const LIVE = { alert: 'assertive', status: 'polite', log: 'polite' };
   const IDREFS = [['aria-controls', 'controls'], ['aria-describedby', 'describedby'], ['aria-owns', 'owns'], ['aria-activedescendant', 'activedescendant']];
+  const NUMERIC = new Set(['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar']);
+  const RANGES = { PROGRESS: [0, 1], METER: [0, 1] };
   const yes = (text) => text === 'true';
   // In the order in which the text format prints them.
   const propertiesOf = (element, role, focused) => {
     const found = [];
     const aria = (name) => element.getAttribute(name);
-    if ((REQUIRABLE.has(role) && element.required) || yes(aria('aria-required'))) found.push(['required', '']);
+    if (element.matches(':disabled') || yes(aria('aria-disabled'))) found.push(['disabled', 'true']);
     if (element === focused) found.push(['focused', '']);
     const live = aria('aria-live') ?? LIVE[role];
-    if (live && live !== 'off' && (yes(aria('aria-atomic')) || (aria('aria-atomic') === null && (role === 'alert' || role === 'status')))) found.push(['atomic', '']);
-    if (element.matches(':disabled') || yes(aria('aria-disabled'))) found.push(['disabled', 'true']);
+    if (live && live !== 'off') {
+      found.push(['live', live]);
+      if (yes(aria('aria-atomic')) || (aria('aria-atomic') === null && (role === 'alert' || role === 'status'))) found.push(['atomic', '']);
+      found.push(['relevant', aria('aria-relevant') ?? 'additions text']);
+    }
     if (yes(aria('aria-busy'))) found.push(['busy', 'true']);
-    if (live && live !== 'off') found.push(['live', live], ['relevant', aria('aria-relevant') ?? 'additions text']);
     const autocomplete = aria('aria-autocomplete') ?? (element.tagName === 'INPUT' && role === 'combobox' ? 'list' : null);
     if (autocomplete && autocomplete !== 'none') found.push(['autocomplete', autocomplete]);
     const popup = aria('aria-haspopup') ?? (role !== 'combobox' ? null : element.tagName === 'SELECT' ? 'menu' : 'listbox');
@@ -309,8 +313,10 @@
     }
     const orientation = aria('aria-orientation') ?? ORIENTED[role];
     if (orientation) found.push(['orientation', orientation]);
-    if (role === 'slider' || role === 'spinbutton' || role === 'progressbar' || role === 'meter') {
-      const low = element.min || aria('aria-valuemin'), high = element.max || aria('aria-valuemax'), spoken = aria('aria-valuetext');
+    if ((REQUIRABLE.has(role) && element.required) || yes(aria('aria-required'))) found.push(['required', '']);
+    if (NUMERIC.has(role)) {
+      const [least, most] = role === 'spinbutton' ? [] : RANGES[element.tagName] ?? [0, 100];
+      const low = element.min || (aria('aria-valuemin') ?? least), high = element.max || (aria('aria-valuemax') ?? most), spoken = aria('aria-valuetext');
       if (low !== null && low !== undefined && low !== '') found.push(['valuemin', String(low)]);
       if (high !== null && high !== undefined && high !== '') found.push(['valuemax', String(high)]);
       if (spoken) found.push(['valuetext', spoken]);
@@ -395,17 +401,21 @@
     COUNTED[`lower-${name}`] = (place) => inLetters(place, 'abcdefghijklmnopqrstuvwxyz') || String(place);
     COUNTED[`upper-${name}`] = (place) => COUNTED[`lower-${name}`](place).toUpperCase();
   }
+  let places = new Map();  // item of a list -> its number, for one observation
   const placeInList = (element) => {
     const list = element.parentElement;
-    const items = [...(list?.children ?? [])].filter((item) => item.tagName === 'LI');
-    const step = list?.reversed ? -1 : 1;
-    let place = list?.hasAttribute('start') ? list.start : list?.reversed ? items.length : 1;
-    for (const item of items) {
-      if (item.hasAttribute('value')) place = item.value;
-      if (item === element) return place;
-      place += step;
+    if (!list) return 1;
+    if (!places.has(element)) {
+      const items = [...list.children].filter((item) => item.tagName === 'LI');
+      const step = list.reversed ? -1 : 1;
+      let place = list.hasAttribute('start') ? list.start : list.reversed ? items.length : 1;
+      for (const item of items) {
+        if (item.hasAttribute('value')) place = item.value;
+        places.set(item, place);
+        place += step;
+      }
     }
-    return place;
+    return places.get(element);
   };
   // A picture that did not come is replaced by the marker that it would have replaced.
   const pictureCame = (image) => {
@@ -478,6 +488,7 @@
   const observe = ({ boxes, clip, inFrame }) => {
     const out = [];
     tableRoles = new Map();
+    places = new Map();
     const focused = deepFocus();
     const generated = generatedRules();
     ask({ about: 'clicks' });
@@ -494,8 +505,9 @@
       const parent = node.parentElement ?? node.getRootNode().host;
       if (state.textStyleOf !== parent) { state.textStyleOf = parent; state.textStyle = getComputedStyle(parent); }
       const style = state.textStyle;
-      if (style.visibility !== 'visible') return;
-      emitText(squeeze(transformed(data, style)), depth);
+      if (style.visibility !== 'visible' || style.contentVisibility === 'hidden') return;
+      const said = transformed(data, style);
+      emitText(style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, '').toWellFormed(), depth);
     };
     const visitChildren = (element, depth, state, clipping) => {
       const root = element.shadowRoot;
@@ -510,6 +522,8 @@
       if (element.tagName === 'DETAILS' && !element.open) {
         children = [...children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
       }
+      // The button of a list that draws itself is the list.
+      if (element.tagName === 'SELECT') children = [...children].filter((child) => child.tagName !== 'BUTTON');
       for (const child of children) {
         if (out.length >= MAX_NODES) { truncated = true; return; }
         if (child.nodeType === 1) visit(child, depth, state, clipping);
@@ -550,7 +564,7 @@
         const name = nameOf(element, role);
         const properties = propertiesOf(element, role, focused);
         if (role === 'generic' && reactsToClicks(element)) properties.push(['clickable', '']);
-        const line = [depth, role, name, idOf(element), squeeze(valueOf(element, role)), properties];
+        const line = [depth, role, name, idOf(element), valueOf(element, role).toWellFormed(), properties];
         const href = role === 'link' ? element.href : '';
         line.push(typeof href === 'string' ? href.slice(0, 4000).toWellFormed() : '');
         line.push(role === 'Iframe' || tag === 'EMBED' || tag === 'OBJECT' ? frameNumber(element) : -1);
@@ -630,6 +644,6 @@
   return {
     observe, page, html, text, pulse, newEpoch, giveUp, find,
     // For touch.js:
-    ids, squeeze, deepHit, deepFocus, reaches, within, frameNumber,
+    ids, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame,
   };
 }

@@ -1,7 +1,7 @@
 // Runs in the same isolated world as sight.js, whose functions it is given: finding the place to click, filling,
 // choosing, focusing, and drawing the marks. Fields get their values through the browser's own setters, and the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -66,7 +66,9 @@
     for (const type of types) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
   };
   // Ready for typing: focused, everything selected. Fields that cannot be typed into get their value at once.
-  const prepareFill = (id, value) => {
+  // Begun right after a frame: the text then comes before the next one, and the selection is not painted on its own.
+  const prepareFill = async (id, value) => {
+    await nextFrame();
     const element = find(id);
     if (!element) return fail('gone');
     if (!element.checkVisibility({ visibilityProperty: true })) return fail('It is not visible now.');

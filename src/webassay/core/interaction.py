@@ -5,8 +5,9 @@ This is all that an agent may import. Nothing here knows how a task is graded.
 
 import ast
 import json
+import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -309,37 +310,113 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
     raise ActionError(f"{action}: {p.name} must be {expected}, not {value!r:.200}.")
 
 
-def parse_actions(text: str) -> tuple[Action, ...]:
-    """Reads calls such as `click('12')`, one or several, separated by new lines or semicolons.
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as it was written; nobody has yet looked whether there is such a thing."""
 
-    The grammar is Python's for calls with literal arguments; the text is parsed, never executed.
+    name: str
+    args: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
+def parse_actions(text: str) -> tuple[Action, ...]:
+    """Reads calls such as `click('12')`, one or several; see `read_calls`."""
+    return tuple(Action.of(call.name, *call.args, **call.named) for call in read_calls(text, ACTIONS))
+
+
+def read_calls(text: str, known: Collection[str]) -> tuple[Call, ...]:
+    """Calls with literal arguments; the text is parsed, never executed.
+
+    Between them may stand new lines, semicolons, commas, blanks and comments. As with BrowserGym, the calls may also
+    stand in a fence of Markdown, or, if they are `known`, in the middle of a sentence. What Python can read is code:
+    there, anything but calls is a mistake, so that no loop is taken for a sentence.
     """
     if len(text) > MAX_ACTION_TEXT:
         raise ActionError(f"The action text is longer than {MAX_ACTION_TEXT} characters.")
+    calls: list[Call] = []
+    try:
+        calls += _code(text)
+    except _NoCode as error:
+        fenced = "\n".join(_FENCE.findall(text))
+        pieces = [fenced] if any(f"{name}(" in fenced for name in known) else _calls_in(text, known)
+        if not pieces:
+            raise ActionError(f"The action cannot be read: {error}.", hint=_EXAMPLE) from None
+        for piece in pieces:
+            calls += read_calls(piece, known) if piece is fenced else _call_alone(piece)
+    if not calls:
+        raise ActionError("No action was given.", hint=_EXAMPLE)
+    return tuple(calls)
+
+
+_EXAMPLE = "Write calls such as click('12')."
+_FENCE = re.compile(r"```(?:[A-Za-z]*[ \t]*\n)?(.*?)```", re.DOTALL)
+_CALL_OR_COMMENT = re.compile(r"^[ \t]*#.*$|(?<=\))[ \t]*#.*$|\b([A-Za-z_]\w*)\s*\(", re.MULTILINE)
+_SHORT_CALL = re.compile(r"\b[A-Za-z_]\w*\s*\([^()]*\)")
+_TEXT_OR_BRACKET = re.compile(
+    r"\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[()]",
+    re.DOTALL,
+)
+
+
+class _NoCode(Exception):
+    """Python cannot read it."""
+
+
+def _code(text: str) -> Iterator[Call]:
     try:
         # Python would warn us of an odd escape in a text that is not ours to mend.
         with warnings.catch_warnings(action="ignore"):
             module = ast.parse(text.strip(), mode="exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(f"The action cannot be read: {error}.", hint="Write calls such as click('12').") from None
-    actions = tuple(_read_call(statement) for statement in module.body)
-    if not actions:
-        raise ActionError("No action was given.", hint="Write a call such as click('12').")
-    return actions
+        raise _NoCode(str(error)) from None
+    for statement in module.body:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        for item in value.elts if isinstance(value, ast.Tuple) else [value]:
+            yield _read_call(item)
 
 
-def _read_call(statement: ast.stmt) -> Action:
-    call = statement.value if isinstance(statement, ast.Expr) else None
+def _call_alone(piece: str) -> Iterator[Call]:
+    try:
+        yield from _code(piece)
+    except _NoCode as error:
+        raise ActionError(f"The action cannot be read: {error}.", hint=_EXAMPLE) from None
+
+
+def _calls_in(text: str, known: Collection[str]) -> list[str]:
+    """The known calls of a text that is no code. One that does not end is a mistake, not a sentence: what stands in
+    its argument must not be taken for an action."""
+    found: list[str] = []
+    others, at = text, 0
+    while match := _CALL_OR_COMMENT.search(text, at):
+        at = match.end()
+        if match[1] not in known:
+            continue
+        depth = 1
+        for token in _TEXT_OR_BRACKET.finditer(text, at):
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            if depth == 0:
+                at = token.end()
+                break
+        else:
+            raise ActionError(f"The action cannot be read: {match[1]}( was never closed.", hint=_EXAMPLE)
+        found.append(text[match.start() : at])
+        others = others.replace(found[-1], " ", 1)
+    # Nothing but calls: then the unknown ones are mistakes, too, and not words of a sentence.
+    others = re.sub(r"#.*", "", others)
+    return found if re.search(r"\w", _SHORT_CALL.sub("", others)) else [*found, *_SHORT_CALL.findall(others)]
+
+
+def _read_call(call: ast.expr | None) -> Call:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise ActionError("Only calls such as click('12') can be used.")
     try:
-        args = [ast.literal_eval(argument) for argument in call.args]
+        args = tuple(ast.literal_eval(argument) for argument in call.args)
         named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise ActionError(f"{call.func.id}: arguments must be plain texts, numbers or lists of them.") from None
     if len(named) != len(call.keywords):
         raise ActionError(f"{call.func.id}: an argument is given twice, or with **.")
-    return Action.of(call.func.id, *args, **named)
+    return Call(call.func.id, args, named)
 
 
 class Usage(Record):
