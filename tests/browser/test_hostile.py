@@ -127,7 +127,8 @@ async def test_killed_browser_is_replaced(port: int) -> None:
         with pytest.raises(BrowserError):
             async with browser.session(allowed_hosts=hosts) as session:
                 await session.open([url])
-                os.kill(browser.pid, signal.SIGKILL)
+                # The group: what was started may be a script around the browser.
+                os.killpg(browser.pid, signal.SIGKILL)
                 for _ in range(100):
                     await session.observe(("tree",))
         async with browser.session(allowed_hosts=hosts) as session:

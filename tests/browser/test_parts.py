@@ -15,6 +15,7 @@ from webassay.browser.chromium import find_chromium, launch_flags
 from webassay.browser.hosts import AllowList
 from webassay.browser.observe import letters, line_of, render, split_id
 from webassay.browser.prune import prune
+from webassay.browser.session import Browser
 from webassay.core.errors import ActionError, BrowserError
 from webassay.core.interaction import Node
 from webassay.core.trajectory import Exchange
@@ -167,6 +168,16 @@ def test_playwrights_own_is_the_last_and_the_newest(tmp_path: Path, monkeypatch:
     program(tmp_path / "chromium-999" / "chrome-linux" / "chrome")
     newest = program(tmp_path / "chromium-1200" / "chrome-linux" / "chrome")
     assert find_chromium() == newest
+
+
+def test_a_headless_shell_will_do_but_has_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    shell = program(tmp_path / "chromium-headless-shell")
+    assert find_chromium() == shell
+    with pytest.raises(BrowserError, match="no window"):
+        Browser(shell, headed=True)
+    whole = program(tmp_path / "chromium")
+    assert find_chromium() == whole
 
 
 def test_none_at_all_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,9 @@ _NAMES = (
     "chrome",
     "microsoft-edge",
     "microsoft-edge-stable",
+    # Without a window: enough for everything but `--headed`.
+    "chromium-headless-shell",
+    "chrome-headless-shell",
 )
 _MAC_APPS = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -68,6 +71,11 @@ def find_chromium(explicit: str | None = None) -> Path:
         f"No Chromium was found. Tried: {'; '.join(tried)}.",
         hint="Install one (`apt install chromium`, or `playwright install chromium`), or set WEBASSAY_CHROMIUM.",
     )
+
+
+def has_window(executable: Path) -> bool:
+    """Whether it can show itself at all: headless shells are built without that part."""
+    return "headless" not in executable.name
 
 
 def _revision(path: Path) -> int:

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 from webassay.browser.act import Hand
 from webassay.browser.cdp import Connection, Params, Refused, Unanswered
-from webassay.browser.chromium import launch_flags
+from webassay.browser.chromium import has_window, launch_flags
 from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
 from webassay.browser.hosts import AllowList
 from webassay.browser.observe import all_text, mark, picture, read_facts, read_tree, render
@@ -79,6 +79,11 @@ class Browser:
 
     def __init__(self, executable: Path, *, headed: bool = False, door: bool = False) -> None:
         """`door`: other programs can reach this Chromium, over a port of its DevTools, and drive its session."""
+        if headed and not has_window(executable):
+            raise BrowserError(
+                f"{executable} is a headless shell and has no window to show.",
+                hint="Install a whole Chromium, or point WEBASSAY_CHROMIUM at one.",
+            )
         self._executable = executable
         self._headed = headed
         self._door = door
