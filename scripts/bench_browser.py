@@ -6,6 +6,8 @@ Every engine lives in a process of its own, so that wall time, processor time (o
 included) and memory are counted alike. A step is an action and the observation after it: tree with computed names,
 boxes, visibility, screenshot. BrowserGym runs twice: as it comes, and with its sleeps taken out ("fast").
 
+All of them start the same Chromium; WEBASSAY_CHROMIUM chooses another one, as it does everywhere.
+
 BrowserGym wants versions of its own, so it gets an environment of its own, made on the first run below
 .venv-browsergym; without network access it is left out, and the table says so.
 """
@@ -37,6 +39,11 @@ from webassay.browser.session import Browser  # noqa: E402
 from webassay.core.interaction import Action, parse_actions  # noqa: E402
 
 BROWSERGYM = "browsergym-core==0.14.3"
+
+
+def chromium() -> Path:
+    """The same for all engines."""
+    return find_chromium(os.environ.get("WEBASSAY_CHROMIUM"))
 
 
 # --- pages --------------------------------------------------------------------------------------------------
@@ -153,7 +160,7 @@ class Engine:
 async def ours() -> None:
     """The other end of the protocol, for webassay."""
     loop = asyncio.get_running_loop()
-    async with Browser(find_chromium()) as browser:
+    async with Browser(chromium()) as browser:
         seen = None
         async with AsyncExitStack() as stack:
             session = await stack.enter_async_context(browser.session(allowed_hosts={"*"}))
@@ -224,7 +231,7 @@ def disguise(folder: Path) -> Path:
     program = folder / "chromium-1117" / "chrome-linux" / "chrome"
     program.parent.mkdir(parents=True)
     sandbox = " ".join(flag for flag in launch_flags() if flag in ("--no-sandbox", "--disable-dev-shm-usage"))
-    program.write_text(f'#!/bin/sh\nexec "{find_chromium()}" {sandbox} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{chromium()}" {sandbox} "$@"\n')
     program.chmod(0o755)
     return folder
 
@@ -339,7 +346,7 @@ def measure_memory(url: str) -> None:
 
 async def measure_parallel(url: str, seconds: float) -> None:
     print("\nSessions side by side in one browser: click and observe, list of 48")
-    async with Browser(find_chromium()) as browser:
+    async with Browser(chromium()) as browser:
         for count in (1, 2, 4, 8):
             done = 0
             until = 0.0
@@ -378,7 +385,7 @@ async def bench(options: argparse.Namespace) -> None:
             shop_tools = (("button", "Show cart summary"), ("textbox", "Email address for the newsletter"))
             jobs += [Job(name, stage.bases["shop"] + path, *shop_tools) for name, path in SHOP_PAGES.items()]
             chosen = [job for job in jobs if not options.pages or job.page in options.pages.split(",")]
-            print(f"{os.cpu_count()} cores, {find_chromium()}, Python {sys.version.split()[0]}")
+            print(f"{os.cpu_count()} cores, {chromium()}, Python {sys.version.split()[0]}")
             if "steps" in parts:
                 await asyncio.to_thread(measure_steps, chosen, options.steps, names)
             if "settle" in parts:

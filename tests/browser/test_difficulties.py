@@ -109,7 +109,15 @@ async def test_file_upload(visit: Opener, tmp_path: Path) -> None:
         pick = await page.node("button", "Pick a file")
         assert pick.box is not None
         assert (await page.do("mouse_upload_file", pick.box[0] + 5, pick.box[1] + 5, ["report.txt"])).error == ""
-        assert "not a file field" in (await page.do("upload_file", pick.id, "report.txt")).error
+        await page.do("goto", f"{page.base}/upload.html")
+        pick = await page.node("button", "Pick a file")
+        assert (await page.do("upload_file", pick.id, "report.txt")).error == "", (
+            "a button that opens the dialog will do"
+        )
+        assert await page.log() == "report.txt: quarterly"
+        heading = await page.node("heading", "File upload")
+        assert "No file dialog opened" in (await page.do("upload_file", heading.id, "report.txt")).error
+        assert "no element" in (await page.do("upload_file", "999", "report.txt")).error
     async with visit("upload.html") as page:
         seen = await page.see("tree")
         field = next(node for node in seen.nodes if node.value == "No file chosen")
@@ -216,6 +224,8 @@ async def test_autocomplete(visit: Opener) -> None:
         await page.do("focus", town.id)
         await page.do("keyboard_type", "bre")
         assert [node.name for node in (await page.see()).find_all("option")] == ["Bremen"]
+        await page.do("fill", town.id, "Ko", True)
+        assert ((await page.node("combobox", "Town")).value, await page.log()) == ("Ko", "key o")
 
 
 async def test_canvas_by_coordinates(visit: Opener) -> None:

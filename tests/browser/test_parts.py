@@ -124,6 +124,11 @@ def test_no_combinations(text: str) -> None:
         ("KeyB", "KeyB", 66),
         ("Space", "Space", 32),
         ("?", "Slash", 191),
+        ("Backquote", "Backquote", 192),
+        ("Minus", "Minus", 189),
+        ("ShiftRight", "ShiftLeft", 16),
+        ("Numpad4", "Digit4", 52),
+        ("NumpadEnter", "Enter", 13),
     ],
 )
 def test_keys(name: str, code: str, number: int) -> None:

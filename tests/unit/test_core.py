@@ -133,6 +133,7 @@ def test_the_first_fifteen_actions_are_the_basic_set():
         ("select_option('1', 'a')", [("select_option", {"bid": "1", "options": ["a"]})]),
         ("click('1', button='right', modifiers=['Shift'])",
          [("click", {"bid": "1", "button": "right", "modifiers": ["Shift"]})]),
+        ("fill('1', 'x', True)", [("fill", {"bid": "1", "value": "x", "enable_autocomplete_menu": True})]),
         ("noop()", [("noop", {})]),
         (r"fill('1', '\d')", [("fill", {"bid": "1", "value": r"\d"})]),
         ("click('1')\nfill('2', 'x')", [("click", {"bid": "1"}), ("fill", {"bid": "2", "value": "x"})]),
@@ -167,6 +168,8 @@ def test_actions_are_read(text, expected):
         "click(x)",
         "click(1.5)",
         "click(True)",
+        "click('1', ['left'])",
+        "fill('1', 'x', 1)",
         "scroll('a', 1)",
         "scroll(1e999, 1)",
         "scroll(10**9, 1)",
@@ -205,6 +208,7 @@ def arguments(parameter):
         "text": text,
         "number": st.integers(-100_000, 100_000) | st.floats(-1e5, 1e5),
         "choice": st.sampled_from(parameter.choices or ("",)),
+        "flag": st.booleans(),
         "texts": st.lists(text, max_size=4),
     }
     return kinds[parameter.kind]

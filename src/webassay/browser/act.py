@@ -210,14 +210,13 @@ class Hand:
     async def _do_scroll(self, action: Action) -> None:
         width, height = self._context.settings.viewport
         x, y = (self._x, self._y) if self._x or self._y else (width / 2, height / 2)
-        await self._wheel(x, y, action)
+        await self._wheel(x, y, action.get("delta_x"), action.get("delta_y"))
 
     async def _do_scroll_at(self, action: Action) -> None:
-        await self._wheel(*self._point(action), action)
+        await self._wheel(*self._point(action), action.get("dx"), action.get("dy"))
 
-    async def _wheel(self, x: float, y: float, action: Action) -> None:
-        delta = {"deltaX": action.get("delta_x"), "deltaY": action.get("delta_y")}
-        await self._all([self._mouse("mouseWheel", x, y, **delta)])
+    async def _wheel(self, x: float, y: float, right: float, down: float) -> None:
+        await self._all([self._mouse("mouseWheel", x, y, deltaX=right, deltaY=down)])
 
     # --- dragging --------------------------------------------------------------------------------------
 
@@ -359,19 +358,22 @@ class Hand:
         await self._ask(action.get("bid"), "focus")
 
     async def _do_fill(self, action: Action) -> None:
-        await self._fill(action.get("bid"), action.get("value"))
+        await self._fill(action.get("bid"), action.get("value"), typed=int(action.get("enable_autocomplete_menu")))
 
     async def _do_clear(self, action: Action) -> None:
         await self._fill(action.get("bid"), "")
 
-    async def _fill(self, element_id: str, value: str) -> None:
+    async def _fill(self, element_id: str, value: str, typed: int = 0) -> None:
+        """`typed`: so many of the last characters come key by key."""
         state = await self._ask(element_id, "prepareFill", value)
         if state["done"]:
             return
-        if value:
-            await self._insert(value)
+        start, end = value[: len(value) - typed], value[len(value) - typed :]
+        if start:
+            await self._insert(start)
         elif not state["empty"]:
             await self._press("Delete")
+        await self._type(end)
 
     async def _do_select_option(self, action: Action) -> None:
         await self._ask(action.get("bid"), "select", action.get("options"))
@@ -380,13 +382,16 @@ class Hand:
         paths = self._context.files_for_upload(action.get("file"))
         frame, number = self._frame(action.get("bid"))
         handle = await self._page.handle(frame, f"webassay.fileField({number})")
-        if not handle:
-            raise ActionError(f"Element [{action.get('bid')}] is not a file field.")
-        await frame.channel.send("DOM.setFileInputFiles", {"files": paths, "objectId": handle})
+        if handle:
+            await frame.channel.send("DOM.setFileInputFiles", {"files": paths, "objectId": handle})
+        else:
+            await self._choose_files(await self._locate(action.get("bid")), paths)
 
     async def _do_mouse_upload_file(self, action: Action) -> None:
         paths = self._context.files_for_upload(action.get("file"))
-        point = self._point(action)
+        await self._choose_files(self._point(action), paths)
+
+    async def _choose_files(self, point: tuple[float, float], paths: list[str]) -> None:
         page = self._page
         chosen: asyncio.Future[Params] = asyncio.get_running_loop().create_future()
 
@@ -400,7 +405,7 @@ class Hand:
             async with asyncio.timeout(2.0):
                 opened = await chosen
         except TimeoutError:
-            raise ActionError("No file dialog opened at that point.") from None
+            raise ActionError("No file dialog opened there.", hint="Use the file field, or what opens it.") from None
         finally:
             page.channel.on("Page.fileChooserOpened", self._context.file_dialog)
         await page.channel.send("DOM.setFileInputFiles", {"files": paths, "backendNodeId": opened["backendNodeId"]})

@@ -77,6 +77,9 @@ _PLAIN = {
     ".": ("Period", 190),
     "/": ("Slash", 191),
 }
+_ALIASES |= {code.lower(): char for char, (code, _) in _PLAIN.items()}
+_ALIASES |= {f"{name.lower()}{side}": name for name in MODIFIERS for side in ("left", "right")}
+_ALIASES |= {f"numpad{digit}": digit for digit in "0123456789"} | {"numpadenter": "Enter"}
 _SHIFTED = dict(zip('~!@#$%^&*()_+{}|:"<>?', "`1234567890-=[]\\;',./", strict=True))
 
 

@@ -150,7 +150,7 @@ class Observation:
 @dataclass(frozen=True, slots=True)
 class Parameter:
     name: str
-    kind: Literal["id", "text", "number", "choice", "texts"]
+    kind: Literal["id", "text", "number", "choice", "texts", "flag"]
     default: Any = None
     required: bool = True
     choices: tuple[str, ...] = ()
@@ -165,8 +165,8 @@ class Signature:
 
     def describe(self) -> str:
         def one(p: Parameter) -> str:
-            kind = {"id": "str", "text": "str", "number": "float", "choice": "str", "texts": "str | list[str]"}[p.kind]
-            return f"{p.name}: {kind}" + ("" if p.required else f" = {p.default!r}")
+            kinds = {"number": "float", "texts": "str | list[str]", "flag": "bool"}
+            return f"{p.name}: {kinds.get(p.kind, 'str')}" + ("" if p.required else f" = {p.default!r}")
 
         return f"{self.name}({', '.join(one(p) for p in self.parameters)})"
 
@@ -193,7 +193,11 @@ ACTIONS: dict[str, Signature] = {
         Signature("scroll", (_number("delta_x"), _number("delta_y")), "Scroll the page by so many pixels."),
         Signature("keyboard_press", (_text("key"),), "Press a key or combination, such as Enter or Control+a."),
         Signature("click", (_id(), _BUTTON, _MODIFIERS), "Click an element."),
-        Signature("fill", (_id(), _text("value")), "Replace the content of a text field."),
+        Signature(
+            "fill",
+            (_id(), _text("value"), Parameter("enable_autocomplete_menu", "flag", False, False)),
+            "Replace the content of a text field; with True, the last character is typed, to open a menu of proposals.",
+        ),
         Signature("hover", (_id(),), "Move the mouse over an element, to open a menu for example."),
         Signature("select_option", (_id(), Parameter("options", "texts")), "Choose in a list, by label or value."),
         Signature("tab_focus", (_number("index"),), "Bring the tab with this number (from 0) to the front."),
@@ -212,7 +216,7 @@ ACTIONS: dict[str, Signature] = {
         Signature("upload_file", (_id(), Parameter("file", "texts")), "Choose files in a file field."),
         Signature(
             "scroll_at",
-            (_number("x"), _number("y"), _number("delta_x"), _number("delta_y")),
+            (_number("x"), _number("y"), _number("dx"), _number("dy")),
             "Scroll whatever lies under a point.",
         ),
         Signature("mouse_move", (_number("x"), _number("y")), "Move the mouse to a point."),
@@ -293,8 +297,10 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
         if abs(value) > 1_000_000 or value != value:
             raise ActionError(f"{action}: {p.name} is out of range: {value!r}.")
         return value
-    if p.kind == "choice" and value in p.choices:
-        return str(value)
+    if p.kind == "flag" and isinstance(value, bool):
+        return value
+    if p.kind == "choice" and isinstance(value, str) and value in p.choices:
+        return value
     if p.kind == "texts":
         if isinstance(value, str):
             return [value]
@@ -305,6 +311,7 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
         "text": "text in quotes",
         "number": "a number",
         "texts": "a list of texts",
+        "flag": "True or False",
     }
     expected = wanted.get(p.kind) or "one of " + ", ".join(p.choices)
     raise ActionError(f"{action}: {p.name} must be {expected}, not {value!r:.200}.")
