@@ -12,6 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 
 PAGES = Path(__file__).parent / "pages"
 TOWNS = ["Aachen", "Aalen", "Bergen", "Berlin", "Bern", "Bremen", "Zürich"]
+PDF = (
+    b"%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>"
+)
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
 )
@@ -65,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(b"set", "text/plain", **{"Set-Cookie": "flavour=vanilla; Path=/"})
             case "whoami":
                 self._send((self.headers.get("Cookie") or "nobody").encode(), "text/plain")
+            case "pdf":
+                self._send(PDF, "application/pdf")
             case "pixel":
                 self._send(PIXEL, "image/png")
             case "hangup":

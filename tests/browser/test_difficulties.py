@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser.conftest import Opener
 from tests.browser.test_names import chromium_tree, compare, our_lines
+from webassay.browser.chromium import find_chromium, has_window
 from webassay.browser.session import SessionSettings
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -288,6 +289,18 @@ async def test_downloads(visit: Opener) -> None:
         files = page.session.downloads()
         assert sorted(file.read_text() for file in files) == ["a,b\n1,2\n", "a,b\n1,2\n", "made here"]
         assert len({file.parent for file in files}) == 1
+
+
+async def test_a_pdf_file_is_opened_and_not_waited_for(visit: Opener) -> None:
+    if not has_window(find_chromium()):
+        pytest.skip("a headless shell has no viewer of PDF files and downloads them")
+    async with visit("quiet.html") as page:
+        acted = await page.do("goto", f"{page.base}/api/pdf")
+        assert (acted.error, "gave up" in str(acted.waited_for)) == ("", False)
+        assert any("PDF" in notice for notice in (await page.see()).notices)
+        await page.do("goto", f"{page.base}/quiet.html")
+        assert not (await page.see()).notices
+        assert [one.mime_type for one in await page.exchanges() if one.url.endswith("/pdf")] == ["application/pdf"]
 
 
 async def test_history_api(visit: Opener) -> None:

@@ -75,7 +75,7 @@ def find_chromium(explicit: str | None = None) -> Path:
 
 def has_window(executable: Path) -> bool:
     """Whether it can show itself at all: headless shells are built without that part."""
-    return "headless" not in executable.name
+    return "headless" not in executable.resolve().name
 
 
 def _revision(path: Path) -> int:

@@ -306,7 +306,9 @@ class Context:
         def sent(params: Params) -> None:
             request = params["request"]
             parts = urlsplit(request["url"])
-            if parts.scheme not in ("http", "https"):
+            if parts.scheme not in ("http", "https") or (
+                page is not None and page.in_viewer(params.get("frameId", ""))
+            ):
                 return
             capture.request(channel, params, tab)
             kind = params.get("type", "Other")
