@@ -51,6 +51,31 @@ async def test_endless_poller_is_found_out_once(visit: Opener) -> None:
         assert not any("timer" in reason for reason in quiet.waited_for)
 
 
+@pytest.mark.parametrize(
+    ("button", "shown"),
+    [
+        ("In pieces", "all pieces"),
+        ("By an interval", "tick 6"),
+        ("As a task", "task done"),
+        ("When idle", "was idle"),
+        ("In a worker", "worked out 42"),
+        ("Draw", "drawn"),
+    ],
+)
+async def test_whatever_is_done_later_is_seen(visit: Opener, button: str, shown: str) -> None:
+    async with visit("later.html") as page:
+        for _ in range(2):
+            await page.click("button", button)
+            assert await page.log() == shown
+
+
+@pytest.mark.parametrize(("button", "kind"), [("Tick for ever", "timer"), ("Draw for ever", "frames")])
+async def test_what_is_endless_is_found_out_once(visit: Opener, button: str, kind: str) -> None:
+    async with visit("later.html") as page:
+        assert any(kind in reason for reason in (await page.click("button", button)).waited_for)
+        assert not any(kind in reason for reason in (await page.do("noop", 0)).waited_for)
+
+
 async def test_quiet_page_is_not_waited_for(visit: Opener) -> None:
     async with visit("quiet.html") as page:
         for _ in range(3):

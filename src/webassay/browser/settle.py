@@ -1,9 +1,10 @@
 """Waiting exactly as long as something is pending.
 
-What is waited for: navigations and the loading of documents, requests, fetches whose body is still being
-read, timers that were set for no longer than a bound, animations that end soon, and a document that changes
-from frame to frame. What is not: streams, timers that start themselves again for ever, requests that repeat
-for ever. Those are found out once (it takes `patience`) and are then left alone while the document lives.
+What is waited for: navigations and the loading of documents, requests, fetches whose body is still being read,
+timers that were set for no longer than a bound, work in pieces that leaves no pause, animations that end soon, and
+a page that changes or draws from frame to frame. What is not: streams, timers that start themselves again for ever,
+requests that repeat for ever. Those are found out once (it takes `patience`) and are then left alone while the
+document lives.
 """
 
 import asyncio
@@ -17,6 +18,8 @@ STREAMS = frozenset(
     {"EventSource", "WebSocket", "Media", "Ping", "Preflight", "CSPViolationReport", "Prefetch", "Other"}
 )
 """Resource types that are never waited for; Other is what the browser fetches for itself, such as icons."""
+_RESTLESS = frozenset({"changes", "frames"})
+"""What the next frame may bring, or not."""
 _REPEATS = 4
 _QUIET_FRAMES = 2
 """One to react in, and one to see that nothing else came of it."""
@@ -46,14 +49,22 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
     """Returns what was waited for, in order, each thing once."""
     waited: dict[str, None] = {}
     started = time.monotonic()
+    restless_since: float | None = None
     quiet_frames = 0
     looked = False
     while True:
         page.changed.clear()
-        look = await _look(page, patience, started)
+        look = await _look(page, patience)
         first, looked = not looked, True
+        if not look.reasons or not _RESTLESS.issuperset(look.reasons):
+            restless_since = None
+        elif restless_since is None:
+            restless_since = time.monotonic()
+        elif time.monotonic() - restless_since > patience.endless_after:
+            page.noisy = True
+            look = _Look([], 0)
         # What changes in the first frame is the reaction itself, and no sign of more to come.
-        if not look.reasons or (first and look.reasons == ["changes"]):
+        if not look.reasons or (first and _RESTLESS.issuperset(look.reasons)):
             quiet_frames += 1
             if quiet_frames == _QUIET_FRAMES:
                 return tuple(waited)
@@ -81,7 +92,7 @@ def new_epoch(page: Page) -> None:
             )
 
 
-async def _look(page: Page, patience: Patience, started: float) -> _Look:
+async def _look(page: Page, patience: Patience) -> _Look:
     if page.crashed or page.closed or page.stuck:
         return _Look([], 0)
     main = page.frames.get(page.main)
@@ -100,9 +111,6 @@ async def _look(page: Page, patience: Patience, started: float) -> _Look:
         for reason, wait in _reasons(page, pulse):
             reasons.append(reason)
             waits.append(wait)
-    if reasons == ["changes"] and time.monotonic() - started > patience.endless_after:
-        page.noisy = True
-        return _Look([], 0)
     return _Look(reasons, min(waits, default=0))
 
 
@@ -120,6 +128,8 @@ def _reasons(page: Page, pulse: dict[str, float] | None) -> list[tuple[str, floa
         found.append(("animation", pulse["animation"] / 1000))
     if pulse["mutated"] and not page.noisy:
         found.append(("changes", 0))
+    if pulse["frames"] and not page.noisy:
+        found.append(("frames", 0))
     return found
 
 

@@ -56,10 +56,13 @@
     }
     return left;
   };
+  // After the next frame, once the page has nothing else to do: work that is cut into pieces (messages to itself, idle
+  // callbacks) is no timer and no request, but it is pending.
+  const BUSY_TIME = 200;
   const nextFrame = () => new Promise((resolve) => {
     // A tab that is not painted has no frames: then a turn of the event loop must do.
     const fallback = setTimeout(resolve, 60);
-    requestAnimationFrame(() => { clearTimeout(fallback); setTimeout(resolve, 0); });
+    requestAnimationFrame(() => { clearTimeout(fallback); requestIdleCallback(resolve, { timeout: BUSY_TIME }); });
   });
   const pulse = async (timerBound, animationBound, patience) => {
     const before = mutations;
@@ -68,7 +71,7 @@
     try { seen = JSON.parse(ask({ about: 'pending', bound: timerBound, patience })) ?? {}; } catch { seen = {}; }
     return JSON.stringify({
       mutated: mutations !== before,
-      timers: number(seen.timers), next: number(seen.next), delay: number(seen.delay), fetches: number(seen.fetches),
+      timers: number(seen.timers), next: number(seen.next), delay: number(seen.delay), fetches: number(seen.fetches), frames: number(seen.frames),
       animation: runningAnimations(animationBound),
       loading: document.readyState !== 'complete',
     });

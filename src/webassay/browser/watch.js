@@ -1,5 +1,5 @@
 // Runs in the page's own world before any script of the page. It changes no behaviour but the clock:
-// it counts what is pending (timers, fetches and the reading of their bodies) and which elements got
+// it counts what is pending (timers, frames, fetches and the reading of their bodies) and which elements got
 // a click listener, and tells the isolated world when asked through an event whose name nobody else knows.
 // Proxies of the native functions, because those still look native to whoever prints them.
 (secret, clockOffset) => {
@@ -22,7 +22,7 @@
   }
   if (!document) return;
 
-  const timers = new Map();   // timer id -> {due, delay, key, every}
+  const timers = new Map();   // timer id -> {set, due, delay, key, every}
   const fired = new Map();    // key -> {count, first}: how often the same timer fired since the last action
   const endless = new Set();  // keys of timers that start themselves again for ever
   const fetches = new Set();
@@ -44,9 +44,9 @@
     const callback = args[0];
     if (typeof callback !== 'function') return apply(native, self, args);
     const delay = Math.max(0, Number(args[1]) || 0);
-    const timer = { due: now() + delay, delay, key: keyOf(callback, delay), every, runs: 0 };
+    const timer = { set: now(), due: now() + delay, delay, key: keyOf(callback, delay), every };
     const wrapped = [function (...rest) {
-      if (every) { timer.runs += 1; timer.due = now() + delay; } else timers.delete(id);
+      if (every) timer.due = now() + delay; else timers.delete(id);
       note(timer);
       return apply(callback, this, rest);
     }, ...args.slice(1)];
@@ -59,6 +59,19 @@
   hold(globalThis, 'setInterval', remember(true));
   hold(globalThis, 'clearTimeout', forget);
   hold(globalThis, 'clearInterval', forget);
+
+  let frames = 0;             // asked for since the last look
+  hold(globalThis, 'requestAnimationFrame', (native, self, args) => { frames += 1; return apply(native, self, args); });
+
+  if (globalThis.Scheduler) hold(Scheduler.prototype, 'postTask', (native, self, args) => {
+    const [callback, options, ...more] = args;
+    if (typeof callback !== 'function') return apply(native, self, args);
+    const delay = Math.max(0, Number(options?.delay) || 0), token = {};
+    const timer = { set: now(), due: now() + delay, delay, key: keyOf(callback, delay), every: false };
+    timers.set(token, timer);
+    options?.signal?.addEventListener?.('abort', () => timers.delete(token));
+    return apply(native, self, [function (...rest) { timers.delete(token); note(timer); return apply(callback, this, rest); }, options, ...more]);
+  });
 
   const untilSettled = (native, self, args) => {
     const token = {};
@@ -74,7 +87,7 @@
   for (const name of ['json', 'text', 'blob', 'arrayBuffer', 'bytes', 'formData']) hold(Response.prototype, name, untilSettled);
 
   // A worker is waited for until it says something; one that kept silent for a second is not waited for again.
-  const WORKER_TIME = 1000;
+  const WORKER_TIME = 1000, WORKER_LOOKS = 30;
   const silent = new WeakSet();
   const nativeListen = EventTarget.prototype.addEventListener;
   const expectMessage = (worker) => {
@@ -120,12 +133,14 @@
     for (const [id, timer] of timers) {
       if (timer.expired && timer.due < time) { timer.expired(); timers.delete(id); continue; }
       if (endless.has(timer.key) || timer.delay > bound) continue;
-      if (timer.every && (timer.delay > 100 || timer.runs > 3)) continue;
+      if (timer.every && (timer.delay > 100 || time - timer.set > bound)) continue;
       count += 1;
-      const left = Math.max(0, timer.due - time);
+      // A worker may answer at any time.
+      const left = Math.min(Math.max(0, timer.due - time), timer.expired ? WORKER_LOOKS : Infinity);
       if (next === null || left < next) { next = left; delay = timer.delay; }
     }
-    tell(document, JSON.stringify({ timers: count, next, delay, fetches: fetches.size }));
+    tell(document, JSON.stringify({ timers: count, next, delay, fetches: fetches.size, frames }));
+    frames = 0;
   };
   document.addEventListener(secret + '-ask', ask);
 }
