@@ -1,5 +1,6 @@
 """Pages that mean harm, and a browser that dies."""
 
+import asyncio
 import os
 import signal
 
@@ -10,6 +11,7 @@ from webassay.browser.cdp import Unanswered
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.errors import BrowserError
+from webassay.core.interaction import Action
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -134,6 +136,28 @@ async def test_killed_browser_is_replaced(port: int) -> None:
         async with browser.session(allowed_hosts=hosts) as session:
             await session.open([url])
             assert (await session.observe(("tree",))).title == "Quiet"
+
+
+async def test_a_mistake_of_ours_is_told_and_hangs_nobody(port: int) -> None:
+    told: list[object] = []
+    loop = asyncio.get_running_loop()
+    before = loop.get_exception_handler()
+    loop.set_exception_handler(lambda _, context: told.append(context.get("exception")))
+    url = f"http://pages.localhost:{port}/quiet.html"
+    try:
+        async with Browser(find_chromium()) as browser:
+            with pytest.raises(BrowserError):
+                async with browser.session(allowed_hosts={f"pages.localhost:{port}"}) as session:
+                    await session.open([url])
+                    session._context.active.channel.on("Page.frameNavigated", lambda params: params["not there"])
+                    await session.act(Action.of("goto", url))
+                    await session.observe(("tree",))
+            async with browser.session(allowed_hosts={f"pages.localhost:{port}"}) as session:
+                await session.open([url])
+                assert (await session.observe(("tree",))).title == "Quiet"
+    finally:
+        loop.set_exception_handler(before)
+    assert [type(error) for error in told] == [KeyError]
 
 
 async def test_a_start_page_that_is_not_there_is_our_fault(browser: Browser) -> None:

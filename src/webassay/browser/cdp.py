@@ -173,6 +173,7 @@ class Connection:
         protocol = asyncio.StreamReaderProtocol(stream)
         self._incoming, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(read_end, "rb", 0))
         self._reader = asyncio.create_task(self._read(stream))
+        self._reader.add_done_callback(self._finished)
 
     def channel(self, session_id: str) -> Channel:
         channel = self._channels[session_id] = Channel(self, session_id)
@@ -211,15 +212,18 @@ class Connection:
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
         parts: list[bytes] = []
-        while data := await stream.read(_READ_SIZE):
-            *whole, rest = data.split(b"\0")
-            for piece in whole:
-                parts.append(piece)
-                self._dispatch(json.loads(b"".join(parts)))
-                parts.clear()
-            if rest:
-                parts.append(rest)
-        self._lost("Chromium crashed or was ended.")
+        try:
+            while data := await stream.read(_READ_SIZE):
+                *whole, rest = data.split(b"\0")
+                for piece in whole:
+                    parts.append(piece)
+                    self._dispatch(json.loads(b"".join(parts)))
+                    parts.clear()
+                if rest:
+                    parts.append(rest)
+        finally:
+            # Also where a mistake of ours ended the reading: nobody would ever be answered.
+            self._lost("Chromium crashed or was ended.")
 
     def _dispatch(self, message: Params) -> None:
         number = message.get("id")
@@ -240,13 +244,13 @@ class Connection:
             channel.lose(why, BrowserError)
 
     async def close(self) -> None:
-        if not self.closed:
-            self.root.post("Browser.close")
         for task in list(self._tasks):
             task.cancel()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(STOP_TIMEOUT):
-                await self._process.wait()
+        if not self.closed:
+            self.root.post("Browser.close")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STOP_TIMEOUT):
+                    await self._process.wait()
         # The whole process group: a crashed browser can leave renderers behind.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -306,9 +306,9 @@ class Context:
         def sent(params: Params) -> None:
             request = params["request"]
             parts = urlsplit(request["url"])
-            if parts.scheme not in ("http", "https") or (
-                page is not None and page.in_viewer(params.get("frameId", ""))
-            ):
+            if parts.scheme not in ("http", "https"):
+                return
+            if page is not None and page.in_viewer(page.frames.get(params.get("frameId", ""))):
                 return
             capture.request(channel, params, tab)
             kind = params.get("type", "Other")
@@ -327,8 +327,12 @@ class Context:
             capture.response(channel, params)
             if page is not None and params["type"] == "Document" and params.get("frameId") == page.main:
                 page.answer = params
-            if params["response"].get("mimeType") == "text/event-stream":
+            media_type = params["response"].get("mimeType")
+            if media_type == "text/event-stream":
                 ended(params)
+            frame = page.frames.get(params.get("frameId", "")) if page is not None else None
+            if frame is not None and params["type"] == "Document" and media_type == "application/pdf":
+                frame.pdf = params["response"]["url"]
 
         def finished(params: Params) -> None:
             capture.finished(channel, params)

@@ -44,6 +44,12 @@ class Frame:
     loading: bool = False
     prefix: str | None = None
     """Of the ids of its elements; found once, kept while the document lives."""
+    pdf: str = ""
+    """The address of the PDF file that was last opened here."""
+
+    @property
+    def is_pdf(self) -> bool:
+        return bool(self.pdf) and self.pdf == self.url.partition("#")[0]
 
 
 @dataclass
@@ -198,17 +204,11 @@ class Page:
     def children(self, frame_id: str) -> Iterator[Frame]:
         return (frame for frame in list(self.frames.values()) if frame.parent == frame_id and frame.id != frame_id)
 
-    def shows(self, media_type: str) -> bool:
-        """Whether the document came as such."""
-        response = self.answer["response"] if self.answer else {}
-        return response.get("mimeType") == media_type and response.get("url") == self.url.partition("#")[0]
-
-    def in_viewer(self, frame_id: str) -> bool:
+    def in_viewer(self, frame: Frame | None) -> bool:
         """Whether the frame belongs to Chromium's own viewer of PDF files. What that asks for reaches no server, and
         some of it is never reported to have ended."""
-        frame = self.frames.get(frame_id)
-        parent = self.frames.get(frame.parent) if frame else None
-        return parent is not None and parent.url.startswith("chrome-extension:")
+        above = self.frames.get(frame.parent) if frame else None
+        return above is not None and (above.is_pdf or self.in_viewer(above))
 
     # --- requests --------------------------------------------------------------------------------------
 

@@ -309,7 +309,7 @@ class Session:
                 shot.cancel()
         if tree.truncated:
             self._context.notice("The page is very long: the end of its tree was left out.")
-        if page.shows("application/pdf"):
+        if page.main_frame.is_pdf:
             self._context.notice("The page is a PDF file: only a screenshot shows what is in it.")
         return self._observation(
             page,

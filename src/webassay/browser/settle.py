@@ -107,7 +107,9 @@ async def _look(page: Page, patience: Patience) -> _Look:
     for request in _requests(page, patience):
         reasons.append(request.label)
         waits.append(_POLL)
-    for pulse in pulses:
+    for frame, pulse in zip(alive, pulses, strict=True):
+        if pulse is None and page.in_viewer(frame):
+            continue
         for reason, wait in _reasons(page, pulse):
             reasons.append(reason)
             waits.append(wait)
