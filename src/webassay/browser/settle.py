@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from webassay.browser.cdp import Refused, Unanswered
 from webassay.browser.page import Frame, Page, Request
+from webassay.core.errors import BrowserError
 
 STREAMS = frozenset(
     {"EventSource", "WebSocket", "Media", "Ping", "Preflight", "CSPViolationReport", "Prefetch", "Other"}
@@ -93,6 +94,8 @@ def new_epoch(page: Page) -> None:
 
 
 async def _look(page: Page, patience: Patience) -> _Look:
+    if page.connection.closed:
+        raise BrowserError(page.connection.closed)
     if page.crashed or page.closed or page.stuck:
         return _Look([], 0)
     main = page.frames.get(page.main)
