@@ -22,7 +22,7 @@ from tests.e2e.verifier_world import Faults, author, many
 from webassay.judging.batch import verifier, verify_many
 from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import Models
-from webassay.judging.verify import Desk
+from webassay.judging.verify import VerifierResources
 from webassay.llm.client import close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
@@ -44,7 +44,7 @@ def megabytes() -> int:
 
 async def bench(args: argparse.Namespace, url: str) -> None:
     model = connect(f"openai:judge@{url}", env={})
-    desk = Desk(limit=asyncio.Semaphore(args.concurrency))
+    desk = VerifierResources(limit=asyncio.Semaphore(args.concurrency))
     judge = verifier("universal", Models.one(retrying(model)), profile=PROFILES[args.profile], desk=desk)
     calls, peaks, seen = 0, [], set()
 

@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from webassay.agents.base import Agent, Driving
+from webassay.agents.base import Agent, BrowserDriver
 from webassay.agents.choose import MODEL_AGENTS, is_model_agent, model_agent
 from webassay.agents.external import External
 from webassay.agents.human import AskPerson, Human
@@ -149,7 +149,7 @@ class Selection:
 
 
 @dataclass
-class Minds:
+class ModelContext:
     """What some agents need beside their name."""
 
     model: Model | None = None
@@ -164,7 +164,7 @@ class Catalog:
 
     selection: Selection
     cache: Path | None = None
-    minds: Minds = field(default_factory=Minds)
+    minds: ModelContext = field(default_factory=ModelContext)
     _tasks: dict[str, Task] = field(default_factory=dict)
 
     @cached_property
@@ -196,7 +196,7 @@ class Catalog:
             raise nearest("task", task_id, self._tasks, hint="`webassay tasks list` lists them.")
         return self._tasks[task_id]
 
-    def agent(self, name: str, task: Task, seed: int) -> Agent | Driving:
+    def agent(self, name: str, task: Task, seed: int) -> Agent | BrowserDriver:
         if name == "oracle":
             return Oracle(_template(task).solve, task.parameters)
         if name in NAIVE:
@@ -214,7 +214,7 @@ class Catalog:
         with boundary(AgentError, f"Agent {name} cannot be made"):
             made = load_attribute(_registered("webassay.agents").get(name, name))
             agent = made() if callable(made) else made
-        if not isinstance(agent, Agent | Driving):
+        if not isinstance(agent, Agent | BrowserDriver):
             raise InputError(
                 f"{name} is not an agent.", hint="It needs a name, `wants`, `start(goal)` and `decide(observation)`."
             )

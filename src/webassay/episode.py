@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from webassay.agents.base import Agent, Door, Driving
+from webassay.agents.base import Agent, BrowserDriver, DevToolsEndpoint
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.errors import (
     ActionError,
@@ -41,7 +41,7 @@ from webassay.core.trajectory import (
     NetworkLog,
     PageResult,
     ProbeResult,
-    Seen,
+    RecordedObservation,
     Step,
     Timing,
     Trajectory,
@@ -76,7 +76,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class EpisodeContext:
     """Everything that an episode is played with, except the task and the agent."""
 
     browser: Browser
@@ -94,7 +94,7 @@ class _Log:
     """The trajectory while it is being made."""
 
     steps: list[Step] = field(default_factory=list)
-    last_seen: Seen | None = None
+    last_seen: RecordedObservation | None = None
     answer: str = ""
     ending: Ending = field(default_factory=lambda: Ending(kind="step_limit"))
     network: NetworkLog | None = None
@@ -103,7 +103,7 @@ class _Log:
 
 
 async def play(
-    task: Task, agent: Agent | Driving, scene: Scene, *, id: str, seed: int = 0, trial: int = 0
+    task: Task, agent: Agent | BrowserDriver, scene: EpisodeContext, *, id: str, seed: int = 0, trial: int = 0
 ) -> Trajectory:
     log = _Log()
     started_at, started = datetime.now(UTC), time.monotonic()
@@ -140,7 +140,7 @@ async def play(
     )
 
 
-def describe(agent: Agent | Driving) -> AgentInfo:
+def describe(agent: Agent | BrowserDriver) -> AgentInfo:
     return AgentInfo(
         name=agent.name,
         settings=dict(getattr(agent, "settings", {})),
@@ -150,11 +150,11 @@ def describe(agent: Agent | Driving) -> AgentInfo:
 
 
 @contextlib.asynccontextmanager
-async def _session(scene: Scene, stage: Stage, agent: Agent | Driving) -> AsyncIterator[Session]:
+async def _session(scene: EpisodeContext, stage: Stage, agent: Agent | BrowserDriver) -> AsyncIterator[Session]:
     allowed = frozenset[str]() if scene.offline else stage.allowed_hosts
     async with contextlib.AsyncExitStack() as stack:
         browser = scene.browser
-        if isinstance(agent, Driving):
+        if isinstance(agent, BrowserDriver):
             # A Chromium of its own: whoever holds its DevTools can reach everything in it.
             browser = await stack.enter_async_context(browser.with_door())
         yield await stack.enter_async_context(
@@ -163,7 +163,7 @@ async def _session(scene: Scene, stage: Stage, agent: Agent | Driving) -> AsyncI
 
 
 async def _act_until_done(
-    task: Task, agent: Agent | Driving, session: Session, stage: Stage, scene: Scene, log: _Log
+    task: Task, agent: Agent | BrowserDriver, session: Session, stage: Stage, scene: EpisodeContext, log: _Log
 ) -> Ending:
     goal = task.goal.at(stage.bases)
     if not scene.offline:
@@ -173,7 +173,7 @@ async def _act_until_done(
     try:
         async with asyncio.timeout(limits.episode_seconds):
             await _start(agent, goal, limits)
-            if isinstance(agent, Driving):
+            if isinstance(agent, BrowserDriver):
                 return await _watch(agent, session, scene, log)
             for index in range(steps):
                 ending = await _step(index, agent, session, scene, log)
@@ -186,9 +186,9 @@ async def _act_until_done(
     return Ending(kind="step_limit", message=f"The agent did not stop within {steps} steps.")
 
 
-async def _watch(agent: Driving, session: Session, scene: Scene, log: _Log) -> Ending:
+async def _watch(agent: BrowserDriver, session: Session, scene: EpisodeContext, log: _Log) -> Ending:
     """The agent moves the browser itself; a step is recorded for every page that comes to the front."""
-    door = Door(*await session.door())
+    door = DevToolsEndpoint(*await session.door())
     with boundary(AgentError, f"{agent.name} could not drive"):
         driving = asyncio.ensure_future(agent.drive(door))
         try:
@@ -202,7 +202,7 @@ async def _watch(agent: Driving, session: Session, scene: Scene, log: _Log) -> E
     return Ending(kind="answered")
 
 
-async def _look_again(session: Session, scene: Scene, log: _Log) -> None:
+async def _look_again(session: Session, scene: EpisodeContext, log: _Log) -> None:
     page = await session.final_page()
     if log.last_seen is not None and page.url == log.last_seen.url and page.tabs == log.last_seen.tabs:
         return
@@ -211,19 +211,19 @@ async def _look_again(session: Session, scene: Scene, log: _Log) -> None:
     log.steps.append(Step(index=len(log.steps), seen=log.last_seen, action_text="(driven from outside)"))
 
 
-async def _start(agent: Agent | Driving, goal: Goal, limits: Limits) -> None:
+async def _start(agent: Agent | BrowserDriver, goal: Goal, limits: Limits) -> None:
     with boundary(AgentError, f"{agent.name} could not start"):
         await asyncio.wait_for(agent.start(goal), limits.decide_seconds)
 
 
-async def _stop(agent: Agent | Driving) -> None:
+async def _stop(agent: Agent | BrowserDriver) -> None:
     stop = getattr(agent, "stop", None)
     if stop is not None:
         with boundary(AgentError, f"{agent.name} could not stop"):
             await stop()
 
 
-async def _step(index: int, agent: Agent, session: Session, scene: Scene, log: _Log) -> Ending | None:
+async def _step(index: int, agent: Agent, session: Session, scene: EpisodeContext, log: _Log) -> Ending | None:
     clock = time.monotonic()
     error = log.steps[-1].error if log.steps else ""
     observation = await _observe(session, {*agent.wants, *scene.recording.parts}, index, error)
@@ -302,12 +302,12 @@ async def _observe(session: Session, parts: Collection[ObservationPart], index: 
     return dataclasses.replace(await session.observe(parts), step=index, last_error=last_error)
 
 
-def _keep(observation: Observation, blobs: WritableBlobs) -> Seen:
+def _keep(observation: Observation, blobs: WritableBlobs) -> RecordedObservation:
     def text(value: str | None) -> bytes | None:
         return None if value is None else value.encode("utf-8", "surrogatepass")
 
     tree, page, picture = text(observation.tree), text(observation.text), observation.screenshot
-    return Seen(
+    return RecordedObservation(
         url=observation.url,
         title=observation.title,
         tabs=tuple(tab.url for tab in observation.tabs),

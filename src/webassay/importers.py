@@ -20,7 +20,16 @@ from typing import Any, Literal
 from webassay.core.errors import ActionError, Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, parse_actions
 from webassay.core.record import Json, content_hash
-from webassay.core.trajectory import AgentInfo, BlobRef, Blobs, Ending, Seen, Step, Trajectory, WritableBlobs
+from webassay.core.trajectory import (
+    AgentInfo,
+    BlobRef,
+    Blobs,
+    Ending,
+    RecordedObservation,
+    Step,
+    Trajectory,
+    WritableBlobs,
+)
 
 FREE_TEXT = ResponseProtocol(name="free", instructions="")
 
@@ -110,7 +119,7 @@ def read_online_mind2web(folder: Path, blobs: WritableBlobs) -> Trajectory:
     steps = tuple(
         Step(
             index=i,
-            seen=Seen(url="", screenshot=shots[i] if i < len(shots) else None),
+            seen=RecordedObservation(url="", screenshot=shots[i] if i < len(shots) else None),
             action_text=actions[i] if i < len(actions) else "",
             thought=thoughts[i] if i < len(thoughts) else "",
         )
@@ -129,7 +138,7 @@ def read_online_mind2web(folder: Path, blobs: WritableBlobs) -> Trajectory:
             goal=_goal(_text(result, "task", folder), _optional(result, "url", "website", "start_url")),
             agent=AgentInfo(name=_optional(result, "agent", "agent_name") or "unknown"),
             steps=steps,
-            last_seen=Seen(url="", screenshot=shots[length]) if len(shots) > length else None,
+            last_seen=RecordedObservation(url="", screenshot=shots[length]) if len(shots) > length else None,
             answer=_optional(result, "final_result_response"),
             ending=Ending(kind="imported"),
             source="online-mind2web",
@@ -232,7 +241,7 @@ def _fara_actions(path: Path) -> Iterator[dict[str, Any]]:
 def _fara_step(i: int, events: Sequence[Mapping[str, Any]], shots: Sequence[BlobRef]) -> Step:
     shot = shots[i] if i < len(shots) else None
     if i >= len(events):
-        return Step(index=i, seen=Seen(url="", screenshot=shot))
+        return Step(index=i, seen=RecordedObservation(url="", screenshot=shot))
     event = events[i]
     given: dict[str, Any] = dict(event["arguments"])
     given.pop("action", None)
@@ -240,7 +249,7 @@ def _fara_step(i: int, events: Sequence[Mapping[str, Any]], shots: Sequence[Blob
     text = f"{event['action']}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
     return Step(
         index=i,
-        seen=Seen(url=str(event.get("url") or ""), screenshot=shot),
+        seen=RecordedObservation(url=str(event.get("url") or ""), screenshot=shot),
         action_text=text,
         thought=thought,
         error=str(event.get("error") or ""),
@@ -276,7 +285,7 @@ def read_webvoyager(folder: Path, blobs: WritableBlobs) -> Trajectory:
         steps.append(
             Step(
                 index=i,
-                seen=Seen(url="", screenshot=shots[i] if i < len(shots) else None),
+                seen=RecordedObservation(url="", screenshot=shots[i] if i < len(shots) else None),
                 action_text=action[1].strip() if action else "",
                 thought=thought[1].strip() if thought else "",
                 raw=reply,
@@ -367,7 +376,7 @@ def _arb_step(i: int, entry: Mapping[str, Any], root: Path, blobs: WritableBlobs
     urls = entry.get("open_pages_urls")
     return Step(
         index=i,
-        seen=Seen(
+        seen=RecordedObservation(
             url=str(entry.get("url") or ""),
             tabs=tuple(str(url) for url in urls) if isinstance(urls, list) else (),
             screenshot=shot,

@@ -72,6 +72,12 @@ class Handler(BaseHTTPRequestHandler):
                 self._send((self.headers.get("Cookie") or "nobody").encode(), "text/plain")
             case "pdf":
                 self._send(PDF, "application/pdf")
+            case "turncoat":
+                # A file the first time, a page with a frame the second: only the cookie tells which.
+                if "flavour" in (self.headers.get("Cookie") or ""):
+                    self._send(b"<iframe src='/api/echo?say=inside'></iframe>", "text/html")
+                else:
+                    self._send(PDF, "application/pdf")
             case "pixel":
                 self._send(PIXEL, "image/png")
             case "hangup":

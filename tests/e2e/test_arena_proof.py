@@ -13,7 +13,7 @@ from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.trajectory import MemoryBlobs
-from webassay.episode import Recording, Scene
+from webassay.episode import EpisodeContext, Recording
 from webassay.run.local import Settings, run_units
 from webassay.run.plan import plan
 from webassay.store import Store, StoreBlobs
@@ -40,7 +40,9 @@ def played(out: Path, catalog: things.Catalog, agents: list[str]) -> Store:
     async def run(store: Store) -> None:
         async with things.arena(CACHE) as environment, Browser(find_chromium()) as browser:
             recording = Recording(parts=())
-            scene = Scene(browser=browser, environment=environment, blobs=StoreBlobs(store), recording=recording)
+            scene = EpisodeContext(
+                browser=browser, environment=environment, blobs=StoreBlobs(store), recording=recording
+            )
             await run_units(store, catalog, scene, [things.grade], settings=Settings(workers=2))
 
     store = Store.create(out)

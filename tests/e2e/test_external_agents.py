@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.toy import TASK, Place, serving
 from tests.unit.agent_pages import GOAL
-from webassay.agents.base import Door, Driving
+from webassay.agents.base import BrowserDriver, DevToolsEndpoint
 from webassay.agents.external import External
 from webassay.agents.human import Human
 from webassay.browser.chromium import find_chromium
@@ -66,7 +66,7 @@ def test_the_examples_stay_short() -> None:
 
 # --- without a browser ------------------------------------------------------------------------------------
 
-NOWHERE = Door("http://127.0.0.1:1", "ws://127.0.0.1:1/devtools/page/1")
+NOWHERE = DevToolsEndpoint("http://127.0.0.1:1", "ws://127.0.0.1:1/devtools/page/1")
 
 
 def program(tmp_path: Path, source: str) -> str:
@@ -160,5 +160,5 @@ def test_both_fit_the_seam() -> None:
     async def ask(text: str) -> str:
         return text
 
-    assert isinstance(External("true"), Driving)
-    assert isinstance(Human(ask), Driving)
+    assert isinstance(External("true"), BrowserDriver)
+    assert isinstance(Human(ask), BrowserDriver)

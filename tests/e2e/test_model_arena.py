@@ -22,7 +22,7 @@ from webassay.catalog import Catalog, Selection, arena
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
 from webassay.core.trajectory import MemoryBlobs, Trajectory
 from webassay.environments.arena import Arena
-from webassay.episode import Scene, play
+from webassay.episode import EpisodeContext, play
 from webassay.grading.grade import grade
 from webassay.llm.client import Message, Model, close, retrying
 from webassay.llm.providers import connect
@@ -134,7 +134,7 @@ async def solved(
         oracle = place.catalog.agent("oracle", task, 0)
         shadow = Shadow(make(retrying(model)), oracle, notation, line)
         blobs = MemoryBlobs()
-        scene = Scene(browser=place.browser, environment=place.environment, blobs=blobs)
+        scene = EpisodeContext(browser=place.browser, environment=place.environment, blobs=blobs)
         trajectory = await play(task, shadow, scene, id=f"{shadow.name}/{task.id}")
         await close(model)
     verdict = grade(task, trajectory, blobs)

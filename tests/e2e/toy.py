@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.unit import samples
-from webassay.agents.base import Agent, Driving
+from webassay.agents.base import Agent, BrowserDriver
 from webassay.browser.session import Browser
 from webassay.core.task import Task
 from webassay.core.trajectory import MemoryBlobs, Trajectory
-from webassay.episode import Scene, play
+from webassay.episode import EpisodeContext, play
 from webassay.llm.client import Message
 from webassay.llm.replay import Act
 
@@ -106,8 +106,8 @@ class Place:
     browser: Browser
     base: str
 
-    async def play(self, agent: Agent | Driving, task: Task | None = None) -> Trajectory:
-        scene = Scene(browser=self.browser, environment=Toy(self.base), blobs=MemoryBlobs())
+    async def play(self, agent: Agent | BrowserDriver, task: Task | None = None) -> Trajectory:
+        scene = EpisodeContext(browser=self.browser, environment=Toy(self.base), blobs=MemoryBlobs())
         return await play(task or TASK, agent, scene, id="toy")
 
 

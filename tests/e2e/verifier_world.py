@@ -12,12 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from tests.unit.judging_samples import NOTHING_SEEN, criteria_in, frames_in, goal, png
-from webassay.core.trajectory import AgentInfo, Blobs, Ending, MemoryBlobs, Seen, Step, Trajectory, WritableBlobs
+from webassay.core.trajectory import (
+    AgentInfo,
+    Blobs,
+    Ending,
+    MemoryBlobs,
+    RecordedObservation,
+    Step,
+    Trajectory,
+    WritableBlobs,
+)
 from webassay.core.verdict import Verdict
 from webassay.judging.batch import verifier, verify_many
 from webassay.judging.ledger import Models, prompt
 from webassay.judging.outcome import RULES
-from webassay.judging.verify import STAGES, Desk
+from webassay.judging.verify import STAGES, VerifierResources
 from webassay.llm.client import Message, cached, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Act
@@ -31,7 +40,7 @@ def many(
     for number in range(trajectories):
         own = blobs or MemoryBlobs()
         pages = [
-            Seen(
+            RecordedObservation(
                 url=f"http://site.example/{number}/{i}",
                 screenshot=own.write(png(number * 1000 + i, side), "image/png") if write else None,
             )
@@ -146,7 +155,7 @@ async def main(folder: Path, url: str, count: int) -> None:
     store = Store.open(folder / "run", writable=True) if (folder / "run").exists() else Store.create(folder / "run")
     with store:
         model = cached(retrying(connect(f"openai:judge@{url}", env={})), folder / "cache")
-        judge = verifier("universal", Models.one(model), desk=Desk(limit=asyncio.Semaphore(4)))
+        judge = verifier("universal", Models.one(model), desk=VerifierResources(limit=asyncio.Semaphore(4)))
 
         def sink(verdict: Verdict) -> None:
             store.add_verdict(verdict)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.interaction import Goal, ResponseProtocol, Usage
-from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, Seen, Step, Trajectory
+from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, RecordedObservation, Step, Trajectory
 from webassay.llm.client import PROVIDERS_CHOICE, Message, Reply, Settings
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verifier"
@@ -46,9 +46,9 @@ def trajectory(
     """So many actions, and one page more than actions. `pictures` repeats numbers where pages look the same."""
     numbers = list(pictures if pictures is not None else range(steps + 1))
 
-    def seen(index: int) -> Seen:
+    def seen(index: int) -> RecordedObservation:
         tree = (trees or {}).get(index)
-        return Seen(
+        return RecordedObservation(
             url=f"http://site.example/{index}",
             screenshot=blobs.write(png(numbers[index]), "image/png") if index < len(numbers) else None,
             tree=blobs.write(tree.encode(), "text/plain") if tree is not None else None,

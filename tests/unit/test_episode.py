@@ -12,7 +12,7 @@ from webassay.core.errors import BrowserError, ProbeError, SiteError
 from webassay.core.interaction import Action, Decision, Observation, Tab
 from webassay.core.task import LocatorProbe
 from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
-from webassay.episode import Limits, Scene, play
+from webassay.episode import EpisodeContext, Limits, play
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Play:
         self.agent = Puppet(*decisions)
         self.task = task or samples.task(max_steps=5)
         self.blobs = MemoryBlobs()
-        self.scene = Scene(
+        self.scene = EpisodeContext(
             browser=FakeBrowser(FakeSession(self.happened, broken, refuses)),
             environment=FakeEnvironment(self.happened, stage_broken),
             blobs=self.blobs,

@@ -16,9 +16,9 @@ from webassay.core.trajectory import (
     Exchange,
     MemoryBlobs,
     NetworkLog,
+    RecordedObservation,
     RowChange,
     RowsResult,
-    Seen,
     Step,
     Trajectory,
 )
@@ -42,7 +42,7 @@ def run(
     steps = tuple(
         Step(
             index=i,
-            seen=Seen(
+            seen=RecordedObservation(
                 url="http://shop.example/kettles?q=copper+pot",
                 tree=blobs.write(tree.encode(), "text/plain") if tree is not None else None,
                 screenshot=blobs.write(png(i), "image/png"),

@@ -13,7 +13,7 @@ from webassay.judging.batch import describe_plan, plan, rehearse, verifier, veri
 from webassay.judging.inquiry import PROFILES
 from webassay.judging.judges import AS_PUBLISHED, DEFAULTS, JUDGES
 from webassay.judging.ledger import Models
-from webassay.judging.verify import Desk
+from webassay.judging.verify import VerifierResources
 from webassay.llm.client import Budget, budgeted, cached
 
 
@@ -70,7 +70,9 @@ async def test_cut_off_and_continued_nothing_is_judged_or_paid_twice(tmp_path):
     kept, model = Kept(), ByStage(answer)
 
     def judge():
-        return verifier("universal", Models.one(cached(model, tmp_path)), desk=Desk(limit=asyncio.Semaphore(3)))
+        return verifier(
+            "universal", Models.one(cached(model, tmp_path)), desk=VerifierResources(limit=asyncio.Semaphore(3))
+        )
 
     for stop_after in (1, 4, 9):
 
@@ -180,7 +182,7 @@ async def test_no_more_calls_at_once_than_the_limit():
             now -= 1
             return reply
 
-    judge = verifier("universal", Models.one(Slow(answer)), desk=Desk(limit=asyncio.Semaphore(5)))
+    judge = verifier("universal", Models.one(Slow(answer)), desk=VerifierResources(limit=asyncio.Semaphore(5)))
     await verify_many(items, judge, sink=lambda verdict: None, at_once=8)
     assert most == 5
 

@@ -13,7 +13,7 @@ from webassay.judging.explain import explain_review
 from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import Models
 from webassay.judging.rubric import Criterion, CriticalPoint, Rubric, freeze, lint, thaw
-from webassay.judging.verify import Desk, review_task, verify
+from webassay.judging.verify import VerifierResources, review_task, verify
 
 
 def rubric(*items):
@@ -173,7 +173,7 @@ async def test_the_released_verifier_s_own_intermediates_lead_to_its_own_verdict
     blobs = MemoryBlobs()
     (run,) = import_all(EXAMPLE, blobs)
     model = ByStage(answer)
-    desk = Desk(rubric=Rubric.from_foreign({"items": items}))
+    desk = VerifierResources(rubric=Rubric.from_foreign({"items": items}))
     profile = PROFILES["released"].with_changes(critical_points=False, validity=False)
     verdict = await verify(run.goal, run, blobs, Models.one(model), profile, desk)
     assert verdict.status == "pass" and theirs["is_success"] == 1

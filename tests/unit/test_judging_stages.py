@@ -13,16 +13,16 @@ from tests.unit.judging_samples import ByStage, frames_in, golden, golden_trajec
 from webassay.core.errors import BudgetError, Fault, InputError, ModelError
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Finding
-from webassay.judging.case import Sheet, frames_of
+from webassay.judging.case import PromptBuilder, frames_of
 from webassay.judging.diagnosis import TAXONOMIES, read_steps, tool_errors
 from webassay.judging.evidence import Evidence, about, describe_evidence, group
 from webassay.judging.inquiry import PROFILES
-from webassay.judging.ledger import Models, together
+from webassay.judging.ledger import Models, gather_all
 from webassay.judging.outcome import majority
 from webassay.judging.pictures import shrink
-from webassay.judging.rubric import Criterion, Rubric, Shelf
+from webassay.judging.rubric import Criterion, Rubric, RubricCache
 from webassay.judging.scoring import Score, action_only_score, median_vote, process_score, succeeded
-from webassay.judging.verify import Desk, verify
+from webassay.judging.verify import VerifierResources, verify
 
 # --- grouping -------------------------------------------------------------------------------------------
 
@@ -296,12 +296,19 @@ async def test_ours_needs_at_most_half_with_everything_switched_on():
 async def test_a_rubric_is_written_once_a_task_also_by_many_at_a_time(tmp_path):
     case, blobs = long_case(), MemoryBlobs()
     model = ByStage(replies_of(case))
-    desk = Desk(shelf=Shelf(tmp_path))
+    desk = VerifierResources(shelf=RubricCache(tmp_path))
     runs = [trajectory(blobs, 46, id=f"t-{i}") for i in range(4)]
-    await together(verify(run.goal, run, blobs, Models.one(model), PROFILES["paper"], desk) for run in runs)
+    await gather_all(verify(run.goal, run, blobs, Models.one(model), PROFILES["paper"], desk) for run in runs)
     assert model.stages().count("rubric") == 1
     again = ByStage(replies_of(case))
-    await verify(runs[0].goal, runs[0], blobs, Models.one(again), PROFILES["paper"], Desk(shelf=Shelf(tmp_path)))
+    await verify(
+        runs[0].goal,
+        runs[0],
+        blobs,
+        Models.one(again),
+        PROFILES["paper"],
+        VerifierResources(shelf=RubricCache(tmp_path)),
+    )
     assert "rubric" not in again.stages() and "dependency" not in again.stages()
 
 
@@ -324,7 +331,9 @@ async def test_a_frozen_rubric_is_used_as_it_is():
     run = golden_trajectory(case, blobs)
     rubric = Rubric(items=tuple(Criterion(**item) for item in case["replies"]["rubric"]["items"]))
     model = ByStage(replies_of(case))
-    verdict = await verify(run.goal, run, blobs, Models.one(model), PROFILES["webassay"], Desk(rubric=rubric))
+    verdict = await verify(
+        run.goal, run, blobs, Models.one(model), PROFILES["webassay"], VerifierResources(rubric=rubric)
+    )
     assert "rubric" not in model.stages() and "dependency" not in model.stages()
     assert verdict.fingerprint.settings["rubric"] == rubric.content_hash()
 
@@ -469,7 +478,7 @@ async def test_the_first_failure_ends_the_others():
         raise ModelError("no")
 
     with pytest.raises(ModelError):
-        await together([slow(), fails(), slow()])
+        await gather_all([slow(), fails(), slow()])
     assert not finished
 
 
@@ -524,13 +533,13 @@ def unfenced(text):
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=5), st.integers(0, 4))
 def test_no_text_can_close_its_own_fence(texts, again):
     """Not even one that repeats the marks of an earlier prompt."""
-    sheet = Sheet()
+    sheet = PromptBuilder()
     for text in texts:
         sheet.data("page", text)
     first = sheet.message().text
     for _ in range(again):
         texts = [*texts, first]
-        sheet = Sheet()
+        sheet = PromptBuilder()
         for text in texts:
             sheet.data("page", text)
         first = sheet.message().text

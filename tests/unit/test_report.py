@@ -13,7 +13,7 @@ from webassay.analysis.report import Row, row_of, success_of, summarise
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
-from webassay.core.trajectory import AgentInfo, Ending, Seen, Step, Trajectory
+from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Verdict
 
 # How long an example takes is a matter of the machine, not of the law that it tests.
@@ -46,7 +46,7 @@ def rows_of(agent: str, statuses: str, template_size: int = 2, **rest: object) -
 def step(index: int, error: str = "", cost: float | None = 0.5) -> Step:
     return Step(
         index=index,
-        seen=Seen(url="http://shop.test/"),
+        seen=RecordedObservation(url="http://shop.test/"),
         actions=(Action.of("click", "12"),),
         error=error,
         usage=Usage(calls=1, input_tokens=100, output_tokens=10, cost_usd=cost),

@@ -44,7 +44,7 @@ class Closing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class DevToolsEndpoint:
     """Where a program from outside gets hold of the browser."""
 
     endpoint: str
@@ -54,7 +54,7 @@ class Door:
 
 
 @runtime_checkable
-class Driving(Protocol):
+class BrowserDriver(Protocol):
     """An agent that moves the browser itself instead of deciding step by step."""
 
     name: str
@@ -62,6 +62,6 @@ class Driving(Protocol):
 
     async def start(self, goal: Goal) -> None: ...
 
-    async def drive(self, door: Door) -> str:
+    async def drive(self, door: DevToolsEndpoint) -> str:
         """Until it is done; the answer."""
         ...

@@ -19,7 +19,7 @@ import shlex
 import signal
 from collections.abc import Sequence
 
-from webassay.agents.base import Door
+from webassay.agents.base import DevToolsEndpoint
 from webassay.core.errors import AgentError, InputError
 from webassay.core.interaction import Goal, ObservationPart
 from webassay.core.record import Json
@@ -47,7 +47,7 @@ class External:
     async def start(self, goal: Goal) -> None:
         self._goal = goal
 
-    async def drive(self, door: Door) -> str:
+    async def drive(self, door: DevToolsEndpoint) -> str:
         goal = self._goal
         told = {
             "version": 1,

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from webassay.agents.base import Door
+from webassay.agents.base import DevToolsEndpoint
 from webassay.core.interaction import Goal, ObservationPart
 from webassay.core.record import Json
 
@@ -11,7 +11,7 @@ AskPerson = Callable[[str], Awaitable[str]]
 
 
 class Human:
-    """Drives by hand (see `agents.base.Driving`); needs a browser with a window."""
+    """Drives by hand (see `agents.base.BrowserDriver`); needs a browser with a window."""
 
     name = "human"
     wants: Sequence[ObservationPart] = ()
@@ -25,7 +25,7 @@ class Human:
     async def start(self, goal: Goal) -> None:
         self._goal = goal
 
-    async def drive(self, door: Door) -> str:
+    async def drive(self, door: DevToolsEndpoint) -> str:
         goal = self._goal
         hints = "".join(f"\n({hint})" for hint in goal.hints)
         return await self._ask(f"{goal.instruction}{hints}\n\n{goal.protocol.instructions}\n\nYour answer: ")

@@ -49,7 +49,7 @@ class Agreement(Record):
     scale: Scale
 
 
-class Against(Record):
+class JudgeAccuracy(Record):
     """A judge held against the truth, both yes or no."""
 
     items: int
@@ -133,7 +133,7 @@ def against(
     missing: Literal["left out", "failure"] = "left out",
     clusters: Mapping[Item, Hashable] | None = None,
     seed: int = 0,
-) -> Against:
+) -> JudgeAccuracy:
     """`missing="failure"` reads a judge's silence as "not done", as Online-Mind2Web's published numbers do."""
     silent = [item for item in truth if judge.get(item) is None]
     said = {item: bool(judge.get(item)) for item in truth if missing == "failure" or judge.get(item) is not None}
@@ -141,7 +141,7 @@ def against(
     counts = {pair: sum(row == pair for row in rows.values()) for pair in _PAIRS}
     yes, no = counts[True, True] + counts[False, True], counts[True, False] + counts[False, False]
     parts = {item: stats.contingency([row], (False, True)) for item, row in rows.items()}
-    return Against(
+    return JudgeAccuracy(
         items=len(rows),
         missing=len(silent),
         agreement=interval(stats.wilson(counts[True, True] + counts[False, False], len(rows))),

@@ -19,7 +19,7 @@ _DRAG_STEPS = 6
 _BUTTONS = {"left": 1, "right": 2, "middle": 4}
 
 
-class Hand:
+class InputController:
     """Mouse and keyboard of one session; knows where the mouse is and which keys are held."""
 
     def __init__(self, context: Context) -> None:

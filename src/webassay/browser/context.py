@@ -331,8 +331,8 @@ class Context:
             if media_type == "text/event-stream":
                 ended(params)
             frame = page.frames.get(params.get("frameId", "")) if page is not None else None
-            if frame is not None and params["type"] == "Document" and media_type == "application/pdf":
-                frame.pdf = params["response"]["url"]
+            if frame is not None and params["type"] == "Document":
+                frame.pdf = params["response"]["url"] if media_type == "application/pdf" else ""
 
         def finished(params: Params) -> None:
             capture.finished(channel, params)

@@ -45,7 +45,7 @@ class Frame:
     prefix: str | None = None
     """Of the ids of its elements; found once, kept while the document lives."""
     pdf: str = ""
-    """The address of the PDF file that was last opened here."""
+    """The address of the PDF file that its last answer was, or empty."""
 
     @property
     def is_pdf(self) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from webassay.browser.act import Hand
+from webassay.browser.act import InputController
 from webassay.browser.cdp import Connection, Params, Refused, Unanswered
 from webassay.browser.chromium import has_window, launch_flags
 from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
@@ -213,7 +213,7 @@ class Session:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._hand = Hand(context)
+        self._hand = InputController(context)
         self._step = 0
         self._last_error = ""
 

@@ -57,8 +57,8 @@ def verify(
     Example: `webassay verify downloads/om2w -o runs/om2w --verifier webjudge --dry-run`
     """
     from webassay.judging import batch
-    from webassay.judging.rubric import Shelf
-    from webassay.judging.verify import Desk
+    from webassay.judging.rubric import RubricCache
+    from webassay.judging.verify import VerifierResources
 
     chosen, options = _profile(profile, votes), _options(verifier, as_published=as_published)
     with ExitStack() as open_stores:
@@ -68,7 +68,9 @@ def verify(
         thawed = _thawed(frozen, items)
         slots = {"rubric": rubric_model, "relevance": relevance_model, "score": score_model, "outcome": outcome_model}
         models, shut = _models(model, slots, budget, at_once)
-        desk = Desk(limit=asyncio.Semaphore(at_once), shelf=Shelf(common.cache_dir() / "rubrics"), rubric=thawed)
+        desk = VerifierResources(
+            limit=asyncio.Semaphore(at_once), shelf=RubricCache(common.cache_dir() / "rubrics"), rubric=thawed
+        )
 
         def known(trajectory_id: str, fingerprint: "Fingerprint") -> bool:
             made = homes[trajectory_id].verdicts(trajectory_id)
@@ -143,7 +145,7 @@ if TYPE_CHECKING:
     from webassay.judging.inquiry import Profile as Rules
     from webassay.judging.judges import Options
     from webassay.judging.rubric import Rubric
-    from webassay.judging.verify import Desk, Review
+    from webassay.judging.verify import Review, VerifierResources
 
     Items = list[tuple[Trajectory, Store]]
 
@@ -290,7 +292,7 @@ def _plan(
     models: "Models | None",
     profile: "Rules",
     options: "Options",
-    desk: "Desk",
+    desk: "VerifierResources",
     known: "Callable[[str, Fingerprint], bool]",
 ) -> str:
     """What has been judged already is known only of a model that is named."""

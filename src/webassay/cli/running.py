@@ -13,7 +13,7 @@ from webassay.cli import common
 from webassay.cli.common import Benchmark, Instances, Limit, Seed, Tasks, TasksFile, Templates, WorldSeed
 
 if TYPE_CHECKING:
-    from webassay.catalog import Catalog, Minds, Selection
+    from webassay.catalog import Catalog, ModelContext, Selection
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
     from webassay.store import Store, UnitOfWork
@@ -249,21 +249,21 @@ def _remember(store: "Store", chosen: "Selection", mode: Mode) -> None:
         store.set(name, text)
 
 
-def _minds(mode: Mode, workers: int) -> "Minds":
-    from webassay.catalog import Minds
+def _minds(mode: Mode, workers: int) -> "ModelContext":
+    from webassay.catalog import ModelContext
     from webassay.episode import Limits
     from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience, budgeted, cached, limited, preset, retrying
     from webassay.llm.providers import connect
 
     ask = _ask_person if mode.headed and sys.stdin.isatty() else None
     if mode.mind is None:
-        return Minds(ask=ask)
+        return ModelContext(ask=ask)
     mind = mode.mind
     model = retrying(limited(connect(mind.model), concurrency=workers), Patience(seconds=Limits().decide_seconds / 2))
     model = budgeted(model, Budget(usd=mind.max_usd))
     if mind.cache:
         model = cached(model, common.cache_dir() / "replies")
-    return Minds(model=model, settings=preset(mind.preset) if mind.preset else PROVIDERS_CHOICE, ask=ask)
+    return ModelContext(model=model, settings=preset(mind.preset) if mind.preset else PROVIDERS_CHOICE, ask=ask)
 
 
 async def _ask_person(text: str) -> str:
@@ -273,7 +273,7 @@ async def _ask_person(text: str) -> str:
 async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int, mode: Mode) -> None:
     from webassay import catalog as things
     from webassay.browser.session import Browser, SessionSettings
-    from webassay.episode import Scene
+    from webassay.episode import EpisodeContext
     from webassay.llm.client import close
     from webassay.run.local import Settings, grade_missing, run_units
     from webassay.store import StoreBlobs
@@ -297,7 +297,7 @@ async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int
                 video_dir=store.path / "video" if mode.video else None,
                 trace_dir=store.path / "trace" if mode.trace else None,
             )
-            scene = Scene(browser, environment, StoreBlobs(store), settings=settings, offline=mode.offline)
+            scene = EpisodeContext(browser, environment, StoreBlobs(store), settings=settings, offline=mode.offline)
             try:
                 await run_units(store, catalog, scene, graders, settings=Settings(workers=workers), watch=watch)
             finally:

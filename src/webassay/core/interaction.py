@@ -340,19 +340,19 @@ def read_calls(text: str, known: Collection[str]) -> tuple[Call, ...]:
     """
     if len(text) > MAX_ACTION_TEXT:
         raise ActionError(f"The action text is longer than {MAX_ACTION_TEXT} characters.")
-    calls: list[Call] = []
     try:
-        calls += _code(text)
+        calls = tuple(_code(text))
     except _NoCode as error:
         fenced = "\n".join(_FENCE.findall(text))
-        pieces = [fenced] if any(f"{name}(" in fenced for name in known) else _calls_in(text, known)
+        if any(f"{name}(" in fenced for name in known):
+            return read_calls(fenced, known)
+        pieces = _calls_in(text, known)
         if not pieces:
             raise ActionError(f"The action cannot be read: {error}.", hint=_EXAMPLE) from None
-        for piece in pieces:
-            calls += read_calls(piece, known) if piece is fenced else _call_alone(piece)
+        calls = tuple(call for piece in pieces for call in _call_alone(piece))
     if not calls:
         raise ActionError("No action was given.", hint=_EXAMPLE)
-    return tuple(calls)
+    return calls
 
 
 _EXAMPLE = "Write calls such as click('12')."

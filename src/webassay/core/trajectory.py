@@ -158,7 +158,7 @@ class AgentInfo(Record):
     """Prompt file to content hash."""
 
 
-class Seen(Record):
+class RecordedObservation(Record):
     """An observation as it is kept: the short parts inline, the long ones as blobs."""
 
     url: str
@@ -184,7 +184,7 @@ class Timing(Record):
 
 class Step(Record):
     index: int
-    seen: Seen
+    seen: RecordedObservation
     """Before the actions."""
     actions: tuple[Action, ...] = ()
     action_text: str = ""
@@ -227,7 +227,7 @@ class Trajectory(Record):
     """ISO 8601, UTC."""
     seconds: float = 0.0
     steps: tuple[Step, ...] = ()
-    last_seen: Seen | None = None
+    last_seen: RecordedObservation | None = None
     """After the last action."""
     answer: str = ""
     """The last message, as it came."""

@@ -16,8 +16,8 @@ from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.judging.case import Case, clip
 from webassay.judging.inquiry import PROFILES, Profile
 from webassay.judging.judges import DEFAULTS, JUDGES, Options, fingerprint_of
-from webassay.judging.ledger import Models, prompt, together
-from webassay.judging.verify import NAME, Desk, short_circuit, universal_fingerprint, verify
+from webassay.judging.ledger import Models, gather_all, prompt
+from webassay.judging.verify import NAME, VerifierResources, short_circuit, universal_fingerprint, verify
 from webassay.llm.client import PROVIDERS_CHOICE, Message, Reply, Settings
 
 Judging = Callable[[Goal, Trajectory, Blobs], Awaitable[Verdict]]
@@ -42,10 +42,10 @@ def verifier(
     *,
     profile: Profile = PROFILES["webassay"],
     options: Options = DEFAULTS,
-    desk: Desk | None = None,
+    desk: VerifierResources | None = None,
 ) -> Verifier:
     """`universal`, or one of the judges of the literature, by name."""
-    desk = desk or Desk()
+    desk = desk or VerifierResources()
     if name == NAME:
         stamp = universal_fingerprint(models, profile, desk.rubric)
         return Verifier(name, stamp, partial(_universal, models, profile, desk))
@@ -58,7 +58,7 @@ def verifier(
 
 
 async def _universal(
-    models: Models | None, profile: Profile, desk: Desk, goal: Goal, trajectory: Trajectory, blobs: Blobs
+    models: Models | None, profile: Profile, desk: VerifierResources, goal: Goal, trajectory: Trajectory, blobs: Blobs
 ) -> Verdict:
     return await verify(goal, trajectory, blobs, models, profile, desk)
 
@@ -114,7 +114,7 @@ async def verify_many(
             tally.faulted += verdict.status == "fault"
             sink(verdict)
 
-    await together(work() for _ in range(at_once))
+    await gather_all(work() for _ in range(at_once))
     return tally
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from webassay.core.errors import GradingError
 from webassay.core.interaction import Goal
-from webassay.core.trajectory import BlobRef, Blobs, Seen, Step, Trajectory
+from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Step, Trajectory
 from webassay.judging.pictures import shrink
 from webassay.llm.client import Image, Message
 
@@ -36,7 +36,7 @@ class Frame:
     number: int
     step: int
     """Index of the step that began on this page; for the page after the last action, the number of steps."""
-    seen: Seen
+    seen: RecordedObservation
     also: tuple[int, ...] = ()
     """Numbers of earlier frames that are the same picture and the same text, and are not shown again."""
 
@@ -165,21 +165,21 @@ def clip(text: str, limit: int) -> str:
 
 
 @dataclass
-class Sheet:
+class PromptBuilder:
     """A user message in the making."""
 
     _parts: list[str | Image | tuple[str, str]] = field(default_factory=list)
 
-    def note(self, text: str) -> "Sheet":
+    def note(self, text: str) -> "PromptBuilder":
         """Our own words; never anything that came from outside."""
         self._parts.append(text)
         return self
 
-    def data(self, label: str, text: str) -> "Sheet":
+    def data(self, label: str, text: str) -> "PromptBuilder":
         self._parts.append((label, clean(text)))
         return self
 
-    def picture(self, image: Image | None) -> "Sheet":
+    def picture(self, image: Image | None) -> "PromptBuilder":
         if image is not None:
             self._parts.append(image)
         return self

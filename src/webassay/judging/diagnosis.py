@@ -12,10 +12,10 @@ from pydantic import Field
 from webassay.core.interaction import ACTIONS
 from webassay.core.record import Record
 from webassay.core.trajectory import Trajectory
-from webassay.judging.case import Sheet
+from webassay.judging.case import PromptBuilder
 from webassay.judging.evidence import Evidence, describe_evidence
 from webassay.judging.inquiry import Inquiry, Taxonomy
-from webassay.judging.ledger import Form, Turn
+from webassay.judging.ledger import Form, Question
 from webassay.judging.outcome import Outcome
 from webassay.judging.scoring import Score, summary
 from webassay.llm.client import UnusableReply
@@ -224,7 +224,7 @@ async def diagnose(
     found = tool_errors(inquiry.case.trajectory, definitions, taxonomy) if definitions else ()
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("scored rubric", summary(scores))
         paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
         said = {True: "success", False: "failure", None: "undecided"}[outcome.success]
@@ -241,7 +241,7 @@ async def diagnose(
         return ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Turn("diagnosis"), sheet, _DiagnosisForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), sheet, _DiagnosisForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("diagnosis", error)
         return Diagnosis(reasoning="No usable reply was given.", points=found)
@@ -303,7 +303,7 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Valid
     ambiguity, invalidity = _VALIDITY[taxonomy]
     codes = TAXONOMIES[taxonomy]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet() if with_record else inquiry.sheet()
         listed = "\n".join(f"{code} {codes[code].name} ({codes[code].meaning})" for code in (*ambiguity, *invalidity))
         return paper.note(f"Codes:\n{listed}")
@@ -314,7 +314,7 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Valid
         return f"there is no code {wrong[0]!r} here" if wrong else ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Turn("validity"), sheet, _ValidityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("validity"), sheet, _ValidityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("validity", error)
         return None

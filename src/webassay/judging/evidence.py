@@ -12,9 +12,9 @@ from typing import Literal
 from pydantic import Field
 
 from webassay.core.record import Record
-from webassay.judging.case import Frame, Sheet
+from webassay.judging.case import Frame, PromptBuilder
 from webassay.judging.inquiry import Inquiry, Pruning
-from webassay.judging.ledger import Form, Turn, together
+from webassay.judging.ledger import Form, Question, gather_all
 from webassay.judging.rubric import Criterion, Rubric, describe
 from webassay.llm.client import UnusableReply
 
@@ -50,14 +50,14 @@ async def relate(inquiry: Inquiry, rubric: Rubric) -> Relevance:
     frames = inquiry.case.frames
     size = inquiry.profile.relevance_batch
     batches = [frames[at : at + size] for at in range(0, len(frames), size)]
-    found = await together(_relate_batch(inquiry, rubric, batch) for batch in batches)
+    found = await gather_all(_relate_batch(inquiry, rubric, batch) for batch in batches)
     return {number: scores for part in found for number, scores in part.items()}
 
 
 async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]) -> dict[int, tuple[int, ...]]:
     wanted = {frame.number for frame in batch}
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.sheet().data("criteria", describe(rubric.items))
         for frame in batch:
             inquiry.add_frame(paper, frame, _RELEVANCE_WORDS)
@@ -72,12 +72,12 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
                 return f"screenshot {item.screenshot} needs {len(rubric.items)} whole numbers from 0 to 10"
         return ""
 
-    turn = Turn("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
+    turn = Question("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
     try:
         form = await inquiry.ledger.form(inquiry.models.relevance, turn, sheet, _RelevanceForm, check)
     except UnusableReply as error:
         if len(batch) > 1:
-            parts = await together(_relate_batch(inquiry, rubric, [frame]) for frame in batch)
+            parts = await gather_all(_relate_batch(inquiry, rubric, [frame]) for frame in batch)
             return {number: scores for part in parts for number, scores in part.items()}
         inquiry.ledger.fell_back(f"relevance of screenshot {batch[0].number}", error)
         return {batch[0].number: (inquiry.profile.unjudged_relevance,) * len(rubric.items)}
@@ -153,14 +153,14 @@ async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evid
         for number in numbers:
             criteria_of[number].append(index)
     frames = {frame.number: frame for frame in inquiry.case.frames}
-    parts = await together(
+    parts = await gather_all(
         (_analyse(inquiry, rubric, frames[number], criteria) for number, criteria in sorted(criteria_of.items()))
     )
     return tuple(item for part in parts for item in part)
 
 
 async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Sequence[int]) -> tuple[Evidence, ...]:
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("criteria to look at", describe(rubric.items, criteria))
         return inquiry.add_frame(paper, frame, _EVIDENCE_WORDS)
 
@@ -172,12 +172,12 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Seq
                 return f"criterion_idx {item.criterion_idx} has a condition: condition_verification is needed"
         return ""
 
-    turn = Turn("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
+    turn = Question("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
     try:
         form = await inquiry.ledger.form(inquiry.models.score, turn, sheet, _EvidenceForm, check)
     except UnusableReply as error:
         if len(criteria) > 1:
-            parts = await together(_analyse(inquiry, rubric, frame, [index]) for index in criteria)
+            parts = await gather_all(_analyse(inquiry, rubric, frame, [index]) for index in criteria)
             return tuple(item for part in parts for item in part)
         inquiry.ledger.fell_back(f"evidence of screenshot {frame.number}", error)
         return (

@@ -31,7 +31,7 @@ from webassay.compare import KINDS, Unreadable, fold
 from webassay.core.errors import GradingError
 from webassay.core.interaction import Goal, Response
 from webassay.core.record import Json
-from webassay.core.trajectory import BlobRef, Blobs, Exchange, RowChange, RowsResult, Seen, Trajectory
+from webassay.core.trajectory import BlobRef, Blobs, Exchange, RecordedObservation, RowChange, RowsResult, Trajectory
 from webassay.core.verdict import Finding, Status
 
 Origin = Literal["read", "computed"]
@@ -84,7 +84,7 @@ class Pages:
         pages.complete = pages.complete and bool(seen) and all(len(step.actions) <= 1 for step in trajectory.steps)
         return pages
 
-    def _add(self, page: Seen, blobs: Blobs, read_picture: ReadPicture | None, known: set[str]) -> None:
+    def _add(self, page: RecordedObservation, blobs: Blobs, read_picture: ReadPicture | None, known: set[str]) -> None:
         self.texts += [unquote_plus(page.url), page.title, page.last_error, *page.notices]
         if page.text is None and page.tree is None:
             self.complete = False

@@ -12,7 +12,7 @@ from pydantic import Field
 from webassay.core.errors import InputError
 from webassay.core.record import Record
 from webassay.core.verdict import Finding
-from webassay.judging.case import Case, Frame, Sheet
+from webassay.judging.case import Case, Frame, PromptBuilder
 from webassay.judging.ledger import Ledger, Models
 
 Pruning = Literal["paper", "released", "off"]
@@ -101,9 +101,9 @@ class Inquiry:
     ledger: Ledger = field(default_factory=Ledger)
     facts: tuple[Finding, ...] = ()
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> PromptBuilder:
         """The task, as every stage sees it."""
-        paper = Sheet().data("task", self.case.goal.instruction)
+        paper = PromptBuilder().data("task", self.case.goal.instruction)
         if self.case.goal.hints:
             paper.data("what the agent was told beside the task", "\n".join(self.case.goal.hints))
         if self.case.start:
@@ -113,7 +113,7 @@ class Inquiry:
             paper.data("date of the run (for words such as today)", self.case.trajectory.started_at[:10])
         return paper
 
-    def record_sheet(self) -> Sheet:
+    def record_sheet(self) -> PromptBuilder:
         """The task and what the agent did and said."""
         paper = self.sheet().data("action history", self.case.history).data("final answer", self.case.answer)
         if self.facts:
@@ -121,7 +121,7 @@ class Inquiry:
             paper.data("facts", "\n".join(f"- {fact.message}" for fact in self.facts))
         return paper
 
-    def add_frame(self, paper: Sheet, frame: Frame, words: int) -> Sheet:
+    def add_frame(self, paper: PromptBuilder, frame: Frame, words: int) -> PromptBuilder:
         """One page: its number, its picture, and its text where that is evidence too."""
         same = f" (the same as {', '.join(map(str, frame.also))})" if frame.also else ""
         paper.note(f"Screenshot {frame.number} of {self.case.total_frames}{same}:")

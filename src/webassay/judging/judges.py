@@ -17,8 +17,8 @@ from webassay.core.record import Json
 from webassay.core.trajectory import BlobRef, Blobs, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.judging import parsers
-from webassay.judging.case import Case, Frame, Sheet, describe_step
-from webassay.judging.ledger import Ledger, Models, Turn, fingerprint, together
+from webassay.judging.case import Case, Frame, PromptBuilder, describe_step
+from webassay.judging.ledger import Ledger, Models, Question, fingerprint, gather_all
 from webassay.judging.parsers import Parsing
 from webassay.llm.client import Image, Settings
 
@@ -102,14 +102,14 @@ async def _webvoyager(case: Case, ledger: Ledger, models: Models, options: Optio
     shots = [frame for frame in case.frames if frame.screenshot]
     shown = shots[-options.last_images :] if options.last_images else shots
 
-    def sheet() -> Sheet:
-        paper = Sheet().data("task", case.goal.instruction).data("answer of the agent", case.answer)
+    def sheet() -> PromptBuilder:
+        paper = PromptBuilder().data("task", case.goal.instruction).data("answer of the agent", case.answer)
         paper.note(f"The last {len(shown)} of {len(shots)} screenshots, in order:")
         for frame in shown:
             paper.picture(case.picture(frame))
         return paper
 
-    reply = await ledger.text(models.outcome, Turn("webvoyager"), sheet)
+    reply = await ledger.text(models.outcome, Question("webvoyager"), sheet)
     return Opinion(parsers.webvoyager(reply, options.parsing))
 
 
@@ -123,17 +123,17 @@ async def _autonomous(case: Case, ledger: Ledger, models: Models, options: Optio
     described = ""
     if caption:
         described = await ledger.text(
-            models.relevance, Turn("caption"), lambda: Sheet().note("The last page:").picture(picture)
+            models.relevance, Question("caption"), lambda: PromptBuilder().note("The last page:").picture(picture)
         )
 
-    def sheet() -> Sheet:
-        paper = Sheet().data("intent", case.goal.instruction).data("actions", _actions(case))
+    def sheet() -> PromptBuilder:
+        paper = PromptBuilder().data("intent", case.goal.instruction).data("actions", _actions(case))
         paper.data("response of the agent", case.answer)
         if caption:
             return paper.data("the last page, described", described)
         return paper.note("The last page:").picture(picture)
 
-    reply = await ledger.text(models.outcome, Turn("autonomous"), sheet)
+    reply = await ledger.text(models.outcome, Question("autonomous"), sheet)
     return Opinion(parsers.status(reply, options.parsing), details={"caption": described} if caption else {})
 
 
@@ -141,17 +141,17 @@ async def _autonomous(case: Case, ledger: Ledger, models: Models, options: Optio
 
 
 async def _agenttrek(case: Case, ledger: Ledger, models: Models, options: Options) -> Opinion:
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         turns = []
         for number, step in enumerate(case.trajectory.steps, 1):
             acted = "; ".join(action.text for action in step.actions) or step.action_text
             if acted or step.thought:
                 turns.append(f"Thought {number}: {step.thought}\nAction {number}: {acted}")
-        paper = Sheet().data("goal", case.goal.instruction).data("trajectory", "\n\n".join(turns) or "(empty)")
+        paper = PromptBuilder().data("goal", case.goal.instruction).data("trajectory", "\n\n".join(turns) or "(empty)")
         picture = _last_picture(case)
         return paper.note("The last page:").picture(picture) if picture else paper
 
-    reply = await ledger.text(models.outcome, Turn("agenttrek"), sheet)
+    reply = await ledger.text(models.outcome, Question("agenttrek"), sheet)
     return Opinion(parsers.status(reply, options.parsing))
 
 
@@ -182,28 +182,28 @@ async def _webjudge(
     inputs = _input_images(case) if general else ()
     kind = "webjudge_general" if general else "webjudge"
 
-    def task_sheet() -> Sheet:
-        paper = Sheet().data("task", task)
+    def task_sheet() -> PromptBuilder:
+        paper = PromptBuilder().data("task", task)
         for image in inputs:
             paper.note("A picture that belongs to the task:").picture(image)
         return paper
 
-    listed = await ledger.text(models.rubric, Turn("webjudge.key_points", words="webjudge_key_points"), task_sheet)
+    listed = await ledger.text(models.rubric, Question("webjudge.key_points", words="webjudge_key_points"), task_sheet)
     points = parsers.key_points(listed)
     shots = [frame for frame in case.frames if frame.screenshot]
 
     async def look(frame: Frame) -> str:
-        def sheet() -> Sheet:
+        def sheet() -> PromptBuilder:
             return task_sheet().data("key points", points).note("The screenshot:").picture(case.picture(frame))
 
         return await ledger.text(
-            models.relevance, Turn("webjudge.frame", f"{frame.number:04d}", f"{kind}_frame"), sheet
+            models.relevance, Question("webjudge.frame", f"{frame.number:04d}", f"{kind}_frame"), sheet
         )
 
-    replies = await together(look(frame) for frame in shots)
+    replies = await gather_all(look(frame) for frame in shots)
     picked = pick(shots, replies, options)
 
-    def verdict_sheet(point: str) -> Sheet:
+    def verdict_sheet(point: str) -> PromptBuilder:
         paper = task_sheet().data("key point" if by_point else "key points", point)
         paper.data("actions", _actions(case, reasons=general))
         if picked:
@@ -221,7 +221,7 @@ async def _webjudge(
     if by_point:
         return await _point_by_point(ledger, models, options, points, verdict_sheet, details)
     reply = await ledger.text(
-        models.outcome, Turn("webjudge.verdict", words=f"{kind}_verdict"), lambda: verdict_sheet(points)
+        models.outcome, Question("webjudge.verdict", words=f"{kind}_verdict"), lambda: verdict_sheet(points)
     )
     return Opinion(parsers.status(reply, options.parsing), details=details)
 
@@ -231,15 +231,15 @@ async def _point_by_point(
     models: Models,
     options: Options,
     points: str,
-    sheet: Callable[[str], Sheet],
+    sheet: Callable[[str], PromptBuilder],
     details: dict[str, Json],
 ) -> Opinion:
     """Every key point has a verdict of its own, and all of them must be met."""
     listed = parsers.numbered(points)
-    replies = await together(
+    replies = await gather_all(
         (
             ledger.text(
-                models.outcome, Turn("webjudge.point", f"{number:02d}", "webjudge_point"), partial(sheet, point)
+                models.outcome, Question("webjudge.point", f"{number:02d}", "webjudge_point"), partial(sheet, point)
             )
             for number, point in enumerate(listed, 1)
         )
@@ -278,19 +278,21 @@ async def _nnetnav(case: Case, ledger: Ledger, models: Models, options: Options)
     actions = [describe_step(step, 0) for step in case.trajectory.steps]
 
     async def change(i: int) -> str:
-        def sheet() -> Sheet:
-            paper = Sheet().data("page before", (trees[i] or "")[: options.tree_limit]).data("action", actions[i])
+        def sheet() -> PromptBuilder:
+            paper = (
+                PromptBuilder().data("page before", (trees[i] or "")[: options.tree_limit]).data("action", actions[i])
+            )
             return paper.data("page after", (trees[i + 1] or "")[: options.tree_limit])
 
-        return await ledger.text(models.relevance, Turn("nnetnav.change", f"{i + 1:04d}", "nnetnav_change"), sheet)
+        return await ledger.text(models.relevance, Question("nnetnav.change", f"{i + 1:04d}", "nnetnav_change"), sheet)
 
-    told = await together(change(i) for i in range(len(trees) - 1))
+    told = await gather_all(change(i) for i in range(len(trees) - 1))
     changes = [reply.split("State change:")[-1].strip() for reply in told]
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(changes, 1))
     reply = await ledger.text(
         models.outcome,
-        Turn("nnetnav.reward", words="nnetnav_reward"),
-        lambda: Sheet().data("goal", case.goal.instruction).data("changes", listed),
+        Question("nnetnav.reward", words="nnetnav_reward"),
+        lambda: PromptBuilder().data("goal", case.goal.instruction).data("changes", listed),
     )
     reward = parsers.reward(reply)
     optimality = None if reward is None else {1: 1, 2: 1, 3: 2, 4: 3, 5: 4}[reward]
@@ -312,14 +314,14 @@ async def _agentrewardbench(case: Case, ledger: Ledger, models: Models, options:
     if (options.state in ("screenshot", "both") and picture is None) or (wants_tree and not tree):
         return Opinion(None, why_not=f"The last page was not recorded as {options.state}.")
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         steps = [
             f"Step: {step.index + 1}\nURL: {step.seen.url}\n"
             f"Action: {'; '.join(action.text for action in step.actions) or step.action_text}\n"
             f"Reasoning: {step.thought}"
             for step in case.trajectory.steps
         ]
-        paper = Sheet().data("goal", case.goal.instruction).data("steps", "\n-----\n".join(steps) or "(none)")
+        paper = PromptBuilder().data("goal", case.goal.instruction).data("steps", "\n-----\n".join(steps) or "(none)")
         if tree:
             paper.data("accessibility tree of the last page", tree[: options.tree_limit])
         if picture is not None:
@@ -327,7 +329,7 @@ async def _agentrewardbench(case: Case, ledger: Ledger, models: Models, options:
         return paper.note("Think, then answer with the tags that you were told to use.")
 
     system = "agentrewardbench_inverted" if options.inverted else "agentrewardbench"
-    reply = await ledger.text(models.outcome, Turn("agentrewardbench", words=system), sheet)
+    reply = await ledger.text(models.outcome, Question("agentrewardbench", words=system), sheet)
     said = parsers.tags(reply, ("reasoning", "success", "side", "optimal", "loop"))
     success = parsers.yes_or_no(said.get("success"))
     if success is None and options.parsing == "as-published":

@@ -22,7 +22,7 @@ from webassay.core.errors import InputError
 from webassay.core.interaction import Usage
 from webassay.core.record import Json
 from webassay.core.verdict import Fingerprint
-from webassay.judging.case import Sheet
+from webassay.judging.case import PromptBuilder
 from webassay.llm.client import Message, Model, Reply, Settings, UnusableReply, add_usage, ask_json, configured
 
 SLOTS = ("rubric", "relevance", "score", "outcome")
@@ -103,7 +103,7 @@ def prompt_hashes(names: Sequence[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Question:
     """One question to a model: for which stage, which of its several, in which words."""
 
     stage: str
@@ -131,7 +131,7 @@ class Ledger:
     degraded: list[str] = field(default_factory=list)
     """Stages that had to fall back, with what was wrong."""
 
-    async def text(self, model: Model, turn: Turn, sheet: Callable[[], Sheet]) -> str:
+    async def text(self, model: Model, turn: Question, sheet: Callable[[], PromptBuilder]) -> str:
         """One question, one reply, as it came."""
         async with self.limit or nullcontext():
             reply = await model.ask(await _messages(turn, sheet), purpose=turn.purpose)
@@ -141,8 +141,8 @@ class Ledger:
     async def form(
         self,
         model: Model,
-        turn: Turn,
-        sheet: Callable[[], Sheet],
+        turn: Question,
+        sheet: Callable[[], PromptBuilder],
         shape: type[F],
         check: Callable[[F], str] = lambda _: "",
     ) -> F:
@@ -186,7 +186,7 @@ class Ledger:
         """Replies, repairs included."""
         return sum(len(_replies(call)) for call in self.calls.values())
 
-    def _keep(self, turn: Turn, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
+    def _keep(self, turn: Question, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
         self.usages += [reply.usage for reply in replies]
         call: dict[str, Json] = {"model": model.name, "replies": [reply.text for reply in replies]}
         if problem:
@@ -194,7 +194,7 @@ class Ledger:
         self.calls[turn.purpose] = call
 
 
-async def _messages(turn: Turn, sheet: Callable[[], Sheet]) -> list[Message]:
+async def _messages(turn: Question, sheet: Callable[[], PromptBuilder]) -> list[Message]:
     # Reading and scaling pictures takes a while; other calls go on meanwhile.
     return [turn.prompt, await asyncio.to_thread(lambda: sheet().message())]
 
@@ -207,7 +207,7 @@ def _schema_of(shape: type[Form]) -> dict[str, Any]:
 T = TypeVar("T")
 
 
-async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """All at once, results in their order. The first failure ends the others, so that nothing is spent in vain."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -221,8 +221,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-async def both(one: Coroutine[Any, Any, A], other: Coroutine[Any, Any, B]) -> tuple[A, B]:
-    done: list[Any] = await together([one, other])
+async def gather_pair(one: Coroutine[Any, Any, A], other: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    done: list[Any] = await gather_all([one, other])
     return done[0], done[1]
 
 

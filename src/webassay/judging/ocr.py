@@ -9,7 +9,7 @@ from webassay.core.errors import GradingError, InputError, boundary
 
 
 def picture_reader() -> Callable[[bytes], str]:
-    """For `Desk.read_picture` and `facts`. The model is loaded with the first picture."""
+    """For `VerifierResources.read_picture` and `facts`. The model is loaded with the first picture."""
     if importlib.util.find_spec("rapidocr") is None:
         raise InputError("Reading screenshots needs the package rapidocr.", hint="pip install 'webassay[ocr]'")
     engine: Any = None

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from webassay.core.record import Record
 from webassay.core.verdict import Finding
-from webassay.judging.case import Sheet
+from webassay.judging.case import PromptBuilder
 from webassay.judging.evidence import Evidence, describe_evidence
 from webassay.judging.inquiry import Inquiry
-from webassay.judging.ledger import Form, Turn, both, together
+from webassay.judging.ledger import Form, Question, gather_all, gather_pair
 from webassay.judging.rubric import CriticalPoint, describe_point
 from webassay.judging.scoring import Score, process_score, summary
 from webassay.llm.client import UnusableReply
@@ -77,8 +77,8 @@ class _CheckedForm(_OutcomeForm):
 async def decide(
     inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence], point: CriticalPoint | None
 ) -> Outcome:
-    casting = together(_vote(inquiry, scores, evidence, point, vote) for vote in range(inquiry.profile.votes))
-    votes, (violation, why) = await both(casting, _check_violation(inquiry, evidence, scores, point))
+    casting = gather_all(_vote(inquiry, scores, evidence, point, vote) for vote in range(inquiry.profile.votes))
+    votes, (violation, why) = await gather_pair(casting, _check_violation(inquiry, evidence, scores, point))
     success = majority([vote.success for vote in votes])
     contradicted = [fact.message for fact in inquiry.facts if decisive(fact)] if success else []
     return Outcome(
@@ -109,7 +109,7 @@ async def _vote(
     checked = inquiry.profile.checked_outcome
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("scored rubric", summary(scores))
         if checked:
             paper.note(f"Share of the points: {100 * process_score(scores):.0f} %")
@@ -121,7 +121,7 @@ async def _vote(
     try:
         if checked:
             form = await inquiry.ledger.form(
-                inquiry.models.outcome, Turn("outcome", key, "outcome_checked"), sheet, _CheckedForm, _consistent
+                inquiry.models.outcome, Question("outcome", key, "outcome_checked"), sheet, _CheckedForm, _consistent
             )
             return Vote(
                 success=form.output_success,
@@ -134,7 +134,7 @@ async def _vote(
                     for rule in form.rule_checks
                 ),
             )
-        plain = await inquiry.ledger.form(inquiry.models.outcome, Turn("outcome", key), sheet, _OutcomeForm)
+        plain = await inquiry.ledger.form(inquiry.models.outcome, Question("outcome", key), sheet, _OutcomeForm)
         return Vote(success=plain.output_success, primary_intent=plain.primary_intent, reasoning=plain.reasoning)
     except UnusableReply as error:
         inquiry.ledger.fell_back("outcome", error)
@@ -168,12 +168,12 @@ async def _check_violation(
         return False, "the task has no critical point"
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("critical point of the task", describe_point(point))
         return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Turn("cp_violation"), sheet, _ViolationForm)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("cp_violation"), sheet, _ViolationForm)
     except UnusableReply as error:
         inquiry.ledger.fell_back("cp_violation", error)
         return None, ""

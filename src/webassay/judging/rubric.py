@@ -17,9 +17,9 @@ from pydantic import Field, ValidationError, model_validator
 from webassay.core.errors import InputError
 from webassay.core.interaction import Goal
 from webassay.core.record import Record, content_hash
-from webassay.judging.case import Sheet
+from webassay.judging.case import PromptBuilder
 from webassay.judging.inquiry import Inquiry
-from webassay.judging.ledger import Form, Turn, prompt_hashes
+from webassay.judging.ledger import Form, Question, prompt_hashes
 from webassay.llm.client import UnusableReply
 
 
@@ -136,7 +136,7 @@ async def write_rubric(inquiry: Inquiry) -> Rubric:
     """Two calls, or three with the critical point. Raises UnusableReply where no rubric could be had at all."""
     point = await classify_critical_point(inquiry) if inquiry.profile.critical_points else None
     form = await inquiry.ledger.form(
-        inquiry.models.rubric, Turn("rubric"), lambda: _with_point(inquiry.sheet(), point), _RubricForm
+        inquiry.models.rubric, Question("rubric"), lambda: _with_point(inquiry.sheet(), point), _RubricForm
     )
     items = tuple(item.made() for item in form.items)
     draft = Rubric(items=items, critical_point=point)
@@ -144,11 +144,11 @@ async def write_rubric(inquiry: Inquiry) -> Rubric:
 
 
 async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         return _with_point(inquiry.sheet(), draft.critical_point).data("rubric", describe(draft.items))
 
     try:
-        found = await inquiry.ledger.form(inquiry.models.rubric, Turn("dependency"), sheet, _DependencyForm)
+        found = await inquiry.ledger.form(inquiry.models.rubric, Question("dependency"), sheet, _DependencyForm)
     except UnusableReply as error:
         inquiry.ledger.fell_back("dependency", error)
         return draft
@@ -160,7 +160,7 @@ async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
 async def classify_critical_point(inquiry: Inquiry) -> CriticalPoint | None:
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.rubric, Turn("critical_point"), inquiry.sheet, _CriticalPointForm
+            inquiry.models.rubric, Question("critical_point"), inquiry.sheet, _CriticalPointForm
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("critical_point", error)
@@ -176,7 +176,7 @@ async def classify_critical_point(inquiry: Inquiry) -> CriticalPoint | None:
     )
 
 
-def _with_point(paper: Sheet, point: CriticalPoint | None) -> Sheet:
+def _with_point(paper: PromptBuilder, point: CriticalPoint | None) -> PromptBuilder:
     return paper if point is None else paper.data("critical point of the task", describe_point(point))
 
 
@@ -224,7 +224,7 @@ def rubric_key(inquiry: Inquiry) -> str:
     )
 
 
-class Shelf:
+class RubricCache:
     """Rubrics by key, in memory and, where a folder is given, on disk. Each is made once, also by many at a time."""
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import Field
 
 from webassay.core.record import Record
-from webassay.judging.case import Sheet
+from webassay.judging.case import PromptBuilder
 from webassay.judging.evidence import Evidence, about, describe_evidence
 from webassay.judging.inquiry import PROCESS_THRESHOLD, Inquiry
-from webassay.judging.ledger import Form, Turn, together
+from webassay.judging.ledger import Form, Question, gather_all
 from webassay.judging.rubric import Criterion, Rubric, alike, describe, describe_point
 from webassay.llm.client import UnusableReply
 
@@ -73,7 +73,7 @@ class _ActionForm(Form):
 async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
     """The first of two passes. Raises UnusableReply where no usable scores could be had."""
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("rubric", describe(rubric.items))
         if rubric.critical_point is not None:
             paper.data("critical point of the task", describe_point(rubric.critical_point))
@@ -91,7 +91,7 @@ async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
                 return f"criterion_idx {item.criterion_idx} has a condition: is_condition_met is needed"
         return ""
 
-    form = await inquiry.ledger.form(inquiry.models.score, Turn("action_only"), sheet, _ActionForm, check)
+    form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), sheet, _ActionForm, check)
     return tuple(
         Score(
             criterion=criterion,
@@ -149,7 +149,7 @@ async def _ask_conditions(
 ) -> Mapping[int, tuple[bool, str]] | None:
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("criteria with conditions", describe(criteria, wanted))
         return paper.data("evidence", describe_evidence(criteria, evidence, wanted))
 
@@ -157,7 +157,7 @@ async def _ask_conditions(
         return _in_order([item.criterion_idx for item in form.disambiguation], wanted)
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, Turn("conditions"), sheet, _ConditionsForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, Question("conditions"), sheet, _ConditionsForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("conditions", error)
         return None
@@ -180,7 +180,7 @@ async def check_reality(inquiry: Inquiry, scores: Sequence[Score], evidence: Seq
     """A note on each criterion: how the world differs from what the rubric assumed."""
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("rubric", describe(criteria))
         return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
@@ -188,7 +188,7 @@ async def check_reality(inquiry: Inquiry, scores: Sequence[Score], evidence: Seq
         return _in_order([item.criterion_idx for item in form.reality_checks], range(len(criteria)))
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, Turn("reality"), sheet, _RealityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, Question("reality"), sheet, _RealityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("reality", error)
         return ("",) * len(criteria)
@@ -222,7 +222,7 @@ async def rescore(
         return tuple(kept)
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("rubric", describe(criteria, wanted))
         paper.data("scores from the actions alone, and notes on reality", _baseline(scores, wanted))
         return paper.data("evidence", describe_evidence(criteria, evidence, wanted))
@@ -237,7 +237,7 @@ async def rescore(
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.score, Turn("rescore", _vote_key(inquiry, vote)), sheet, _RescoreForm, check
+            inquiry.models.score, Question("rescore", _vote_key(inquiry, vote)), sheet, _RescoreForm, check
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("rescore", error)
@@ -288,7 +288,7 @@ async def find_side_effects(
     """Penalties for lasting effects that nobody asked for; they are criteria that earned nothing."""
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> Sheet:
+    def sheet() -> PromptBuilder:
         paper = inquiry.record_sheet().data("scored rubric", summary(scores))
         return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
@@ -299,7 +299,7 @@ async def find_side_effects(
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.score, Turn("side_effects", _vote_key(inquiry, vote)), sheet, _SideEffectsForm, check
+            inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), sheet, _SideEffectsForm, check
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("side_effects", error)
@@ -350,7 +350,7 @@ async def score_with_evidence(
         made = await rescore(inquiry, scores, evidence, vote)
         return (*made, *await find_side_effects(inquiry, made, evidence, vote))
 
-    instances = await together(one(vote) for vote in range(inquiry.profile.votes))
+    instances = await gather_all(one(vote) for vote in range(inquiry.profile.votes))
     chosen = median_vote(instances)
     notes = {
         "scores": [process_score(instance) for instance in instances],

@@ -23,9 +23,9 @@ from webassay.judging.diagnosis import Diagnosis, Validity
 from webassay.judging.evidence import Evidence, Groups, Relevance, gather, group, relate
 from webassay.judging.facts import ReadPicture, facts
 from webassay.judging.inquiry import PROFILES, Inquiry, Profile, Selector
-from webassay.judging.ledger import Ledger, Models, both, fingerprint
+from webassay.judging.ledger import Ledger, Models, fingerprint, gather_pair
 from webassay.judging.outcome import Outcome, decide
-from webassay.judging.rubric import Lint, Rubric, Shelf, lint, rubric_key, write_rubric
+from webassay.judging.rubric import Lint, Rubric, RubricCache, lint, rubric_key, write_rubric
 from webassay.judging.scoring import (
     Score,
     action_only_score,
@@ -62,11 +62,11 @@ STAGES = (
 
 
 @dataclass(frozen=True)
-class Desk:
+class VerifierResources:
     """What verifications share: the limit on calls under way, the rubrics, the reader of pictures."""
 
     limit: asyncio.Semaphore | None = None
-    shelf: Shelf = field(default_factory=Shelf)
+    shelf: RubricCache = field(default_factory=RubricCache)
     rubric: Rubric | None = None
     """A frozen one, used for every trajectory; nothing is generated."""
     read_picture: ReadPicture | None = None
@@ -85,10 +85,10 @@ async def verify(
     blobs: Blobs,
     models: Models | None,
     profile: Profile = PROFILES["webassay"],
-    desk: Desk | None = None,
+    desk: VerifierResources | None = None,
 ) -> Verdict:
     """No model is an abstention, a model that breaks is a fault; only a spent budget and blobs that are gone raise."""
-    desk = desk or Desk()
+    desk = desk or VerifierResources()
     case = Case.of(
         goal, trajectory, blobs, text=profile.page_text, merge=profile.merge_frames, max_side=profile.max_side
     )
@@ -124,22 +124,24 @@ class Findings:
     validity: Validity | None = None
 
 
-async def _run(inquiry: Inquiry, desk: Desk) -> Findings:
+async def _run(inquiry: Inquiry, desk: VerifierResources) -> Findings:
     profile = inquiry.profile
     rubric = desk.rubric or await desk.shelf.get(rubric_key(inquiry), lambda: write_rubric(inquiry))
     scored, related = score_actions(inquiry, rubric), relate(inquiry, rubric)
-    first, relevance = await both(scored, related)
+    first, relevance = await gather_pair(scored, related)
     groups = group(
         relevance, len(rubric.items), top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance
     )
     evidence = await gather(inquiry, rubric, groups)
-    settled, notes = await both(settle_conditions(inquiry, first, evidence), check_reality(inquiry, first, evidence))
+    settled, notes = await gather_pair(
+        settle_conditions(inquiry, first, evidence), check_reality(inquiry, first, evidence)
+    )
     noted = [score.model_copy(update={"reality_notes": note}) for score, note in zip(settled, notes, strict=True)]
     scores, instances = await score_with_evidence(inquiry, noted, evidence)
     scores = with_known_side_effects(scores, inquiry.facts)
     outcome = await decide(inquiry, scores, evidence, rubric.critical_point)
     found = Findings(rubric, relevance, groups, evidence, scores, instances, outcome)
-    found.diagnosis, found.validity = await both(
+    found.diagnosis, found.validity = await gather_pair(
         diagnosing.diagnose(inquiry, scores, evidence, outcome) if profile.diagnose else _nothing(),
         diagnosing.check_validity(inquiry) if profile.validity else _nothing(),
     )
@@ -176,7 +178,7 @@ async def review_task(goal: Goal, models: Models, profile: Profile = PROFILES["w
     """Writes and lints a rubric, for a person to correct and freeze. Raises UnusableReply where there is none."""
     nobody = Trajectory(id="", goal=goal, agent=AgentInfo(name=""), ending=Ending(kind="imported"))
     inquiry = Inquiry(Case.of(goal, nobody, MemoryBlobs()), models, profile, Ledger(attempts=profile.attempts))
-    rubric, validity = await both(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
+    rubric, validity = await gather_pair(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
     return Review(rubric, lint(rubric, goal.instruction), validity, tuple(inquiry.ledger.degraded))
 
 

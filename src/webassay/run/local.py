@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from webassay.core.errors import WebassayError
 from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
-from webassay.episode import Scene
+from webassay.episode import EpisodeContext
 from webassay.run.work import Build, Grader, perform
 from webassay.store import Store, StoreBlobs, UnitOfWork
 
@@ -27,7 +27,7 @@ DEFAULTS = Settings()
 async def run_units(
     store: Store,
     build: Build,
-    scene: Scene,
+    scene: EpisodeContext,
     graders: Sequence[Grader],
     *,
     settings: Settings = DEFAULTS,

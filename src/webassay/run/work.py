@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from webassay.agents.base import Agent, Driving
+from webassay.agents.base import Agent, BrowserDriver
 from webassay.core.task import Task
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Verdict
-from webassay.episode import Scene, play
+from webassay.episode import EpisodeContext, play
 from webassay.store import Store, StoreBlobs, UnitOfWork
 
 Grader = Callable[[Task, Trajectory, Blobs], Verdict]
@@ -18,11 +18,11 @@ class Build(Protocol):
 
     def task(self, task_id: str) -> Task: ...
 
-    def agent(self, name: str, task: Task, seed: int) -> Agent | Driving: ...
+    def agent(self, name: str, task: Task, seed: int) -> Agent | BrowserDriver: ...
 
 
 async def perform(
-    unit: UnitOfWork, build: Build, scene: Scene, graders: Sequence[Grader], store: Store
+    unit: UnitOfWork, build: Build, scene: EpisodeContext, graders: Sequence[Grader], store: Store
 ) -> tuple[Trajectory, list[Verdict]]:
     task = build.task(unit.task_id)
     agent = build.agent(unit.agent, task, unit.seed)
