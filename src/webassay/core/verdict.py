@@ -39,8 +39,9 @@ class Fingerprint(Record):
 
     grader: str
     version: str
-    source: str
-    """Hash of the grader's own source code."""
+    """Raised by hand when a change can move a verdict; a test pins it to the source."""
+    source: str = ""
+    """Hash of the source code, in verdicts made before versions were pinned."""
     key: str = ""
     """The task's content hash; empty for judges, who have no key."""
     model: str = ""

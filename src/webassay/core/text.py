@@ -1,0 +1,53 @@
+"""Text from outside (pages, models, imported files), made safe to store where it enters.
+
+A lone surrogate cannot be written as UTF-8, so one bad character in a page could make a whole trajectory unstorable.
+Halves of a pair that arrive separately are joined; what is left over becomes U+FFFD, the replacement character.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from webassay.core.record import Json
+
+MAX_TEXT = 4_000_000
+"""Characters of one text that are kept; an answer or a page beyond that is an attack or an accident."""
+MAX_DEPTH = 100
+
+
+def well_formed(text: str) -> str:
+    """The same text, if it can be written as UTF-8 at all."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def capped(text: str, limit: int = MAX_TEXT) -> str:
+    """Well-formed, and at most `limit` characters: what was cut off is said in the text itself."""
+    if len(text) <= limit:
+        return well_formed(text)
+    return f"{well_formed(text[:limit])}\n[cut: {len(text):,} characters, {limit:,} kept]"
+
+
+def well_formed_json(value: Any, *, limit: int = MAX_TEXT) -> Json:
+    """Plain JSON with well-formed texts. What JSON cannot hold becomes text, so that nothing is lost silently."""
+    return _plain(value, limit, MAX_DEPTH)
+
+
+def _plain(value: Any, limit: int, depth: int) -> Json:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 63 else str(value)[:100]
+    if isinstance(value, float):
+        return value if value - value == 0.0 else repr(value)
+    if isinstance(value, str):
+        return capped(value, limit)
+    if depth == 0:
+        return "[cut: nested too deeply]"
+    if isinstance(value, Mapping):
+        return {capped(str(key), 1000): _plain(item, limit, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, limit, depth - 1) for item in value]
+    return capped(repr(value), 10_000)

@@ -1,0 +1,153 @@
+"""One registry for each kind of thing that can be named: what is built in, and what installed packages add.
+
+A built-in thing is found by looking: every module below a package is imported, and whatever it holds of the right kind
+is registered. So adding one means adding a module, and nothing else. A package adds one by an entry point of the kind's
+group (`webassay.judges`, `webassay.importers`, …) that points at the thing.
+
+Every thing says its own `name` and a `summary` of one line; help, completion and the reference are made of these.
+
+Names that come from files (a run directory of somebody else) go through `get`, which executes nothing but what is
+built in or installed. Only `load`, for what the user typed, follows `module:attribute` and `file.py:attribute`.
+"""
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, Protocol, TypeVar
+
+from webassay.core.errors import InputError, boundary
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
+
+Finder = Callable[[ModuleType], Iterable[T]]
+
+
+def instances_of(kind: type[T]) -> "Finder[T]":
+    """Finds objects of that class in a module, alone or in a tuple."""
+
+    def find(module: ModuleType) -> Iterator[T]:
+        for name, value in vars(module).items():
+            if not name.startswith("_"):
+                yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, kind))
+
+    return find
+
+
+class Registry(Generic[T]):
+    def __init__(self, kind: str, find: "Finder[T]", *, packages: Iterable[str], group: str, hint: str = "") -> None:
+        """`kind` is the word used in messages; `hint` says how else one may be named."""
+        self.kind = kind
+        self.group = group
+        self._find = find
+        self._packages = tuple(packages)
+        self._hint = hint
+        self._installed: dict[str, T] = {}
+
+    @cached_property
+    def _built_in(self) -> Mapping[str, T]:
+        found = (thing for package in self._packages for module in modules_of(package) for thing in self._find(module))
+        return {thing.name: thing for thing in found}
+
+    @cached_property
+    def _points(self) -> Mapping[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group)}
+
+    def names(self) -> tuple[str, ...]:
+        """Built-in things first; a package cannot take the name of one."""
+        return (*self._built_in, *(name for name in self._points if name not in self._built_in))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._built_in or name in self._points
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.get(name) for name in self.names())
+
+    def get(self, name: str) -> T:
+        """A thing that is built in or installed. Safe for names that come from a file."""
+        if name in self._built_in:
+            return self._built_in[name]
+        if name not in self._points:
+            raise nearest(self.kind, name, self.names(), hint=self._hint)
+        if name not in self._installed:
+            point = self._points[name]
+            with boundary(InputError, f"The {self.kind} {name} ({point.value}) could not be loaded"):
+                self._installed[name] = self._checked(point.load(), point.value)
+        return self._installed[name]
+
+    def load(self, name: str) -> T:
+        """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now."""
+        return self._checked(load_attribute(name), name) if ":" in name and name not in self else self.get(name)
+
+    def summaries(self) -> dict[str, str]:
+        """Name to summary; a package that cannot be loaded says so instead of breaking the list."""
+        said = {}
+        for name in self.names():
+            try:
+                said[name] = self.get(name).summary
+            except InputError as error:
+                said[name] = f"cannot be loaded: {error.message}"
+        return said
+
+    def _checked(self, thing: Any, place: str) -> T:
+        holder = ModuleType("holder")
+        holder.thing = thing  # type: ignore[attr-defined]
+        found = next(iter(self._find(holder)), None)
+        if found is None:
+            raise InputError(f"{place} is not {'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}.", hint=self._hint)
+        return found
+
+
+def modules_of(package: str) -> Iterator[ModuleType]:
+    """The package and every module below it, in order of their names."""
+    root = importlib.import_module(package)
+    yield root
+    for info in sorted(pkgutil.iter_modules(getattr(root, "__path__", ())), key=lambda info: info.name):
+        if not info.name.startswith("_"):
+            yield from modules_of(f"{package}.{info.name}")
+
+
+def nearest(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> InputError:
+    """An error that says what was probably meant."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    meant = (
+        f"Did you mean {' or '.join(close)}?"
+        if close
+        else f"Known: {', '.join(names[:12])}{'…' if names[12:] else ''}."
+    )
+    return InputError(f"There is no {kind} {name!r}.", hint=" ".join(part for part in (meant, hint) if part))
+
+
+def load_attribute(name: str) -> Any:
+    """`package.module:attribute`, or `path/to/file.py:attribute`. Executes the module."""
+    place, _, attribute = name.rpartition(":")
+    with boundary(InputError, f"{name} could not be loaded"):
+        if not place.endswith(".py"):
+            return pkgutil.resolve_name(name)
+        return getattr(_load_file(Path(place)), attribute)
+
+
+def _load_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
