@@ -1,16 +1,28 @@
-"""The loop: one task, one agent, one browser session, one stage of an environment, one trajectory.
+"""One task being played: an agent's decisions in, everything that happened out.
 
-Order matters here. The agent stops; the network log is sealed; only then does anybody look at what became
-of the world. Whatever the agent does wrong is recorded and graded. Whatever breaks on our side is a fault.
+`Episode` can be stepped from outside (a training loop, a service, a person at a prompt):
+
+    async with Episode(task, context, id="mine/0") as episode:
+        while not episode.over:
+            observation = await episode.observe()
+            await episode.step("click('12')")
+    trajectory = episode.trajectory
+
+`play` is the loop around it for an agent.
+
+Order matters here. The agent stops; the network log is sealed; only then are the probes made. What the agent
+does wrong is recorded and graded. What breaks on our side is a fault.
 """
 
 import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from webassay.agents.base import Agent, BrowserDriver, DevToolsEndpoint
 from webassay.browser.session import Browser, Session, SessionSettings
@@ -22,6 +34,7 @@ from webassay.core.errors import (
     ModelError,
     ProbeError,
     SiteError,
+    WebassayError,
     boundary,
 )
 from webassay.core.interaction import (
@@ -34,8 +47,10 @@ from webassay.core.interaction import (
     parse_actions,
 )
 from webassay.core.task import Task
+from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
     AgentInfo,
+    BlobRef,
     Ending,
     LocatorResult,
     NetworkLog,
@@ -50,11 +65,14 @@ from webassay.core.trajectory import (
 from webassay.environments.base import Environment, Stage
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
-"""A model that does not answer is the provider's fault, not the agent's: to be tried again."""
-
+"""A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
 
 LOOK_SECONDS = 0.25
-"""How often a browser that is driven from outside is looked at."""
+"""How often to look at a browser that a program drives from outside."""
+
+NOBODY = AgentInfo(name="")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What is kept of every step, beside what the agent asks for."""
+    """What is kept of every step, besides what the agent asks for."""
 
     parts: tuple[ObservationPart, ...] = ("tree", "screenshot")
 
@@ -86,216 +104,419 @@ class EpisodeContext:
     recording: Recording = Recording()
     settings: SessionSettings = field(default_factory=SessionSettings)
     offline: bool = False
-    """No page can be reached: whoever still answers right knew it already."""
-
-
-@dataclass(slots=True)
-class _Log:
-    """The trajectory while it is being made."""
-
-    steps: list[Step] = field(default_factory=list)
-    last_seen: RecordedObservation | None = None
-    answer: str = ""
-    ending: Ending = field(default_factory=lambda: Ending(kind="step_limit"))
-    network: NetworkLog | None = None
-    probes: list[ProbeResult] = field(default_factory=list)
-    bases: dict[str, str] = field(default_factory=dict)
+    """No page can be reached: an agent that still answers correctly knew the answer already."""
 
 
 async def play(
-    task: Task, agent: Agent | BrowserDriver, scene: EpisodeContext, *, id: str, seed: int = 0, trial: int = 0
+    task: Task, agent: Agent | BrowserDriver, context: EpisodeContext, *, id: str, seed: int = 0, trial: int = 0
 ) -> Trajectory:
-    log = _Log()
-    started_at, started = datetime.now(UTC), time.monotonic()
+    """The whole episode of one agent. Never raises for what the agent or our own parts do wrong."""
+    driven = isinstance(agent, BrowserDriver)
+    episode = Episode(task, context, id=id, seed=seed, trial=trial, agent=describe(agent), driven=driven)
     try:
-        async with scene.environment.stage(task) as stage:
-            log.bases = dict(stage.bases)
-            async with _session(scene, stage, agent) as session:
-                log.ending = await _act_until_done(task, agent, session, stage, scene, log)
-                await _seal_and_look(task, session, stage, scene.blobs, log)
-    except OUR_FAULTS as error:
-        log.ending = Ending(kind="fault", message=str(error), fault=Fault.of(error))
+        async with episode:
+            await _start(agent, episode)
+            while not episode.over:
+                if isinstance(agent, BrowserDriver):
+                    await episode.watch(agent)
+                else:
+                    await episode.step(await _decide(agent, episode, await episode.observe(agent.wants)))
     finally:
         with contextlib.suppress(AgentError):
             await _stop(agent)
-    return Trajectory(
-        id=id,
-        task_id=task.id,
-        task_hash=task.content_hash(),
-        template=task.template,
-        benchmark=task.benchmark,
-        goal=task.goal,
-        agent=describe(agent),
-        seed=seed,
-        trial=trial,
-        bases=log.bases,
-        started_at=started_at.isoformat(timespec="seconds"),
-        seconds=round(time.monotonic() - started, 3),
-        steps=tuple(log.steps),
-        last_seen=log.last_seen,
-        answer=log.answer,
-        ending=log.ending,
-        network=log.network,
-        probes=tuple(log.probes),
+    return episode.trajectory
+
+
+class Episode:
+    """Open it with `async with`; `observe` and `step` until it is `over`; the `trajectory` is there after `finish`.
+
+    Errors that end the episode are raised by whatever call met them and recorded at once, so a caller that catches
+    them still gets a trajectory that says what happened. Leaving the `async with` swallows them for that reason.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        context: EpisodeContext,
+        *,
+        id: str,
+        seed: int = 0,
+        trial: int = 0,
+        agent: AgentInfo = NOBODY,
+        driven: bool = False,
+    ) -> None:
+        """`driven`: a program from outside gets a Chromium of its own, over DevTools."""
+        self.task = task
+        self.context = context
+        self.goal: Goal = task.goal
+        self.ending: Ending | None = None
+        self.answer = ""
+        self.steps: list[Step] = []
+        self.max_steps = context.limits.steps if context.limits.steps is not None else task.max_steps
+        self._identity = {"id": id, "seed": seed, "trial": trial, "agent": agent}
+        self._driven = driven
+        self._started_at, self._started = datetime.now(UTC), time.monotonic()
+        self._open = contextlib.AsyncExitStack()
+        self._stage: Stage | None = None
+        self._session: Session | None = None
+        self._seen: RecordedObservation | None = None
+        """Of the observation that the next step answers to."""
+        self._last_seen: RecordedObservation | None = None
+        self._observing = 0.0
+        self._observed = 0.0
+        self._network: NetworkLog | None = None
+        self._probes: list[ProbeResult] = []
+        self._trajectory: Trajectory | None = None
+
+    # --- its life ---------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        with contextlib.suppress(*OUR_FAULTS):
+            await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is not None:
+            self._note(error)
+            if not self.over or not isinstance(error, (AgentError, TimeoutError, *OUR_FAULTS)):
+                await self._open.aclose()  # Interrupted, or out of money: there is no episode to tell of.
+                return False
+        await self.finish()
+        return error is not None
+
+    async def open(self) -> None:
+        """Fresh worlds, a fresh browser session, the start pages."""
+        with self._noting():
+            self._stage = await self._open.enter_async_context(self.context.environment.stage(self.task))
+            self._session = await self._open.enter_async_context(_session(self.context, self._stage, self._driven))
+            self.goal = self.task.goal.at(self._stage.bases)
+            if not self.context.offline:
+                async with self._in_time():
+                    await self._session.open(self.goal.start_urls)
+
+    @property
+    def over(self) -> bool:
+        return self.ending is not None
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the episode's own limit."""
+        return max(0.0, self._started + self.context.limits.episode_seconds - time.monotonic())
+
+    @property
+    def trajectory(self) -> Trajectory:
+        if self._trajectory is None:
+            raise RuntimeError("The episode is not finished: await episode.finish() first.")
+        return self._trajectory
+
+    async def finish(self) -> Trajectory:
+        """Seals the network log, makes the probes, closes everything. Calling it again changes nothing."""
+        if self._trajectory is None:
+            try:
+                if self._session is not None and self._stage is not None and not self._faulted:
+                    with contextlib.suppress(*OUR_FAULTS), self._noting():
+                        await self._seal_and_probe(self._session, self._stage)
+            finally:
+                with contextlib.suppress(*OUR_FAULTS), self._noting():
+                    await self._open.aclose()
+            self._trajectory = self._made()
+        return self._trajectory
+
+    # --- step by step -----------------------------------------------------------------------------------------
+
+    async def observe(self, parts: Collection[ObservationPart] = ()) -> Observation:
+        """The page now; `parts` are computed besides what is recorded anyway."""
+        started = time.monotonic()
+        error = self.steps[-1].error if self.steps else ""
+        with self._noting():
+            async with self._in_time():
+                observation = await _observe(
+                    self._live, {*parts, *self.context.recording.parts}, len(self.steps), error
+                )
+        self._seen = self._last_seen = _keep(observation, self.context.blobs)
+        self._observed = time.monotonic()
+        self._observing = self._observed - started
+        return observation
+
+    async def step(self, decision: Decision | str) -> Step:
+        """Carries out one decision, and records it. A text is read as actions, such as `click('12')`."""
+        if self._seen is None:
+            await self.observe()
+        seen, decided = self._seen, time.monotonic()
+        assert seen is not None
+        made, text, error = _read(decision)
+        acting = _Acting(error)
+        with self._noting():
+            async with self._in_time():
+                await self._carry_out(made, acting)
+        timing = Timing(
+            observe=round(self._observing, 4),
+            decide=round(decided - self._observed, 4),
+            act=round(acting.act, 4),
+            settle=round(acting.settle, 4),
+        )
+        step = _recorded(len(self.steps), seen, made, text, acting, timing)
+        self.steps.append(step)
+        self._seen = None
+        if self.ending is None and len(self.steps) >= self.max_steps:
+            message = f"The agent did not stop within {self.max_steps} steps."
+            self.ending = Ending(kind="step_limit", message=message)
+        return step
+
+    async def _carry_out(self, decision: Decision, acting: "_Acting") -> None:
+        for action in decision.actions[: self.context.limits.actions_a_step]:
+            if ACTIONS[action.name].ends_episode:
+                # Giving up is a message too: with a status of the protocol in it, it is graded like any other answer.
+                answered = action.name == "send_msg_to_user"
+                self.answer = capped(str(action.get("text" if answered else "reason")))
+                self.ending = Ending(kind="answered" if answered else "gave_up")
+                return
+            acted = await self._live.act(action)
+            acting.waited_for += acted.waited_for
+            acting.act, acting.settle = acting.act + acted.act_seconds, acting.settle + acted.settle_seconds
+            if acted.error:
+                # What follows was decided on the assumption that this one worked.
+                acting.error = acted.error
+                return
+
+    async def watch(self, agent: BrowserDriver) -> None:
+        """The agent drives the browser itself; a step is recorded for every page that comes to the front."""
+        session = self._live
+        with self._noting():
+            driving = asyncio.ensure_future(agent.drive(DevToolsEndpoint(*await session.door())))
+            try:
+                async with self._in_time():
+                    while not driving.done():
+                        await self._look_again(session)
+                        await asyncio.wait([driving], timeout=LOOK_SECONDS)
+                self.answer = capped(str(_result(driving, agent.name)))
+                self.ending = Ending(kind="answered")
+            finally:
+                driving.cancel()
+                await asyncio.wait([driving])
+
+    async def _look_again(self, session: Session) -> None:
+        page, last = await session.final_page(), self._last_seen
+        if last is not None and page.url == last.url and page.tabs == last.tabs:
+            return
+        observation = await _observe(session, self.context.recording.parts, len(self.steps), "")
+        self._last_seen = _keep(observation, self.context.blobs)
+        self.steps.append(Step(index=len(self.steps), seen=self._last_seen, action_text="(driven from outside)"))
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    @property
+    def _live(self) -> Session:
+        if self._session is None or self._trajectory is not None:
+            raise RuntimeError("The episode is not open.")
+        return self._session
+
+    @property
+    def _faulted(self) -> bool:
+        return self.ending is not None and self.ending.kind == "fault"
+
+    def _note(self, error: BaseException) -> None:
+        """The first error that ends an episode decides what kind of end it is; a fault of ours outweighs all."""
+        if isinstance(error, AgentError) and self.ending is None:
+            self.ending = Ending(kind="agent_crashed", message=str(error), fault=Fault.of(error))
+        elif isinstance(error, OUR_FAULTS) and not self._faulted:
+            self.ending = Ending(kind="fault", message=str(error), fault=Fault.of(error))
+
+    @contextlib.contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except WebassayError as error:
+            self._note(error)
+            raise
+
+    @contextlib.asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """What is under way when the time is up is abandoned with a TimeoutError, and the episode is over."""
+        try:
+            async with asyncio.timeout(self.remaining):
+                yield
+        except TimeoutError:
+            raise self.out_of_time() from None
+
+    def out_of_time(self) -> TimeoutError:
+        message = f"The episode took longer than {self.context.limits.episode_seconds:g} s."
+        self.ending = self.ending or Ending(kind="time_limit", message=message)
+        return TimeoutError(message)
+
+    async def _seal_and_probe(self, session: Session, stage: Stage) -> None:
+        error = self.steps[-1].error if self.steps else ""
+        last = await _observe(session, ("tree", "screenshot"), len(self.steps), error)
+        self._last_seen = _keep(last, self.context.blobs)
+        network = await session.seal()
+        log = self.context.blobs.write(network, "application/jsonl")
+        self._network = NetworkLog(blob=log, count=network.count(b"\n"))
+        # Nothing that happens from here on is in the network log.
+        page = self._last_seen
+        self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs))
+        self._probes.extend(await stage.probe(await session.cookies()))
+        for probe in self.task.probes:
+            url = probe.url
+            for site, base in stage.bases.items():
+                url = url.replace(f"__{site.upper()}__", base)
+            with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
+                text = await session.read_locator(url, probe.script)
+            self._probes.append(LocatorResult(name=probe.name, url=url, text=capped(text)))
+
+    def _made(self) -> Trajectory:
+        task = self.task
+        return Trajectory(
+            **self._identity,
+            task_id=task.id,
+            task_hash=task.content_hash(),
+            template=task.template,
+            benchmark=task.benchmark,
+            goal=task.goal,
+            bases=dict(self._stage.bases) if self._stage is not None else {},
+            started_at=self._started_at.isoformat(timespec="seconds"),
+            seconds=round(time.monotonic() - self._started, 3),
+            steps=tuple(self.steps),
+            last_seen=self._last_seen,
+            answer=self.answer,
+            ending=self.ending or Ending(kind="gave_up", message="The episode was left before it was over."),
+            network=self._network,
+            probes=tuple(self._probes),
+        )
+
+
+@dataclass(slots=True)
+class _Acting:
+    """One decision being carried out."""
+
+    error: str = ""
+    act: float = 0.0
+    settle: float = 0.0
+    waited_for: list[str] = field(default_factory=list)
+
+
+def _recorded(
+    index: int, seen: RecordedObservation, decision: Decision, text: str, acting: _Acting, timing: Timing
+) -> Step:
+    info = well_formed_json(dict(decision.info))
+    assert isinstance(info, dict)
+    return Step(
+        index=index,
+        seen=seen,
+        actions=decision.actions,
+        action_text=capped(text),
+        thought=capped(decision.thought),
+        memory=capped(decision.memory),
+        raw=capped(decision.raw),
+        error=capped(acting.error),
+        waited_for=tuple(acting.waited_for),
+        usage=decision.usage,
+        info=info,
+        timing=timing,
     )
 
 
+def _read(decision: Decision | str) -> tuple[Decision, str, str]:
+    """The decision, the text where it came as text, and what is wrong with that text where it cannot be read."""
+    if isinstance(decision, str):
+        text = well_formed(decision)
+        try:
+            return Decision(actions=parse_actions(text)), text, ""
+        except ActionError as error:
+            return Decision(actions=()), text, str(error)
+    actions = tuple(action.model_copy(update={"args": well_formed_json(action.args)}) for action in decision.actions)
+    return dataclasses.replace(decision, actions=actions), "", ""
+
+
 def describe(agent: Agent | BrowserDriver) -> AgentInfo:
+    def plain(name: str) -> Any:
+        given = well_formed_json(dict(getattr(agent, name, {})))
+        return given if isinstance(given, dict) else {}
+
     return AgentInfo(
-        name=agent.name,
-        settings=dict(getattr(agent, "settings", {})),
-        model=getattr(agent, "model", ""),
-        prompts=dict(getattr(agent, "prompts", {})),
+        name=capped(str(agent.name), 1000),
+        settings=plain("settings"),
+        model=capped(str(getattr(agent, "model", "")), 1000),
+        prompts={name: str(value) for name, value in plain("prompts").items()},
     )
 
 
 @contextlib.asynccontextmanager
-async def _session(scene: EpisodeContext, stage: Stage, agent: Agent | BrowserDriver) -> AsyncIterator[Session]:
-    allowed = frozenset[str]() if scene.offline else stage.allowed_hosts
+async def _session(context: EpisodeContext, stage: Stage, driven: bool) -> AsyncIterator[Session]:
+    allowed = frozenset[str]() if context.offline else stage.allowed_hosts
     async with contextlib.AsyncExitStack() as stack:
-        browser = scene.browser
-        if isinstance(agent, BrowserDriver):
+        browser = context.browser
+        if driven:
             # A Chromium of its own: whoever holds its DevTools can reach everything in it.
             browser = await stack.enter_async_context(browser.with_door())
         yield await stack.enter_async_context(
-            browser.session(allowed_hosts=allowed, cookies=stage.cookies, now_ms=stage.now_ms, settings=scene.settings)
+            browser.session(
+                allowed_hosts=allowed, cookies=stage.cookies, now_ms=stage.now_ms, settings=context.settings
+            )
         )
 
 
-async def _act_until_done(
-    task: Task, agent: Agent | BrowserDriver, session: Session, stage: Stage, scene: EpisodeContext, log: _Log
-) -> Ending:
-    goal = task.goal.at(stage.bases)
-    if not scene.offline:
-        await session.open(goal.start_urls)
-    limits = scene.limits
-    steps = limits.steps if limits.steps is not None else task.max_steps
-    try:
-        async with asyncio.timeout(limits.episode_seconds):
-            await _start(agent, goal, limits)
-            if isinstance(agent, BrowserDriver):
-                return await _watch(agent, session, scene, log)
-            for index in range(steps):
-                ending = await _step(index, agent, session, scene, log)
-                if ending is not None:
-                    return ending
-    except TimeoutError:
-        return Ending(kind="time_limit", message=f"The episode took longer than {limits.episode_seconds:g} s.")
-    except AgentError as error:
-        return Ending(kind="agent_crashed", message=str(error), fault=Fault.of(error))
-    return Ending(kind="step_limit", message=f"The agent did not stop within {steps} steps.")
+# --- asking the agent -----------------------------------------------------------------------------------------
 
 
-async def _watch(agent: BrowserDriver, session: Session, scene: EpisodeContext, log: _Log) -> Ending:
-    """The agent moves the browser itself; a step is recorded for every page that comes to the front."""
-    door = DevToolsEndpoint(*await session.door())
-    with boundary(AgentError, f"{agent.name} could not drive"):
-        driving = asyncio.ensure_future(agent.drive(door))
+async def _start(agent: Agent | BrowserDriver, episode: Episode) -> None:
+    if not episode.over:
+        await _ask(agent, "start", agent.start(episode.goal), episode)
+
+
+async def _decide(agent: Agent, episode: Episode, observation: Observation) -> Decision | str:
+    decision = await _ask(agent, "decide", agent.decide(observation), episode)
+    if isinstance(decision, str) or (
+        isinstance(decision, Decision) and all(isinstance(action, Action) for action in decision.actions)
+    ):
+        return decision
+    raise AgentError(
+        f"{agent.name} decided on a {type(decision).__name__}.",
+        hint="Return a Decision with Actions, or text such as click('12').",
+    )
+
+
+async def _ask(agent: Agent | BrowserDriver, doing: str, answer: Awaitable[T], episode: Episode) -> T:
+    limit, asked = min(episode.context.limits.decide_seconds, episode.remaining), time.monotonic()
+    with boundary(AgentError, f"{agent.name} could not {doing}"), _agents_own_cancellation(agent):
         try:
-            while not driving.done():
-                await _look_again(session, scene, log)
-                await asyncio.wait([driving], timeout=LOOK_SECONDS)
-            log.answer = driving.result()
-        finally:
-            driving.cancel()
-            await asyncio.wait([driving])
-    return Ending(kind="answered")
-
-
-async def _look_again(session: Session, scene: EpisodeContext, log: _Log) -> None:
-    page = await session.final_page()
-    if log.last_seen is not None and page.url == log.last_seen.url and page.tabs == log.last_seen.tabs:
-        return
-    observation = await _observe(session, scene.recording.parts, len(log.steps), "")
-    log.last_seen = _keep(observation, scene.blobs)
-    log.steps.append(Step(index=len(log.steps), seen=log.last_seen, action_text="(driven from outside)"))
-
-
-async def _start(agent: Agent | BrowserDriver, goal: Goal, limits: Limits) -> None:
-    with boundary(AgentError, f"{agent.name} could not start"):
-        await asyncio.wait_for(agent.start(goal), limits.decide_seconds)
+            return await asyncio.wait_for(answer, limit)
+        except TimeoutError:
+            if time.monotonic() - asked < limit:
+                raise  # The agent's own.
+            if episode.remaining:
+                raise AgentError(f"{agent.name} took longer than {limit:g} s to {doing}.") from None
+    raise episode.out_of_time()
 
 
 async def _stop(agent: Agent | BrowserDriver) -> None:
     stop = getattr(agent, "stop", None)
     if stop is not None:
-        with boundary(AgentError, f"{agent.name} could not stop"):
+        with boundary(AgentError, f"{agent.name} could not stop"), _agents_own_cancellation(agent):
             await stop()
 
 
-async def _step(index: int, agent: Agent, session: Session, scene: EpisodeContext, log: _Log) -> Ending | None:
-    clock = time.monotonic()
-    error = log.steps[-1].error if log.steps else ""
-    observation = await _observe(session, {*agent.wants, *scene.recording.parts}, index, error)
-    seen = _keep(observation, scene.blobs)
-    log.last_seen = seen
-    observed = time.monotonic()
-
-    decision, action_text, mistake = await _decide(agent, observation, scene.limits)
-    decided = time.monotonic()
-
-    ending: Ending | None = None
-    waited_for: list[str] = []
-    error, act, settle = mistake, 0.0, 0.0
-    for action in decision.actions[: scene.limits.actions_a_step]:
-        if ACTIONS[action.name].ends_episode:
-            ending = _ending(action, log)
-            break
-        acted = await session.act(action)
-        waited_for += acted.waited_for
-        act, settle = act + acted.act_seconds, settle + acted.settle_seconds
-        if acted.error:
-            # What follows was decided on the assumption that this one worked.
-            error = acted.error
-            break
-    log.steps.append(
-        Step(
-            index=index,
-            seen=seen,
-            actions=decision.actions,
-            action_text=action_text,
-            thought=decision.thought,
-            memory=decision.memory,
-            raw=decision.raw,
-            error=error,
-            waited_for=tuple(waited_for),
-            usage=decision.usage,
-            info=dict(decision.info),
-            timing=Timing(
-                observe=round(observed - clock, 4),
-                decide=round(decided - observed, 4),
-                act=round(act, 4),
-                settle=round(settle, 4),
-            ),
-        )
-    )
-    return ending
+@contextlib.contextmanager
+def _agents_own_cancellation(agent: Agent | BrowserDriver) -> Iterator[None]:
+    """An agent that raises CancelledError has crashed. Only a cancellation from outside may pass as one."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise AgentError(f"{agent.name} raised CancelledError.") from None
 
 
-async def _decide(agent: Agent, observation: Observation, limits: Limits) -> tuple[Decision, str, str]:
-    """The decision, the text where it came as text, and the mistake where that text cannot be read."""
-    with boundary(AgentError, f"{agent.name} could not decide"):
-        try:
-            decision = await asyncio.wait_for(agent.decide(observation), limits.decide_seconds)
-        except TimeoutError:
-            raise AgentError(f"{agent.name} took longer than {limits.decide_seconds:g} s to decide.") from None
-    if isinstance(decision, str):
-        try:
-            return Decision(actions=parse_actions(decision)), decision, ""
-        except ActionError as error:
-            return Decision(actions=()), decision, str(error)
-    if not isinstance(decision, Decision):
-        raise AgentError(
-            f"{agent.name} decided on a {type(decision).__name__}.",
-            hint="Return a Decision, or text such as click('12').",
-        )
-    return decision, "", ""
+def _result(driving: "asyncio.Future[str]", name: str) -> str:
+    with boundary(AgentError, f"{name} could not drive"):
+        if driving.cancelled():
+            raise AgentError(f"{name} raised CancelledError.")
+        return driving.result()
 
 
-def _ending(action: Action, log: _Log) -> Ending:
-    # Giving up is a message too: with a status of the protocol in it, it is graded like any other answer.
-    log.answer = str(action.get("text" if action.name == "send_msg_to_user" else "reason"))
-    return Ending(kind="answered" if action.name == "send_msg_to_user" else "gave_up")
+# --- looking --------------------------------------------------------------------------------------------------
 
 
 async def _observe(session: Session, parts: Collection[ObservationPart], index: int, last_error: str) -> Observation:
@@ -303,37 +524,19 @@ async def _observe(session: Session, parts: Collection[ObservationPart], index: 
 
 
 def _keep(observation: Observation, blobs: WritableBlobs) -> RecordedObservation:
-    def text(value: str | None) -> bytes | None:
-        return None if value is None else value.encode("utf-8", "surrogatepass")
+    def text(value: str | None) -> BlobRef | None:
+        return None if value is None else blobs.write(well_formed(value).encode(), "text/plain")
 
-    tree, page, picture = text(observation.tree), text(observation.text), observation.screenshot
+    picture = observation.screenshot
     return RecordedObservation(
-        url=observation.url,
-        title=observation.title,
-        tabs=tuple(tab.url for tab in observation.tabs),
+        url=well_formed(observation.url),
+        title=well_formed(observation.title),
+        tabs=tuple(well_formed(tab.url) for tab in observation.tabs),
         active_tab=observation.active_tab,
-        tree=None if tree is None else blobs.write(tree, "text/plain"),
-        text=None if page is None else blobs.write(page, "text/plain"),
+        tree=text(observation.tree),
+        text=text(observation.text),
         screenshot=None if picture is None else blobs.write(picture, observation.screenshot_type),
         focused=observation.focused,
-        last_error=observation.last_error,
-        notices=observation.notices,
+        last_error=well_formed(observation.last_error),
+        notices=tuple(well_formed(notice) for notice in observation.notices),
     )
-
-
-async def _seal_and_look(task: Task, session: Session, stage: Stage, blobs: WritableBlobs, log: _Log) -> None:
-    error = log.steps[-1].error if log.steps else ""
-    last = await _observe(session, ("tree", "screenshot"), len(log.steps), error)
-    log.last_seen = _keep(last, blobs)
-    network = await session.seal()
-    log.network = NetworkLog(blob=blobs.write(network, "application/jsonl"), count=network.count(b"\n"))
-    # Nothing that happens from here on is in the network log.
-    log.probes.append(PageResult(url=last.url, title=last.title, tabs=tuple(tab.url for tab in last.tabs)))
-    log.probes.extend(await stage.probe(await session.cookies()))
-    for probe in task.probes:
-        url = probe.url
-        for site, base in stage.bases.items():
-            url = url.replace(f"__{site.upper()}__", base)
-        with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
-            text = await session.read_locator(url, probe.script)
-        log.probes.append(LocatorResult(name=probe.name, url=url, text=text))
