@@ -36,6 +36,7 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 Finder = Callable[[ModuleType], Iterable[T]]
+Adapter = Callable[[Any, str], T | None]
 
 
 def instances_of(kind: type[T]) -> "Finder[T]":
@@ -50,19 +51,29 @@ def instances_of(kind: type[T]) -> "Finder[T]":
 
 
 class Registry(Generic[T]):
-    def __init__(self, kind: str, find: "Finder[T]", *, packages: Iterable[str], group: str, hint: str = "") -> None:
-        """`kind` is the word used in messages; `hint` says how else one may be named."""
+    def __init__(
+        self,
+        kind: str,
+        find: "Finder[T]",
+        *,
+        modules: Callable[[], Iterable[ModuleType]],
+        group: str,
+        hint: str = "",
+        adapt: "Adapter[T] | None" = None,
+    ) -> None:
+        """`kind` is the word used in messages; `hint` says how else a thing may be named. `adapt` makes one out of
+        something else that an entry point or the user may point at, such as a plain class."""
         self.kind = kind
         self.group = group
         self._find = find
-        self._packages = tuple(packages)
+        self._modules = modules
         self._hint = hint
+        self._adapt = adapt
         self._installed: dict[str, T] = {}
 
     @cached_property
     def _built_in(self) -> Mapping[str, T]:
-        found = (thing for package in self._packages for module in modules_of(package) for thing in self._find(module))
-        return {thing.name: thing for thing in found}
+        return {thing.name: thing for module in self._modules() for thing in self._find(module)}
 
     @cached_property
     def _points(self) -> Mapping[str, EntryPoint]:
@@ -87,12 +98,23 @@ class Registry(Generic[T]):
         if name not in self._installed:
             point = self._points[name]
             with boundary(InputError, f"The {self.kind} {name} ({point.value}) could not be loaded"):
-                self._installed[name] = self._checked(point.load(), point.value)
+                self._installed[name] = self._checked(point.load(), name, point.value)
         return self._installed[name]
 
     def load(self, name: str) -> T:
         """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now."""
-        return self._checked(load_attribute(name), name) if ":" in name and name not in self else self.get(name)
+        return self._checked(load_attribute(name), name, name) if ":" in name and name not in self else self.get(name)
+
+    def place(self, name: str) -> str:
+        """`module:attribute` of a thing, for another process to load it by."""
+        thing = self.get(name)
+        if name in self._points and name not in self._built_in:
+            return self._points[name].value
+        for module in self._modules():
+            for attribute, value in vars(module).items():
+                if value is thing:
+                    return f"{module.__name__}:{attribute}"
+        raise InputError(f"The {self.kind} {name} has no place of its own.")
 
     def summaries(self) -> dict[str, str]:
         """Name to summary; a package that cannot be loaded says so instead of breaking the list."""
@@ -104,10 +126,12 @@ class Registry(Generic[T]):
                 said[name] = f"cannot be loaded: {error.message}"
         return said
 
-    def _checked(self, thing: Any, place: str) -> T:
+    def _checked(self, thing: Any, name: str, place: str) -> T:
         holder = ModuleType("holder")
         holder.thing = thing  # type: ignore[attr-defined]
         found = next(iter(self._find(holder)), None)
+        if found is None and self._adapt is not None:
+            found = self._adapt(thing, name)
         if found is None:
             raise InputError(f"{place} is not {'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}.", hint=self._hint)
         return found
@@ -120,6 +144,14 @@ def modules_of(package: str) -> Iterator[ModuleType]:
     for info in sorted(pkgutil.iter_modules(getattr(root, "__path__", ())), key=lambda info: info.name):
         if not info.name.startswith("_"):
             yield from modules_of(f"{package}.{info.name}")
+
+
+def packages_in(package: str) -> Iterator[ModuleType]:
+    """The packages directly inside a package; its plain modules are left alone."""
+    root = importlib.import_module(package)
+    for info in sorted(pkgutil.iter_modules(root.__path__), key=lambda info: info.name):
+        if info.ispkg:
+            yield importlib.import_module(f"{package}.{info.name}")
 
 
 def nearest(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> InputError:

@@ -159,7 +159,7 @@ class TestConfiguration:
                 }
             )
         )
-        config = verified.load_config(file)
+        config = verified.layout(file)
         assert config.bases == {"gitlab": ("http://a:1", "http://b:2")}
         assert (config.response_file, config.trace_file) == ("agent_response.json", "trace.har")
 
@@ -171,11 +171,11 @@ class TestConfiguration:
         file = tmp_path / "config.json"
         file.write_text(text)
         with pytest.raises((InputError, TaskError)):
-            verified.load_config(file)
+            verified.layout(file)
 
     def test_a_missing_one_says_how_to_get_it(self, tmp_path):
         with pytest.raises(InputError, match="cannot be read"):
-            verified.load_config(tmp_path / "none.json")
+            verified.layout(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(

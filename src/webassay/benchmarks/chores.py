@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from webassay.benchmarks.base import Benchmark, Selection, Sources, task_file
 from webassay.benchmarks.webarena import built, goal_of, kind_of, logins_of, parameters_of, read_list
 from webassay.core.errors import TaskError
 from webassay.core.interaction import Modality
@@ -68,3 +69,10 @@ def _tags(raw: Mapping[str, Any]) -> tuple[str, ...]:
     types = dict.fromkeys(name for name in (raw["type_main"], raw.get("type_sub")) if name)
     wait = ("wait-after",) if raw.get("required_wait") is True else ()
     return (f"observation:{raw['required_obs']}", *(f"chore:{_CHORES[name]}" for name in types), *wait)
+
+
+def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    return load(task_file("webchorearena", selection))
+
+
+WEBCHOREARENA = Benchmark("webchorearena", "The 532 tasks of WebChoreArena (from a file: --tasks-file).", _load)

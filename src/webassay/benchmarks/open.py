@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from webassay.benchmarks.base import Benchmark, Selection, Sources, task_file
 from webassay.core.errors import InputError
 from webassay.core.interaction import Goal, Modality, ResponseProtocol
 from webassay.core.record import Record, content_hash
@@ -68,3 +69,15 @@ def load(path: Path) -> tuple[Task, ...]:
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}.") from error
     return tuple(open_task(one) for one in found)
+
+
+def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    return load(task_file("open", selection))
+
+
+OPEN = Benchmark(
+    "open",
+    "Goals on any site that you allow (from a file: --tasks-file); no rule grades them, judges can.",
+    _load,
+    environment="open-web",
+)

@@ -6,17 +6,18 @@ the user's own pip and keeps the two files; a path to either works as well.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
+from webassay.benchmarks.base import Benchmark, Logs, Selection, Sources, task_file
 from webassay.benchmarks.wheels import wheel_member
 from webassay.core.errors import InputError, TaskError
 from webassay.core.interaction import Goal
+from webassay.core.logs import LogLayout
 from webassay.core.protocols import RELEASED_PROTOCOL
-from webassay.core.record import Record
 from webassay.core.task import (
     ActivityCheck,
     Check,
@@ -31,6 +32,7 @@ from webassay.core.task import (
 )
 
 BENCHMARK = "webarena-verified"
+HARD = "webarena-verified-hard"
 PACKAGE, VERSION = "webarena-verified", "1.2.3"
 TASKS_MEMBER = "webarena_verified/assets/dataset/webarena-verified.json"
 TASKS_SHA256 = "d65275660814663375028e9017e1f929e3c38321041b125795e2713b52243d30"
@@ -68,6 +70,10 @@ def fetch(cache: Path) -> Path:
     """The task file in the cache directory, downloaded where it is not there yet."""
     for member, sha256 in ((TASKS_MEMBER, TASKS_SHA256), (HARD_MEMBER, HARD_SHA256)):
         wheel_member(PACKAGE, VERSION, member, sha256, cache)
+    return _fetched(cache)
+
+
+def _fetched(cache: Path) -> Path:
     return cache / f"{PACKAGE}-{VERSION}" / Path(TASKS_MEMBER).name
 
 
@@ -252,30 +258,54 @@ def _scalar(value: Any, kind: ValueType) -> Expectation:
 # --- configuration ----------------------------------------------------------------------------------------
 
 
-class Config(Record):
-    """What a configuration file of WebArena-Verified says that grading needs."""
-
-    bases: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Site to base URLs; empty: the published ports on whatever host the log names."""
-    response_file: str = "agent_response.json"
-    trace_file: str = "network.har"
-
-
-def load_config(path: Path) -> Config:
-    value = _read(path)
+def layout(config: Path | None = None) -> LogLayout:
+    """Where its harness writes logs and reaches the sites, by its own configuration file where there is one."""
+    if config is None:
+        return LogLayout(bases={}, ports=PORTS)
+    value = _read(config)
     if not isinstance(value, dict):
-        raise InputError(f"{path} is not a configuration of WebArena-Verified.")
+        raise InputError(f"{config} is not a configuration of WebArena-Verified.")
     bases: dict[str, tuple[str, ...]] = {}
     for name, environment in (value.get("environments") or {}).items():
         urls = environment.get("urls") if isinstance(environment, dict) else None
         if not isinstance(urls, list) or not all(isinstance(url, str) and "://" in url for url in urls):
-            raise InputError(f"{path}: environment {name!r} has no list of URLs.", hint='Write "urls": ["http://..."].')
+            raise InputError(f"{config}: environment {name!r} has no list of URLs.", hint='Write "urls": ["http://…"].')
         site = str(name).strip("_").lower()
         if site not in PORTS:
-            raise InputError(f"{path}: there is no site {name!r}.", hint=f"Known sites: {', '.join(PORTS)}.")
+            raise InputError(f"{config}: there is no site {name!r}.", hint=f"Known sites: {', '.join(PORTS)}.")
         bases[site] = tuple(urls)
-    return Config(
+    return LogLayout(
         bases=bases,
+        ports=PORTS,
         response_file=value.get("agent_response_file_name", "agent_response.json"),
         trace_file=value.get("trace_file_name", "network.har"),
     )
+
+
+# --- as benchmarks ----------------------------------------------------------------------------------------
+
+
+def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    return load(task_file(BENCHMARK, selection, _fetched(sources.cache)))
+
+
+def _load_hard(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    path = task_file(HARD, selection, _fetched(sources.cache))
+    hard = load_subset(path.with_name(Path(HARD_MEMBER).name))
+    return tuple(task for task in load(path) if number_of(task) in hard)
+
+
+def _by_folder(tasks: Sequence[Task]) -> dict[str, Task]:
+    return {str(number_of(task)): task for task in tasks}
+
+
+LOGS = Logs(layout, _by_folder)
+
+VERIFIED = Benchmark(
+    BENCHMARK,
+    "The 812 tasks of WebArena Verified (after `webassay tasks fetch`, or from a file).",
+    _load,
+    fetch,
+    logs=LOGS,
+)
+VERIFIED_HARD = Benchmark(HARD, "Its published Hard subset of 258 tasks.", _load_hard, fetch, logs=LOGS)

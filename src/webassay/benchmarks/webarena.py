@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from webassay.benchmarks.base import Benchmark, Selection, Sources, task_file
 from webassay.benchmarks.wheels import wheel_member
 from webassay.core.errors import InputError, TaskError
 from webassay.core.interaction import Goal, ResponseProtocol
@@ -35,6 +36,10 @@ ACCOUNTS: dict[str, str] = {
 def fetch(cache: Path) -> Path:
     """The task file in the cache directory, downloaded where it is not there yet."""
     wheel_member(PACKAGE, VERSION, MEMBER, SHA256, cache)
+    return _fetched(cache)
+
+
+def _fetched(cache: Path) -> Path:
     return cache / f"{PACKAGE}-{VERSION}" / Path(MEMBER).name
 
 
@@ -112,3 +117,12 @@ def parameters_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Only what the template's text has a place for: the dictionary of some tasks holds the answer as well."""
     template = raw["intent_template"]
     return {key: value for key, value in raw["instantiation_dict"].items() if f"{{{{{key}}}}}" in template}
+
+
+def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    return load(task_file("webarena", selection, _fetched(sources.cache)))
+
+
+WEBARENA = Benchmark(
+    "webarena", "The 812 tasks of the original WebArena (after `webassay tasks fetch`, or from a file).", _load, fetch
+)

@@ -1,10 +1,10 @@
-"""The command line. Heavy imports happen inside commands, so that `--help` answers at once."""
+"""The command line: parses, calls the workbench, prints. Heavy imports happen inside commands, so `--help` is quick."""
 
 import sys
 
 import typer
 
-from webassay.cli import grading, judging, models, results, running, tasks
+from webassay.cli import grading, importing, judging, listing, models, playing, results, tasks
 
 app = typer.Typer(
     name="webassay",
@@ -16,17 +16,13 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-running.register(app)
-grading.register(app)
-judging.register(app)
-results.register(app)
-tasks.register(app)
-models.register(app)
+for part in (playing, grading, judging, importing, results, tasks, listing, models):
+    part.register(app)
 
 
 def main() -> None:
     """Every error of ours is two lines and an exit code; anything else is a bug and shows its traceback."""
-    from webassay.core.errors import InputError, WebassayError
+    from webassay.core.errors import InputError, TaskError, WebassayError
 
     try:
         app()
@@ -34,7 +30,7 @@ def main() -> None:
         print(f"error: {error.message}", file=sys.stderr)
         if error.hint:
             print(f"       {error.hint}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, InputError) else 1)
+        sys.exit(2 if isinstance(error, InputError | TaskError) else 1)
     except BrokenPipeError:
         # `webassay tasks | head`: the reader has seen enough.
         sys.stderr.close()

@@ -10,119 +10,172 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
+    from collections.abc import Callable
 
-    from webassay.analysis.rows import Row
-    from webassay.catalog import Catalog, Selection
+    from rich.console import Console, RenderableType
+
+    from webassay.analysis.formats import Listed, ReportFormat
     from webassay.core.report import Report
-    from webassay.core.verdict import Verdict
-    from webassay.store import Store
+    from webassay.workbench import Progress, Selection, Workbench
 
-GRADER = "rules"
+
+def names_of(kind: str) -> "Callable[[str], list[str]]":
+    """Completion for the names of one kind of thing, installed ones included."""
+
+    def complete(incomplete: str) -> list[str]:
+        from webassay.workbench.kinds import KINDS
+
+        return [name for name in KINDS[kind].names() if name.startswith(incomplete)]
+
+    return complete
+
 
 Benchmark = Annotated[
-    str, typer.Option("--benchmark", "-b", help="`arena`, a registered one, or a JSON file of tasks.")
+    str,
+    typer.Option(
+        "--benchmark",
+        "-b",
+        autocompletion=names_of("benchmarks"),
+        help="One of `webassay list benchmarks`, or a JSON file of tasks.",
+    ),
 ]
 TasksFile = Annotated[
-    Path | None, typer.Option("--tasks-file", help="The task file of an outside benchmark, where it is not fetched.")
+    Path | None, typer.Option("--tasks-file", help="The task file of an outside benchmark, unless it was fetched.")
 ]
-Templates = Annotated[list[str] | None, typer.Option("--template", help="Only this template (repeatable).")]
+Templates = Annotated[
+    list[str] | None,
+    typer.Option("--template", autocompletion=names_of("templates"), help="Only this template (repeatable)."),
+]
 Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")]
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
 WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Which seeded copy of the sites.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Which draw of the templates' parameters.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many tasks.")]
+Runs = Annotated[list[Path], typer.Argument(help="Run directories.")]
+Html = Annotated[Path | None, typer.Option("--html", help="Also write one self-contained page here.")]
+Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON, on standard output.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Tables for a README or a paper.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Rows for a spreadsheet.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", autocompletion=names_of("formats"), help="Any of `webassay list formats`."),
+]
 
 
-def cache_dir() -> Path:
-    """Built worlds and downloaded task files; safe to delete."""
-    if chosen := os.environ.get("WEBASSAY_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "webassay"
+def selection(
+    benchmark: str = "arena",
+    tasks_file: Path | None = None,
+    template: list[str] | None = None,
+    task: list[str] | None = None,
+    **numbers: int | None,
+) -> "Selection":
+    from webassay.workbench import Selection
+
+    return Selection(
+        benchmark=benchmark,
+        file=str(tasks_file or ""),
+        templates=tuple(template or ()),
+        tasks=tuple(task or ()),
+        **numbers,  # type: ignore[arg-type]
+    )
 
 
-def chromium() -> Path:
-    from webassay.browser.chromium import find_chromium
+@contextmanager
+def workbench() -> "Iterator[Workbench]":
+    """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
+    from webassay.workbench import Workbench
 
-    return find_chromium(os.environ.get("WEBASSAY_CHROMIUM"))
+    with _bar() as show:
+        try:
+            yield Workbench(
+                cache=os.environ.get("WEBASSAY_CACHE"),
+                chromium=os.environ.get("WEBASSAY_CHROMIUM"),
+                on_progress=show,
+            )
+        except KeyboardInterrupt:
+            print("\nInterrupted. Finished work is kept; run the same command again to resume.", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+
+@contextmanager
+def _bar() -> "Iterator[Callable[[Progress], None]]":
+    """Nothing where nobody looks, so that piped output stays clean."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    out = console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        lines: dict[str, int] = {}
+
+        def show(progress: "Progress") -> None:
+            if progress.doing not in lines:
+                for line in lines.values():
+                    bar.update(line, visible=False)  # type: ignore[arg-type]
+                lines[progress.doing] = bar.add_task(progress.doing, total=progress.total)
+            said = ", ".join(f"{count} {status}" for status, count in progress.counts.items() if count)
+            bar.update(
+                lines[progress.doing],  # type: ignore[arg-type]
+                completed=progress.done,
+                total=progress.total,
+                description=f"{progress.doing} ({said})" if said else progress.doing,
+            )
+
+        yield show
 
 
 def console(*, stderr: bool = False) -> "Console":
+    """No markup: names of files and agents may hold brackets."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False, markup=False)
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C in the middle of long work is no accident and no traceback."""
+def new_directory(name: str) -> Path:
+    number = 1
+    while (place := Path("runs") / f"{name}-{number}").exists():
+        number += 1
+    return place
+
+
+def write(path: Path, text: str) -> Path:
+    from webassay.core.errors import InputError
+
     try:
-        yield
-    except KeyboardInterrupt:
-        print("\nInterrupted. What was finished is kept: the same command goes on from there.", file=sys.stderr)
-        raise typer.Exit(130) from None
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    return path
 
 
-@contextmanager
-def progress(title: str, total: int | None = None) -> "Iterator[tuple[Progress, TaskID]]":
-    """A bar on standard error, so that standard output stays clean; nothing where nobody looks."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    if total is not None:
-        columns.append(TimeRemainingColumn())
-    out = console(stderr=True)
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-        yield bar, bar.add_task(title, total=total)
+# --- results ----------------------------------------------------------------------------------------------------
 
 
-def build(chosen: "Selection") -> "Catalog":
-    """The tasks, with a bar: the first time, the worlds have to be made."""
-    from webassay.catalog import Catalog
-
-    catalog = Catalog(chosen, cache=cache_dir())
-    with progress("building tasks"):
-        _ = catalog.tasks
-    return catalog
+def chosen_format(name: str | None, as_json: bool = False, markdown: bool = False, as_csv: bool = False) -> str:
+    return name or ("json" if as_json else "markdown" if markdown else "csv" if as_csv else "table")
 
 
-def rows_of(place: Path, *, grader: str = GRADER) -> "list[Row]":
-    """Every planned unit of a run, and what became of it."""
-    from webassay.store import Store
+def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:
+    """A table for a person, or text for a program; and the page, if one is wanted."""
+    from webassay.workbench.kinds import FORMATS
 
-    with Store.open(place) as store:
-        return _rows(store, grader)
-
-
-def _rows(store: "Store", grader: str) -> "list[Row]":
-    from webassay.analysis.report import row_of
-
-    rows = []
-    for unit in store.units():
-        trajectory = store.trajectory(unit.id)
-        verdict = None if trajectory is None else store.verdict(trajectory.id, grader)
-        facts = {**unit.facts, "agent": unit.agent, "task_id": unit.task_id, "trial": unit.trial, "seed": unit.seed}
-        rows.append(row_of(facts, trajectory, verdict))
-    return rows
+    given = _rendered(made, FORMATS.load(form))
+    if isinstance(given, str):
+        print(given.rstrip("\n"))
+    else:
+        console().print(given)
+    if html is not None:
+        place = write(html, str(_rendered(made, FORMATS.get("html"))))
+        console(stderr=form != "table").print(f"Report: {place}")
 
 
-def verdicts_of(place: Path) -> "list[Verdict]":
-    """Of every grader and judge, on the attempts that count."""
-    from webassay.store import Store
+def _rendered(made: "Report | Listed", form: "ReportFormat") -> "RenderableType":
+    from webassay.core.report import Report
 
-    with Store.open(place) as store:
-        return [verdict for _, trajectory in store.trajectories() for verdict in store.verdicts(trajectory.id)]
-
-
-def report_of(store: "Store", *, title: str = "") -> "Report":
-    from webassay.analysis.report import summarise
-
-    return summarise(_rows(store, GRADER), title=title)
+    return form.report(made) if isinstance(made, Report) else form.listed(made)

@@ -1,4 +1,4 @@
-"""`webassay grade`: stored runs again, or logs of others."""
+"""`webassay grade`: stored runs again, or logs of other harnesses."""
 
 import json
 import os
@@ -11,11 +11,12 @@ import typer
 from webassay.cli import common
 
 if TYPE_CHECKING:
-    from webassay.catalog import Catalog
+    from collections.abc import Sequence
+
     from webassay.core.verdict import Verdict
-    from webassay.grading.grade import Policy
-    from webassay.grading.logs import GradedLog, LogLayout
-    from webassay.store import Store
+    from webassay.grading.logs import GradedLog
+    from webassay.grading.reference import Difference
+    from webassay.workbench import GradeOptions, LogOptions
 
 
 class Level(StrEnum):
@@ -25,15 +26,20 @@ class Level(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Grade again, offline: a run, or logs of others.")(grade)
+    app.command(short_help="Grade again, offline: a run, or logs of other harnesses.")(grade)
 
 
 def grade(
     place: Annotated[Path, typer.Argument(help="A run directory, or a directory of logs (with --benchmark).")],
     benchmark: Annotated[
-        str | None, typer.Option("--benchmark", "-b", help="Logs of this benchmark: webarena-verified.")
+        str | None,
+        typer.Option(
+            "--benchmark",
+            "-b",
+            help="Logs of this benchmark: webarena-verified. Of a run: names its tasks where they come from code.",
+        ),
     ] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Its configuration file, read as it is.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="The harness's own configuration file.")] = None,
     tasks_file: common.TasksFile = None,
     task: Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")] = None,
     agent: Annotated[list[str] | None, typer.Option("--agent", "-a", help="Only this agent (repeatable).")] = None,
@@ -42,16 +48,16 @@ def grade(
     ] = None,
     collateral: Annotated[
         Level | None,
-        typer.Option("--collateral", help="Unasked-for changes; default: enforce on rows, report on logs."),
+        typer.Option("--collateral", help="Unrequested changes; default: enforce on rows, report on logs."),
     ] = None,
-    processes: Annotated[int, typer.Option("--processes", min=0, help="For logs; 0: one a core.")] = 0,
+    processes: Annotated[int, typer.Option("--processes", min=0, help="For logs; 0: one per core.")] = 0,
     compare_with: Annotated[
         str | None, typer.Option("--compare-with", help="`reference`: the published grader on the same logs.")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say in words what was expected and found.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a task, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line per task, and nothing else.")] = False,
 ) -> None:
-    """Grade again, offline, with today's key and grader: a stored run, or a directory of logs of others.
+    """Grade again, offline, with today's key and grader: a stored run, or a directory of another harness's logs.
 
     Old verdicts of a run are kept. Logs are expected as `<task_id>/agent_response.json` and `network.har`.
 
@@ -60,83 +66,37 @@ def grade(
     Example: `webassay grade logs/ --benchmark webarena-verified --json`
     """
     from webassay.grading.grade import Policy
+    from webassay.workbench import GradeOptions, LogOptions
+    from webassay.workbench.importing import is_run
 
-    policy = Policy.model_validate(
-        {name: level.value for name, level in (("activity", activity), ("collateral", collateral)) if level}
-    )
-    if benchmark is None:
-        _grade_run(place, policy, task, agent, explain=explain, as_json=as_json)
-        return
-    logs = _graded_logs(place, benchmark, tasks_file, config, policy, processes or os.cpu_count() or 1)
-    if compare_with:
-        _compare(place, logs, config, compare_with)
-        return
-    for log in logs:
-        if task and log.number not in task:
-            continue
-        if as_json:
-            print(json.dumps(log.record(), ensure_ascii=False))
-        elif explain:
-            print(_in_words(log.verdict))
-    if not as_json:
-        _summary(logs)
+    levels = {"activity": activity, "collateral": collateral}
+    policy = Policy.model_validate({name: level.value for name, level in levels.items() if level})
+    if benchmark is None or is_run(place):
+        options = GradeOptions(tuple(task or ()), tuple(agent or ()), policy, benchmark or "")
+        _grade_run(place, options, explain=explain, as_json=as_json)
+    else:
+        cores = processes or os.cpu_count() or 1
+        logs = LogOptions(benchmark, str(tasks_file or ""), config, policy, cores)
+        _grade_logs(place, logs, task, compare_with, explain=explain, as_json=as_json)
 
 
-# --- a run ----------------------------------------------------------------------------------------------
-
-
-def _grade_run(
-    place: Path, policy: "Policy", task: list[str] | None, agent: list[str] | None, *, explain: bool, as_json: bool
-) -> None:
-    from webassay.catalog import GRADERS
-    from webassay.cli.results import show
-    from webassay.store import Store, StoreBlobs
-
-    with Store.open(place, writable=True) as store:
-        catalog = catalog_of(store)
-        changed = 0
-        with common.progress("grading", len(store.units())) as (bar, line):
-            for unit, trajectory in store.trajectories():
-                bar.advance(line)
-                if (task and unit.task_id not in task) or (agent and unit.agent not in agent):
-                    continue
-                before = store.verdict(trajectory.id, common.GRADER)
-                verdict = GRADERS[common.GRADER](catalog.task(unit.task_id), trajectory, StoreBlobs(store), policy)
-                if before != verdict:
-                    store.add_verdict(verdict)
-                changed += before is not None and before.status != verdict.status
-                if as_json:
-                    print(json.dumps(_line(unit.agent, verdict), ensure_ascii=False))
-                elif explain:
-                    print(f"{unit.agent}: {_in_words(verdict)}")
+def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: bool) -> None:
+    changed = 0
+    with common.workbench() as bench:
+        for graded in bench.grade(place, options):
+            changed += graded.changed
+            if as_json:
+                print(json.dumps({"agent": graded.unit.agent, **_line(graded.verdict)}, ensure_ascii=False))
+            elif explain:
+                print(f"{graded.unit.agent}: {_in_words(graded.verdict)}")
         if not as_json:
-            show(common.report_of(store, title=place.name))
+            common.give(bench.report([place], title=place.name), "table")
             print(f"\n{changed} verdicts differ from before.")
 
 
-def catalog_of(store: "Store") -> "Catalog":
-    """The tasks that the run was planned with, built again."""
-    from webassay.catalog import Selection
-    from webassay.core.errors import InputError
-
-    text = store.setting("selection")
-    if text is None:
-        raise InputError(f"{store.path} does not say which tasks it holds.", hint="Was it made by `webassay run`?")
-    chosen = json.loads(text)
-    for name in ("templates", "tasks"):
-        chosen[name] = tuple(chosen[name])
-    return common.build(Selection(**chosen))
-
-
-def _line(agent: str, verdict: "Verdict") -> dict[str, object]:
+def _line(verdict: "Verdict") -> dict[str, object]:
     findings = [{"check": f.check, "status": f.status, "message": f.message} for f in verdict.findings]
-    return {
-        "agent": agent,
-        "task_id": verdict.task_id,
-        "status": verdict.status,
-        "score": verdict.score,
-        "findings": findings,
-    }
+    return {"task_id": verdict.task_id, "status": verdict.status, "score": verdict.score, "findings": findings}
 
 
 def _in_words(verdict: "Verdict") -> str:
@@ -145,37 +105,32 @@ def _in_words(verdict: "Verdict") -> str:
     return explain(verdict)
 
 
-# --- logs of others -------------------------------------------------------------------------------------
+# --- logs of other harnesses ------------------------------------------------------------------------------------
 
 
-def _layout(config: Path | None) -> "LogLayout":
-    from webassay.benchmarks import verified
-    from webassay.grading.logs import LogLayout
-
-    found = verified.load_config(config) if config else verified.Config()
-    return LogLayout(
-        bases=found.bases, ports=verified.PORTS, response_file=found.response_file, trace_file=found.trace_file
-    )
-
-
-def _graded_logs(
-    place: Path, benchmark: str, tasks_file: Path | None, config: Path | None, policy: "Policy", processes: int
-) -> "list[GradedLog]":
-    from webassay.benchmarks import verified
-    from webassay.catalog import nearest, published_tasks
-    from webassay.grading.logs import grade_logs
-
-    if not benchmark.startswith("webarena-verified"):
-        raise nearest("benchmark with logs to grade", benchmark, ("webarena-verified", "webarena-verified-hard"))
-    layout = _layout(config)
-    tasks = published_tasks(benchmark, tasks_file, common.cache_dir())
-    by_folder = {str(verified.number_of(task)): task for task in tasks}
-    graded = []
-    with common.progress("grading logs") as (bar, line):
-        for log in grade_logs(place, by_folder, layout, policy, processes):
-            graded.append(log)
-            bar.advance(line)
-    return graded
+def _grade_logs(
+    place: Path,
+    options: "LogOptions",
+    tasks: list[str] | None,
+    compare_with: str | None,
+    *,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    with common.workbench() as bench:
+        logs = list(bench.grade_logs(place, options))
+        if compare_with:
+            _tell_differences(logs, bench.compare_graders(place, logs, options, compare_with))
+            return
+    for log in logs:
+        if tasks and log.number not in tasks:
+            continue
+        if as_json:
+            print(json.dumps(log.record(), ensure_ascii=False))
+        elif explain:
+            print(_in_words(log.verdict))
+    if not as_json:
+        _summary(logs)
 
 
 def _summary(logs: "list[GradedLog]") -> None:
@@ -196,16 +151,7 @@ def _summary(logs: "list[GradedLog]") -> None:
             print(f"  {log.number}: {log.verdict.status}: {why}")
 
 
-def _compare(place: Path, logs: "list[GradedLog]", config: Path | None, other: str) -> None:
-    from webassay.catalog import nearest
-    from webassay.grading.reference import differences, reference_python, reference_verdicts
-
-    if other != "reference":
-        raise nearest("grader to compare with", other, ("reference",))
-    with common.progress("the reference grader"):
-        python = reference_python(common.cache_dir())
-        theirs = list(reference_verdicts(place, [int(log.number) for log in logs], _layout(config), python))
-    found = differences(logs, theirs)
+def _tell_differences(logs: "Sequence[GradedLog]", found: "Sequence[Difference]") -> None:
     for one in found:
         print(f"{one.number}: {one.kind} of the reference: ours {one.ours}, theirs {one.theirs}")
         print(f"   ours:   {one.why_ours or 'every check passed'}")

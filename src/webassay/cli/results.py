@@ -1,28 +1,15 @@
 """Commands that read verdicts: report, compare, leaderboard, audit, subset."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webassay.cli import common
+from webassay.cli.common import Csv, Format, Html, Json, Markdown, Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rich.console import RenderableType
-
     from webassay.analysis.agreement import Label
-    from webassay.core.report import Report
-    from webassay.core.task import Task
-
-Form = Literal["table", "markdown", "json", "csv", "html"]
-
-Runs = Annotated[list[Path], typer.Argument(help="Run directories.")]
-Html = Annotated[Path | None, typer.Option("--html", help="Write one self-contained page here.")]
-Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON, on standard output.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Tables for a README or a paper.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Rows for a spreadsheet.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,16 +21,20 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    runs: Runs, html: Html = None, as_json: Json = False, markdown: Markdown = False, as_csv: Csv = False
+    runs: Runs,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
 ) -> None:
     """Success with intervals, counts and failure modes: on the terminal, as a page, or as data.
 
     Example: `webassay report runs/first --html report.html`
     """
-    from webassay.analysis import commands
-
-    rows = {path.name: common.rows_of(path) for path in runs}
-    _give(lambda form: commands.report(rows, form=form), _form(as_json, markdown, as_csv), html)
+    with common.workbench() as bench:
+        made = bench.report(runs)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def compare(
@@ -53,15 +44,15 @@ def compare(
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
+    format: Format = None,
 ) -> None:
     """Paired differences between agents over the templates that both played, corrected for many comparisons.
 
     Example: `webassay compare runs/a runs/b --anchor oracle`
     """
-    from webassay.analysis import commands
-
-    rows = {path.name: common.rows_of(path) for path in runs}
-    _give(lambda form: commands.report(rows, form=form, anchor=anchor), _form(as_json, markdown, as_csv), html)
+    with common.workbench() as bench:
+        made = bench.report(runs, anchor=anchor)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def leaderboard(
@@ -71,15 +62,15 @@ def leaderboard(
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
+    format: Format = None,
 ) -> None:
     """Many runs in one table, by the fingerprints of graders and data: scores under different rules stay apart.
 
     Example: `webassay leaderboard runs/* --html leaderboard.html`
     """
-    from webassay.analysis import commands
-
-    rows = {path.name: common.rows_of(path) for path in runs}
-    _give(lambda form: commands.leaderboard(rows, form=form, title=title), _form(as_json, markdown, as_csv), html)
+    with common.workbench() as bench:
+        made = bench.leaderboard(runs, title=title)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def audit(
@@ -95,22 +86,15 @@ def audit(
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
+    format: Format = None,
 ) -> None:
     """Brittle checks, doubtful keys, tasks that give their answer away: a list to work through, with a fix for each.
 
     Example: `webassay tasks fetch webarena`, then `webassay audit webarena`
     """
-    from webassay.analysis import commands
-
-    tasks = [task for name in benchmark for task in _tasks(name)]
-    rows = [row for path in runs or [] for row in common.rows_of(path)]
-    verdicts = [verdict for path in runs or [] for verdict in common.verdicts_of(path)]
-    manual = _labels(labels)
-
-    def made(form: Form) -> "RenderableType":
-        return commands.audit(tasks, rows, verdicts=verdicts, labels=manual, form=form)
-
-    _give(made, _form(as_json, markdown, as_csv), html)
+    with common.workbench() as bench:
+        made = bench.audit(benchmark, runs or (), _labels(labels))
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def subset(
@@ -122,28 +106,22 @@ def subset(
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
+    format: Format = None,
 ) -> None:
     """The tasks that tell agents apart, chosen from runs of several agents, with how far the choice can be trusted.
 
     Example: `webassay subset runs/* --size 137 --json`
     """
-    from webassay.analysis import commands
     from webassay.analysis import subset as subsets
-    from webassay.catalog import nearest
+    from webassay.registry import nearest
 
     levels = {"text": subsets.TEXT, "appendix": subsets.APPENDIX}
     if level not in levels:
         raise nearest("level", level, levels)
     procedure = levels[level].model_copy(update={"size": size, "seed": seed})
-    rows = commands.together({path.name: common.rows_of(path) for path in runs})
-    _give(lambda form: commands.choose_subset(rows, procedure, form=form), _form(as_json, markdown, as_csv), html)
-
-
-def _tasks(name: str) -> "Sequence[Task]":
-    from webassay.catalog import Selection
-
-    benchmark, _, file = name.partition("=")
-    return common.build(Selection(benchmark=benchmark, file=file)).tasks
+    with common.workbench() as bench:
+        made = bench.subset(runs, procedure)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def _labels(path: Path | None) -> "list[Label]":
@@ -160,35 +138,3 @@ def _labels(path: Path | None) -> "list[Label]":
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
     except ValidationError as error:
         raise InputError(f"{path} is not a list of labels: {error.errors()[0]['msg']}.") from error
-
-
-def _form(as_json: bool, markdown: bool, as_csv: bool) -> Form:
-    return "json" if as_json else "markdown" if markdown else "csv" if as_csv else "table"
-
-
-def _give(made: "Callable[[Form], RenderableType]", form: Form, html: Path | None) -> None:
-    """A table for a person, or text for a program; beside it the page where one is wanted."""
-    given = made(form)
-    if form == "table":
-        common.console().print(given)
-    else:
-        print(str(given).rstrip("\n"))
-    if html is not None:
-        place = write(html, str(made("html")))
-        common.console(stderr=form != "table").print(f"Report: {place}")
-
-
-def show(found: "Report") -> None:
-    from webassay.analysis.render import to_table
-
-    common.console().print(to_table(found))
-
-
-def write(path: Path, text: str) -> Path:
-    from webassay.core.errors import InputError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-    return path

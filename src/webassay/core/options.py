@@ -23,6 +23,9 @@ class NoOptions:
     """For things without settings."""
 
 
+NO_OPTIONS = NoOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One setting, as help and the reference show it."""
@@ -41,7 +44,7 @@ def read_spec(spec: str) -> tuple[str, dict[str, str]]:
     wishes: dict[str, str] = {}
     for part in filter(None, rest.removesuffix("]").split(",")):
         key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not value or key in wishes:
+        if not key or not equals or not value or key in wishes:
             raise InputError(f"{spec!r}: cannot read {part!r}.", hint="Write NAME[key=value,key=value].")
         wishes[key] = value
     return name, wishes

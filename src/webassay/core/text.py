@@ -39,7 +39,7 @@ def _plain(value: Any, limit: int, depth: int) -> Json:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if abs(value) < 1 << 63 else str(value)[:100]
+        return value if abs(value) < 1 << 63 else hex(value)[:100]  # str() refuses very long ones
     if isinstance(value, float):
         return value if value - value == 0.0 else repr(value)
     if isinstance(value, str):

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from webassay.core.errors import InputError, ProbeError, SiteError, WebassayError
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, SessionResult
-from webassay.environments.base import Cookie, CookieLike
+from webassay.environments.base import Cookie, CookieLike, EnvironmentFactory, EnvironmentRequest
 from webassay.sites.obstacles import Obstacle
 from webassay.sites.server import frame, read_frame
 
@@ -277,3 +277,16 @@ class Arena:
         server = await self._alive()
         await asyncio.shield(server.ended)
         raise SiteError(str(server.death))
+
+
+def _make(request: EnvironmentRequest) -> Arena:
+    foreign = sorted({name for task in request.tasks for name in task.sites} - set(request.sites))
+    if foreign:
+        raise InputError(
+            f"The sites {', '.join(foreign)} are not embedded, so these tasks cannot be played here.",
+            hint="Logs of them can be graded: `webassay grade LOGS --benchmark webarena-verified`.",
+        )
+    return Arena(request.sites, cache=request.cache, port=request.port)
+
+
+ARENA = EnvironmentFactory("arena", "The embedded sites, a fresh world for every episode.", _make)

@@ -1,10 +1,12 @@
 """The seam between an episode and the place where it is played."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Protocol, Self
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, Self
 
+from webassay.core.options import NO_OPTIONS, NoOptions
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult
 
@@ -57,3 +59,25 @@ class Environment(Protocol):
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(self, *reason: object) -> None: ...
+
+
+@dataclass(frozen=True)
+class EnvironmentRequest:
+    """What an environment may be made from."""
+
+    tasks: Sequence[Task] = ()
+    sites: Mapping[str, str] = field(default_factory=dict)
+    """Embedded sites: name to `module:attribute`."""
+    cache: Path | None = None
+    allowed_hosts: Sequence[str] = ()
+    """Hosts that the user allows, in addition to those of the tasks."""
+    port: int = 0
+    options: Any = NO_OPTIONS
+
+
+@dataclass(frozen=True)
+class EnvironmentFactory:
+    name: str
+    summary: str
+    make: Callable[[EnvironmentRequest], Environment]
+    options: type = NoOptions

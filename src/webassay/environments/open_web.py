@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult
-from webassay.environments.base import Cookie, CookieLike
+from webassay.environments.base import Cookie, CookieLike, EnvironmentFactory, EnvironmentRequest
 
 
 @dataclass(frozen=True)
@@ -37,3 +37,10 @@ class OpenWeb:
     async def stage(self, task: Task) -> AsyncIterator[OpenStage]:
         own = {urlsplit(url).netloc for url in task.goal.start_urls}
         yield OpenStage(allowed_hosts=self._allowed | own)
+
+
+def _make(request: EnvironmentRequest) -> OpenWeb:
+    return OpenWeb(request.allowed_hosts)
+
+
+OPEN_WEB = EnvironmentFactory("open-web", "Sites on the web, as they are: nothing is reset, nothing is probed.", _make)

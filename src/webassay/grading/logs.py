@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, InputError
+from webassay.core.logs import LogLayout
 from webassay.core.task import Task
 from webassay.core.trajectory import AgentInfo, BlobRef, Ending, NetworkLog, Trajectory
 from webassay.core.verdict import Finding, Verdict
@@ -22,18 +23,6 @@ from webassay.grading.grade import DEFAULT_POLICY, Policy, decides, grade
 _MAX_ANSWER = 5_000_000
 _WORTH_A_PROCESS = 24
 """Below this many logs, starting another process takes longer than grading them."""
-
-
-@dataclass(frozen=True)
-class LogLayout:
-    """Where things are in a log directory, and under which URLs the sites were reached."""
-
-    bases: Mapping[str, tuple[str, ...]]
-    """Site to base URLs; a site that is not here is looked for at its published port."""
-    ports: Mapping[str, tuple[int, str]]
-    """Site to the port and path that its published image listens at."""
-    response_file: str = "agent_response.json"
-    trace_file: str = "network.har"
 
 
 @dataclass(frozen=True)

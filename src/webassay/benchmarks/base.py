@@ -1,0 +1,88 @@
+"""What a benchmark is: a name, where its tasks come from, and where they can be played."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from webassay.benchmarks.arena.template import Template
+from webassay.core.errors import InputError
+from webassay.core.logs import LogLayout
+from webassay.core.task import Task
+from webassay.sites.kit import World
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which tasks, and on which worlds."""
+
+    benchmark: str = "arena"
+    file: str = ""
+    """The task file of an outside benchmark; empty: the one in the cache."""
+    templates: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    instances: int = 3
+    world_seed: int = 0
+    seed: int = 0
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What tasks may be built from."""
+
+    cache: Path
+    world: Callable[[str, int], World]
+    """Site and seed to a world of one's own, for truth queries."""
+    templates: Callable[[Sequence[str]], Sequence[type[Template]]]
+    """The templates of these names, or all of them."""
+
+
+@dataclass(frozen=True)
+class Logs:
+    """How a benchmark's own harness writes its logs, so that they can be graded."""
+
+    layout: Callable[[Path | None], LogLayout]
+    """Given the harness's configuration file, if there is one."""
+    by_folder: Callable[[Sequence[Task]], Mapping[str, Task]]
+    """Tasks by the names of their log folders."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    name: str
+    summary: str
+    load: Callable[[Selection, Sources], Sequence[Task]]
+    fetch: Callable[[Path], Path] | None = None
+    """Gets the task file into a cache directory; None: there is nothing to get."""
+    environment: str = "arena"
+    logs: Logs | None = None
+
+
+def task_file(benchmark: str, selection: Selection, fetched: Path | None = None) -> Path:
+    """The file that the user gave, or the one that `webassay tasks fetch` has put into the cache."""
+    if selection.file:
+        return Path(selection.file)
+    if fetched is None:
+        raise InputError(f"The tasks of {benchmark} come from a file.", hint="Give it with --tasks-file.")
+    if not fetched.is_file():
+        raise InputError(
+            f"The tasks of {benchmark} are not on this machine.",
+            hint=f"`webassay tasks fetch {benchmark}` gets them; or give their file with --tasks-file.",
+        )
+    return fetched
+
+
+def as_benchmark(thing: Any, name: str) -> Benchmark | None:
+    """A plain function that returns tasks, with or without the selection as its argument."""
+    if not callable(thing) or isinstance(thing, type):
+        return None
+    takes_selection = bool(inspect.signature(thing).parameters)
+
+    def load(selection: Selection, sources: Sources) -> Sequence[Task]:
+        tasks: Sequence[Task] = thing(selection) if takes_selection else thing()
+        return tasks
+
+    summary = (inspect.getdoc(thing) or "Tasks of your own.").splitlines()[0]
+    return Benchmark(name, summary, load)

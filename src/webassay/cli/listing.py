@@ -1,0 +1,54 @@
+"""`webassay list`: everything that can be named, with what installed packages add."""
+
+from typing import Annotated
+
+import typer
+
+from webassay.cli import common
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list", short_help="List agents, judges, benchmarks and every other kind of thing.")(list_)
+
+
+def _kinds(incomplete: str) -> list[str]:
+    from webassay.workbench.kinds import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(autocompletion=_kinds, help="agents, benchmarks, judges…; default: every kind.")
+    ] = None,
+    options: Annotated[bool, typer.Option("--options", help="Also the settings of each: NAME[key=value].")] = False,
+) -> None:
+    """List what there is of a kind: built in, or added by an installed package.
+
+    Example: `webassay list agents --options`
+    """
+    from rich.table import Table
+
+    from webassay.registry import nearest
+    from webassay.workbench.kinds import KINDS
+
+    if kind is not None and kind not in KINDS:
+        raise nearest("kind", kind, KINDS)
+    table = Table("kind" if kind is None else kind.removesuffix("s"), "what it is", box=None)
+    if kind is None:
+        for name, registry in KINDS.items():
+            table.add_row(name, f"{len(registry.names())}; add your own by the entry point group {registry.group}")
+    else:
+        for name, summary in KINDS[kind].summaries().items():
+            table.add_row(name, summary)
+            for line in _settings(kind, name) if options else ():
+                table.add_row("", line)
+    common.console().print(table)
+
+
+def _settings(kind: str, name: str) -> list[str]:
+    from webassay.core.options import NoOptions, describe_options
+    from webassay.workbench.kinds import KINDS
+
+    declared = getattr(KINDS[kind].get(name), "options", NoOptions)
+    return [f"{one.name}={one.form} (default {one.default}) {one.summary}" for one in describe_options(declared)]

@@ -1,0 +1,265 @@
+"""Commands that play: demo, run, try, check, serve, setup."""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webassay.cli import common
+from webassay.cli.common import Benchmark, Instances, Limit, Seed, Tasks, TasksFile, Templates, WorldSeed
+
+if TYPE_CHECKING:
+    from webassay.workbench import ModelOptions
+
+Agents = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent",
+        "-a",
+        autocompletion=common.names_of("agents"),
+        help="One of `webassay list agents`, `naive` for the whole family, or file.py:Class (repeatable).",
+    ),
+]
+AgentCommands = Annotated[
+    list[str] | None,
+    typer.Option("--agent-cmd", help="A program that drives the browser over DevTools (repeatable)."),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is resumed.")]
+Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
+Headed = Annotated[
+    bool, typer.Option("--headed", help="Show the browser. Only watch: your mouse movements reach the page.")
+]
+ModelName = Annotated[
+    str | None, typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME, google:NAME, or openai:NAME@URL.")
+]
+Allow = Annotated[
+    list[str] | None, typer.Option("--allow", help="Another host that open tasks may reach (repeatable).")
+]
+Preset = Annotated[str | None, typer.Option("--preset", help="Named model settings from the papers.")]
+MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
+
+DEMO_TEMPLATES = (
+    "shop.low-reviews",
+    "shop.price-range-total",
+    "shop.dearest-purchase",
+    "shop.open-cheapest",
+    "shop.change-address",
+    "shop.price-of-nothing",
+)
+"""Every kind of task and every type of chore, in the time that a newcomer gives us."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command(short_help="See agents evaluated end to end.")(demo)
+    app.command(short_help="Play tasks with agents, record and grade them.")(run)
+    app.command("try", short_help="Try one goal on a site of your choice.")(try_)
+    app.command(short_help="Prove that tasks can be solved and mistakes fail.")(check)
+    app.command(short_help="Open the sites in your own browser.")(serve)
+    app.command(short_help="Find or install a Chromium.")(setup)
+
+
+def demo(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The run directory; default: a new one in runs/.")
+    ] = None,
+    workers: Workers = 2,
+) -> None:
+    """See agents evaluated end to end: real browser, real site, recorded trajectories, verdicts, a report.
+
+    Plays the reference solution and every naive baseline on the embedded shop. Needs no model and no key.
+    """
+    from webassay import PlayOptions, Selection, run_sync
+
+    path = out or common.new_directory("demo")
+    with common.workbench() as bench:
+        selection = Selection(instances=1, templates=DEMO_TEMPLATES)
+        run_sync(bench.run(path, ["oracle", "naive"], selection, PlayOptions(workers=workers)))
+        report = bench.report([path], title="webassay demo")
+    page = path / "report.html"
+    common.give(report, "table", page)
+    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    print(f"\nOpen the report: {opener} {page}")
+    print(f"Look closer: webassay report {path}, webassay grade {path} --explain")
+
+
+def run(
+    out: Out,
+    agent: Agents = None,
+    agent_cmd: AgentCommands = None,
+    model: ModelName = None,
+    preset: Preset = None,
+    max_usd: MaxUsd = None,
+    no_cache: NoCache = False,
+    benchmark: Benchmark = "arena",
+    tasks_file: TasksFile = None,
+    template: Templates = None,
+    task: Tasks = None,
+    instances: Instances = 3,
+    world_seed: WorldSeed = 0,
+    seed: Seed = 0,
+    limit: Limit = None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Times each agent plays each task.")] = 1,
+    workers: Workers = 2,
+    environment: Annotated[
+        str, typer.Option("--environment", help="One of `webassay list environments`; default: the benchmark's own.")
+    ] = "",
+    headed: Headed = False,
+    video: Annotated[bool, typer.Option("--video", help="Film every episode, into the run directory.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Keep all DevTools traffic, in the run directory.")] = False,
+    allow: Allow = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Block every page; then `grade --activity off` shows what was known.")
+    ] = False,
+) -> None:
+    """Play tasks with one or more agents, record everything, and grade it.
+
+    Killed, interrupted or crashed, the same command resumes: nothing finished is played again.
+
+    Example: `webassay run -a oracle -a naive-zero -o runs/first -n 2`
+    """
+    from webassay import PlayOptions, run_sync
+
+    selection = common.selection(
+        benchmark, tasks_file, template, task, instances=instances, world_seed=world_seed, seed=seed, limit=limit
+    )
+    options = PlayOptions(
+        trials=trials,
+        workers=workers,
+        model=_model(model, preset, max_usd, cache=not no_cache),
+        environment=environment,
+        allow=tuple(allow or ()),
+        headed=headed,
+        offline=offline,
+        video=video,
+        trace=trace,
+        ask=_ask_person if headed and sys.stdin.isatty() else None,
+    )
+    with common.workbench() as bench:
+        run_sync(bench.run(out, _agents(agent, agent_cmd), selection, options))
+        report = bench.report([out], title=out.name)
+    common.give(report, "table")
+    print(f"\nThe whole report: webassay report {out} --html report.html")
+
+
+def try_(
+    url: Annotated[str, typer.Argument(help="Where to start. Only this host can be reached, unless you allow more.")],
+    goal: Annotated[str, typer.Argument(help="What to do there.")],
+    agent: Agents = None,
+    agent_cmd: AgentCommands = None,
+    model: ModelName = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The run directory; default: a new one.")] = None,
+    allow: Allow = None,
+    max_steps: Annotated[int, typer.Option("--max-steps", min=1, max=1000, help="When to give up.")] = 30,
+    headed: Headed = False,
+) -> None:
+    """Try one goal on one site of your choice, recorded like any task. No rule grades it; `webassay verify` can.
+
+    Example: `webassay try https://example.org/ "What is this page for?" --agent generic --model openai:NAME`
+    """
+    from webassay import PlayOptions, run_sync
+
+    path = out or common.new_directory("try")
+    asking = _ask_person if headed and sys.stdin.isatty() else None
+    options = PlayOptions(
+        workers=1, headed=headed, model=_model(model), allow=tuple(allow or ()), ask=asking
+    )
+    with common.workbench() as bench:
+        run_sync(
+            bench.try_goal(path, _agents(agent, agent_cmd), url=url, goal=goal, max_steps=max_steps, options=options)
+        )
+        told = bench.endings(path)
+    for ending in told:
+        print(f"{ending.agent}: {ending.kind} after {ending.steps} steps")
+        print(ending.said)
+    print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
+
+
+def check(
+    template: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=common.names_of("templates"), help="Templates; default: all of the arena."),
+    ] = None,
+    instances: Instances = 2,
+    world_seed: WorldSeed = 0,
+    seed: Seed = 0,
+    workers: Workers = 2,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the run here.")] = None,
+) -> None:
+    """Prove the tasks: the oracle passes each, and wrong answers grafted onto its episodes fail.
+
+    Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`
+    """
+    from rich.table import Table
+
+    from webassay import PlayOptions, run_sync
+
+    names = [name for name in template or [] if name != "arena"]
+    selection = common.selection(template=names, instances=instances, world_seed=world_seed, seed=seed)
+    with common.workbench() as bench, tempfile.TemporaryDirectory(prefix="webassay-check-") as scratch:
+        proofs = run_sync(bench.check(out or Path(scratch) / "run", selection, PlayOptions(workers=workers)))
+    table = Table("template", "oracle passes", "mistakes caught", "most steps", box=None)
+    for proof in proofs:
+        table.add_row(proof.template, str(proof.passed), str(proof.caught), str(proof.most_steps))
+    common.console().print(table)
+    problems = [problem for proof in proofs for problem in proof.problems]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        raise typer.Exit(1)
+
+
+def serve(
+    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="Port on this machine.")] = 8400,
+    world_seed: WorldSeed = 0,
+    user: Annotated[
+        list[str] | None, typer.Option("--user", help="SITE=NAME: print this user's log-in cookie (repeatable).")
+    ] = None,
+) -> None:
+    """Open the sites in your own browser, on a world of your own. Nothing leaves this machine."""
+    from webassay import run_sync
+
+    with common.workbench() as bench:
+        run_sync(bench.serve(port=port, seed=world_seed, users=user or (), ready=_serving))
+
+
+def setup() -> None:
+    """Find a Chromium, or install one, saying what was tried."""
+    with common.workbench() as bench:
+        found = bench.install_chromium(lambda command: print(f"Trying: {command}"))
+    print(f"Chromium: {found}")
+
+
+# --- inside -----------------------------------------------------------------------------------------------------
+
+if TYPE_CHECKING:
+    from webassay.environments.arena import ArenaStage
+
+
+def _agents(names: list[str] | None, commands: list[str] | None) -> list[str]:
+    from webassay.agents.external import COMMAND
+
+    return [*(names or []), *(f"{COMMAND}{command}" for command in commands or [])]
+
+
+def _model(
+    name: str | None, preset: str | None = None, max_usd: float | None = None, *, cache: bool = True
+) -> "ModelOptions | None":
+    from webassay import ModelOptions
+
+    return ModelOptions(name, preset=preset, max_usd=max_usd, cache=cache) if name else None
+
+
+async def _ask_person(text: str) -> str:
+    return await asyncio.to_thread(input, text)
+
+
+def _serving(stage: "ArenaStage") -> None:
+    for site, base in stage.bases.items():
+        print(f"{site}: {base}/")
+    for cookie in stage.cookies:
+        print(f"log-in on {cookie.host}: cookie {cookie.name}={cookie.value}")
+    print("Ctrl-C stops it; your changes are gone then.", flush=True)

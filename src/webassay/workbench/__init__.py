@@ -1,0 +1,214 @@
+"""The application: everything that webassay does, as plain Python. The command line and every other door call this.
+
+    from webassay import Workbench, Selection
+
+    bench = Workbench()
+    await bench.run("runs/first", ["oracle", "naive-zero"], Selection(instances=1))
+    print(bench.report(["runs/first"]).agents[0].success.macro)
+    rows = bench.rows(["runs/first"])          # dictionaries, ready for pandas.DataFrame or polars.DataFrame
+
+What takes long is a coroutine. A notebook awaits it; a script calls `webassay.run_sync(…)`, the one synchronous edge.
+Long work reports through `on_progress`; nothing here prints.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from webassay.analysis.agreement import Label
+from webassay.analysis.formats import Listed
+from webassay.analysis.subset import TEXT, Procedure
+from webassay.benchmarks.base import Selection
+from webassay.browser.install import ensure_chromium
+from webassay.core.errors import InputError
+from webassay.core.interaction import Goal
+from webassay.core.report import Report
+from webassay.core.task import Task
+from webassay.environments.arena import ArenaStage
+from webassay.grading.logs import GradedLog
+from webassay.grading.reference import Difference
+from webassay.judging.batch import Plan
+from webassay.judging.verify import Review
+from webassay.registry import Registry, nearest
+from webassay.store import Store
+from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving
+from webassay.workbench.checking import Proof
+from webassay.workbench.grading import Graded, GradeOptions, LogOptions
+from webassay.workbench.importing import Imported
+from webassay.workbench.judging import Verification, VerifyOptions
+from webassay.workbench.kinds import BENCHMARKS, KINDS
+from webassay.workbench.models import ModelOptions
+from webassay.workbench.playing import DEFAULTS, EpisodeEnd, PlayOptions
+from webassay.workbench.setup import OnProgress, Progress, Setup, default_cache, silent
+from webassay.workbench.tasks import select
+
+__all__ = [
+    "GradeOptions",
+    "LogOptions",
+    "ModelOptions",
+    "PlayOptions",
+    "Progress",
+    "Proof",
+    "Selection",
+    "VerifyOptions",
+    "Workbench",
+]
+
+AnyPath = str | PathLike[str]
+
+ALL_TASKS = Selection()
+EVERYTHING = GradeOptions()
+
+
+class Workbench:
+    def __init__(
+        self, *, cache: AnyPath | None = None, chromium: str | None = None, on_progress: OnProgress = silent
+    ) -> None:
+        """`cache`: built worlds, fetched tasks and replies of models; default: the user's cache directory."""
+        self.setup = Setup(cache=Path(cache) if cache else default_cache(), chromium=chromium)
+        self.on_progress = on_progress
+
+    def kinds(self) -> Mapping[str, Registry[Any]]:
+        """Everything that can be named: agents, benchmarks, environments, judges, importers, sites and so on."""
+        return KINDS
+
+    # --- tasks ------------------------------------------------------------------------------------------------
+
+    def tasks(self, selection: Selection = ALL_TASKS) -> tuple[Task, ...]:
+        """With their keys. The first time, the worlds that they are drawn from have to be built."""
+        self.on_progress(Progress("building tasks"))
+        return select(selection, self.setup).tasks
+
+    def fetch(self, benchmark: str) -> Path:
+        """Gets an outside benchmark's task file into the cache."""
+        able = {one.name: one.fetch for one in BENCHMARKS if one.fetch is not None}
+        if benchmark not in able:
+            raise nearest("benchmark to fetch", benchmark, able)
+        self.on_progress(Progress(f"fetching {benchmark}"))
+        return able[benchmark](self.setup.cache)
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        out: AnyPath,
+        agents: Sequence[str],
+        selection: Selection = ALL_TASKS,
+        options: PlayOptions = DEFAULTS,
+    ) -> None:
+        """Plays every agent on every task and grades it. A run that was cut off is resumed; nothing is played twice."""
+        await playing.run(self.setup, Path(out), agents, selection, options, self.on_progress)
+
+    async def try_goal(
+        self,
+        out: AnyPath,
+        agents: Sequence[str],
+        *,
+        url: str,
+        goal: str,
+        max_steps: int = 30,
+        options: PlayOptions = DEFAULTS,
+    ) -> None:
+        """One goal on one site, recorded like any task."""
+        path = Path(out)
+        path.mkdir(parents=True, exist_ok=True)
+        tasks = path.with_name(f"{path.name}-task.json")
+        tasks.write_text(json.dumps([{"url": url, "goal": goal, "max_steps": max_steps}]), encoding="utf-8")
+        await self.run(path, agents, Selection(benchmark="open", file=str(tasks)), options)
+
+    def endings(self, run: AnyPath) -> Iterator[EpisodeEnd]:
+        """How each episode of a run ended, and what its agent said last."""
+        return playing.endings(Path(run))
+
+    async def check(
+        self, out: AnyPath, selection: Selection = ALL_TASKS, options: PlayOptions = DEFAULTS
+    ) -> list[Proof]:
+        """Plays the oracle, then grafts mistakes onto its episodes: the proof that tasks are solvable and strict."""
+        await self.run(out, ["oracle"], selection, options)
+        return checking.prove(self.setup, Path(out), selection, self.on_progress)
+
+    async def serve(
+        self, *, port: int, seed: int = 0, users: Sequence[str] = (), ready: Callable[[ArenaStage], None]
+    ) -> None:
+        """The embedded sites on a port of this machine, until cancelled. `users`: SITE=NAME, to be logged in."""
+        await serving.serve(self.setup, port, seed, serving.read_logins(users), ready)
+
+    def install_chromium(self, tell: Callable[[str], None]) -> Path:
+        """Finds a Chromium or installs one; `tell` hears which commands are tried."""
+        return ensure_chromium(self.setup.chromium, tell=tell)
+
+    # --- verdicts ---------------------------------------------------------------------------------------------
+
+    def grade(self, run: AnyPath, options: GradeOptions = EVERYTHING) -> Iterator[Graded]:
+        """Grades a stored run again, offline, as the iterator is consumed. Executes nothing that the run names."""
+        return grading.grade_run(self.setup, Path(run), options, self.on_progress)
+
+    def grade_logs(self, folder: AnyPath, options: LogOptions) -> Iterator[GradedLog]:
+        """Grades log folders of another harness."""
+        return grading.grade_log_folder(self.setup, Path(folder), options, self.on_progress)
+
+    def compare_graders(
+        self, folder: AnyPath, logs: Sequence[GradedLog], options: LogOptions, other: str = "reference"
+    ) -> Sequence[Difference]:
+        """Where another grader decides otherwise on the same logs; `reference` is the published one."""
+        if other != "reference":
+            raise nearest("grader to compare with", other, ("reference",))
+        return grading.compare_with_reference(self.setup, Path(folder), logs, options, self.on_progress)
+
+    def verification(self, places: Sequence[AnyPath], options: VerifyOptions) -> Verification:
+        """Judges over runs and over trajectories of other people; `with` it, then `estimate()` or `run()`."""
+        return Verification(self.setup, [Path(place) for place in places], options, self.on_progress)
+
+    async def review_rubric(self, goal: Goal, options: VerifyOptions) -> Review:
+        """A rubric from the task alone, with what a person should look at before it is used."""
+        return await judging.review(self.setup, goal, options)
+
+    def goal(self, task: str, selection: Selection = ALL_TASKS) -> Goal:
+        """Of a task by its id; a text with blanks in it is a goal itself."""
+        return judging.goal_of(self.setup, task, selection)
+
+    # --- trajectories of other people -------------------------------------------------------------------------
+
+    def import_trajectories(self, paths: Sequence[AnyPath], out: AnyPath, format: str | None = None) -> Imported:
+        found = [Path(path) for path in paths]
+        for path in found:
+            if not path.exists():
+                raise InputError(f"{path} does not exist.")
+        with Store.create(Path(out)) as store:
+            return importing.import_into(store, found, self.on_progress, format=format)
+
+    def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
+        return importing.export_run(Path(run), Path(out), format, self.on_progress)
+
+    # --- numbers ----------------------------------------------------------------------------------------------
+
+    def rows(self, runs: Sequence[AnyPath], grader: str = playing.RULES) -> list[dict[str, Any]]:
+        """One flat dictionary for every planned unit, ready for pandas or polars."""
+        return [{"run": run, **row.as_dict()} for run, rows in self._by_run(runs, grader).items() for row in rows]
+
+    def report(self, runs: Sequence[AnyPath], *, anchor: str | None = None, title: str = "") -> Report:
+        """Success with intervals; agents are compared with `anchor`, by default the best one."""
+        return reporting.report([Path(run) for run in runs], anchor=anchor, title=title)
+
+    def leaderboard(self, runs: Sequence[AnyPath], *, title: str = "Leaderboard") -> Listed:
+        return reporting.leaderboard_of([Path(run) for run in runs], title=title)
+
+    def audit(
+        self, benchmarks: Sequence[str], runs: Sequence[AnyPath] = (), labels: Sequence[Label] = ()
+    ) -> Listed:
+        """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
+        tasks = [task for name in benchmarks for task in self._named_tasks(name)]
+        return reporting.audit_of(tasks, [Path(run) for run in runs], labels)
+
+    def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT) -> Listed:
+        """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
+        return reporting.subset_of([Path(run) for run in runs], procedure)
+
+    def _by_run(self, runs: Sequence[AnyPath], grader: str) -> Mapping[str, Any]:
+        return reporting.by_run([Path(run) for run in runs], grader)
+
+    def _named_tasks(self, name: str) -> tuple[Task, ...]:
+        benchmark, _, file = name.partition("=")
+        return self.tasks(Selection(benchmark=benchmark, file=file))

@@ -1,0 +1,52 @@
+"""Models, put together once for agents and judges alike."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from webassay.core.errors import InputError
+from webassay.llm.client import PROVIDERS_CHOICE, Budget, Model, Patience, Settings, assemble, cached, close, preset
+from webassay.llm.providers import connect
+from webassay.workbench.kinds import PROVIDERS
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which model to ask, and within which bounds."""
+
+    model: str
+    """Such as openai:NAME, anthropic:NAME, or openai:NAME@URL."""
+    preset: str | None = None
+    max_usd: float | None = None
+    cache: bool = True
+
+    @property
+    def settings(self) -> Settings:
+        return preset(self.preset) if self.preset else PROVIDERS_CHOICE
+
+
+@dataclass
+class OpenModels:
+    """Models under way in one piece of work: one budget, one limit on calls, each connected once."""
+
+    folder: Path
+    """Where replies are kept."""
+    budget: Budget = field(default_factory=Budget)
+    concurrency: int = 8
+    patience: Patience | None = None
+    cache: bool = True
+    _bare: dict[str, Model] = field(default_factory=dict)
+
+    def get(self, spec: str, *, trial: int = 0) -> Model:
+        """Each trial has replies of its own, so that repeating a task really asks again."""
+        if spec not in self._bare:
+            connected = connect(spec, providers=PROVIDERS)
+            self._bare[spec] = assemble(
+                connected, budget=self.budget, concurrency=self.concurrency, patience=self.patience
+            )
+        bare = self._bare[spec]
+        return cached(bare, self.folder, salt=f"trial {trial}" if trial else "") if self.cache else bare
+
+    async def close(self) -> None:
+        for model in self._bare.values():
+            await close(model)

@@ -1,0 +1,223 @@
+"""Runs: agents on tasks, recorded and graded in a run directory that survives being killed."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from webassay.agents.base import Agent, AgentFactory, AgentRequest, AskPerson, BrowserDriver, check_request
+from webassay.agents.external import COMMAND, external
+from webassay.benchmarks.base import Selection
+from webassay.browser.session import Browser, SessionSettings
+from webassay.core.errors import AgentError, InputError, boundary
+from webassay.core.options import read_options, read_spec
+from webassay.core.task import Task
+from webassay.episode import EpisodeContext, Limits
+from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
+from webassay.run.local import RunSettings, grade_missing, run_units
+from webassay.run.plan import plan
+from webassay.run.work import Played
+from webassay.store import Store, StoreBlobs, UnitOfWork
+from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
+from webassay.workbench.models import ModelOptions, OpenModels
+from webassay.workbench.setup import OnProgress, Progress, Setup
+from webassay.workbench.tasks import TaskSet, environment_for, select
+
+RULES = "rules"
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """How episodes are played, whatever the tasks and agents."""
+
+    trials: int = 1
+    workers: int = 2
+    model: ModelOptions | None = None
+    environment: str = ""
+    """Empty: where the benchmark says."""
+    allow: tuple[str, ...] = ()
+    """Hosts that open tasks may reach, in addition to those of their start pages."""
+    headed: bool = False
+    offline: bool = False
+    video: bool = False
+    trace: bool = False
+    ask: AskPerson | None = None
+    """How to ask the person at the terminal."""
+    limits: Limits = field(default_factory=Limits)
+
+
+DEFAULTS = PlayOptions()
+
+
+async def run(
+    setup: Setup,
+    out: Path,
+    agents: Sequence[str],
+    selection: Selection,
+    options: PlayOptions,
+    on_progress: OnProgress,
+) -> None:
+    """Whatever can be wrong with the call is found before anything is written."""
+    names = expand(agents)
+    models = _models(setup, options)
+    builder = Builder(options, models)
+    for name in names:
+        builder.check(name)
+    chromium = setup.find_chromium()
+    on_progress(Progress("building tasks"))
+    builder.tasks = select(selection, setup)
+    place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
+    with Store.create(out) as store:
+        remember(store, selection, options)
+        store.plan(
+            plan(
+                builder.tasks.tasks, names, trials=options.trials, seed=selection.seed, is_baseline=builder.is_baseline
+            )
+        )
+        graders = [GRADERS.get(RULES).grade]
+        grade_missing(store, builder, graders)
+        total = store.count_unfinished(names)
+        if not total:
+            return
+
+        def done(played: Played, done: int, counts: Mapping[str, int]) -> None:
+            on_progress(Progress("episodes", done, total, counts))
+
+        try:
+            async with place as environment, Browser(chromium, headed=options.headed) as browser:
+                context = EpisodeContext(
+                    browser,
+                    environment,
+                    StoreBlobs(store),
+                    limits=options.limits,
+                    settings=_session_settings(store, options),
+                    offline=options.offline,
+                )
+                settings = RunSettings(workers=options.workers)
+                await run_units(store, builder, context, graders, agents=names, settings=settings, on_done=done)
+        finally:
+            await models.close()
+
+
+@dataclass(frozen=True)
+class EpisodeEnd:
+    agent: str
+    task_id: str
+    kind: str
+    steps: int
+    said: str
+    """The answer, or why there is none."""
+
+
+def endings(run: Path) -> Iterator[EpisodeEnd]:
+    with Store.open(run) as store:
+        for unit, trajectory in store.trajectories():
+            said = trajectory.answer or trajectory.ending.message
+            yield EpisodeEnd(unit.agent, unit.task_id, trajectory.ending.kind, len(trajectory.steps), said)
+
+
+def expand(names: Sequence[str]) -> list[str]:
+    """The name of a family (`naive`) stands for all of its members."""
+    families: dict[str, list[str]] = {}
+    if any(name not in AGENTS and ":" not in name and "[" not in name for name in names):
+        for factory in AGENTS:
+            families.setdefault(factory.family, []).append(factory.name)
+    if not names:
+        raise InputError("No agent was given.", hint="Give --agent NAME or --agent-cmd PROGRAM.")
+    return list(dict.fromkeys(member for name in names for member in families.get(name, [name])))
+
+
+def _models(setup: Setup, options: PlayOptions) -> OpenModels:
+    given = options.model
+    return OpenModels(
+        setup.cache / "replies",
+        budget=Budget(usd=given.max_usd if given else None),
+        concurrency=options.workers,
+        patience=Patience(seconds=options.limits.decide_seconds / 2),
+        cache=given is None or given.cache,
+    )
+
+
+def _session_settings(store: Store, options: PlayOptions) -> SessionSettings:
+    return SessionSettings(
+        video_dir=store.path / "video" if options.video else None,
+        trace_dir=store.path / "trace" if options.trace else None,
+    )
+
+
+def remember(store: Store, selection: Selection, options: PlayOptions) -> None:
+    """So that grading and resuming build the same tasks; another selection in the same place is a mistake."""
+    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(options.offline)}
+    for name, text in given.items():
+        before = store.setting(name)
+        if before is not None and before != text:
+            raise InputError(
+                f"{store.path} is a run of other tasks, or was played otherwise.",
+                hint=f"It was made with {name} {before}. Give another --out, or the same options.",
+            )
+        store.set(name, text)
+
+
+def selection_of(store: Store) -> Selection:
+    """What the run was planned with. It comes from a file: nothing in it is to be executed."""
+    text = store.setting("selection")
+    if text is None:
+        raise InputError(f"{store.path} does not say which tasks it holds.", hint="Was it made by `webassay run`?")
+    with boundary(InputError, f"{store.path} does not say which tasks it holds"):
+        chosen: dict[str, Any] = json.loads(text)
+        return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()})
+
+
+@dataclass
+class Builder:
+    """Makes tasks and agents for units; the one implementation of `run.work.Build`."""
+
+    options: PlayOptions
+    models: OpenModels
+    tasks: TaskSet | None = None
+    _factories: dict[str, tuple[AgentFactory, Any]] = field(default_factory=dict)
+
+    def task(self, unit: UnitOfWork) -> Task:
+        assert self.tasks is not None
+        return self.tasks.get(unit.task_id)
+
+    def agent(self, unit: UnitOfWork, task: Task) -> Agent | BrowserDriver:
+        factory, _ = self._factory(unit.agent)
+        with boundary(AgentError, f"Agent {unit.agent} could not be made"):
+            return factory.make(self._request(unit.agent, unit.seed, unit.trial, task))
+
+    def check(self, name: str) -> None:
+        """Before anything starts: does this name mean an agent, and is there all that it needs?"""
+        factory, _ = self._factory(name)
+        check_request(factory, self._request(name, 0, 0, None))
+
+    def is_baseline(self, name: str) -> bool:
+        return self._factory(name)[0].baseline
+
+    def _factory(self, spec: str) -> tuple[AgentFactory, Any]:
+        """Loaded once a run, however many episodes there are."""
+        if spec not in self._factories:
+            if spec.startswith(COMMAND):
+                self._factories[spec] = (external(spec.removeprefix(COMMAND)), None)
+            else:
+                name, wishes = read_spec(spec)
+                factory = AGENTS.load(name)
+                self._factories[spec] = (factory, read_options(name, factory.options, wishes))
+        return self._factories[spec]
+
+    def _request(self, spec: str, seed: int, trial: int, task: Task | None) -> AgentRequest:
+        chosen = self.options.model
+        factory, options = self._factory(spec)
+        solution = None
+        if task is not None and "solution" in factory.needs:
+            solution = TEMPLATES.get(task.template).from_parameters(task.parameters).solve
+        return AgentRequest(
+            name=spec,
+            options=options,
+            seed=seed,
+            model=self.models.get(chosen.model, trial=trial) if chosen else None,
+            settings=chosen.settings if chosen else PROVIDERS_CHOICE,
+            ask=self.options.ask,
+            solution=solution,
+        )

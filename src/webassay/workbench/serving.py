@@ -1,0 +1,37 @@
+"""The sites in a person's own browser."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from webassay.core.errors import InputError
+from webassay.environments.arena import Arena, ArenaStage
+from webassay.registry import nearest
+from webassay.workbench.setup import Setup
+from webassay.workbench.tasks import sites
+
+
+async def serve(setup: Setup, port: int, seed: int, logins: Mapping[str, str], ready: Callable[[ArenaStage], None]) -> None:
+    """Until it is cancelled. Changes live as long as it runs; the next start is pristine again."""
+    known = sites()
+    for site in logins:
+        if site not in known:
+            raise nearest("site", site, known)
+    async with (
+        Arena(known, cache=setup.cache, port=port) as arena,
+        arena.hold(list(known), seed, logins=logins, label="demo") as stage,
+    ):
+        ready(stage)
+        await arena.wait()
+
+
+def read_logins(given: Sequence[str]) -> dict[str, str]:
+    """`SITE=USER`, or a bare user where there is only one site."""
+    logins: dict[str, str] = {}
+    for text in given:
+        site, equals, user = text.partition("=")
+        if not equals:
+            known = list(sites())
+            if len(known) != 1:
+                raise InputError(f"Which site is {text!r} a user of?", hint=f"Write SITE={text}: {', '.join(known)}.")
+            site, user = known[0], text
+        logins[site] = user
+    return logins

@@ -1,0 +1,109 @@
+"""From a selection to tasks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from webassay.benchmarks.arena.template import Template
+from webassay.benchmarks.base import Benchmark, Selection, Sources
+from webassay.core.errors import InputError
+from webassay.core.options import read_options, read_spec
+from webassay.core.task import Task, load_tasks
+from webassay.environments.base import Environment, EnvironmentRequest
+from webassay.registry import nearest
+from webassay.sites.kit import World, snapshot
+from webassay.workbench.kinds import BENCHMARKS, ENVIRONMENTS, SITES, TEMPLATES
+from webassay.workbench.setup import Setup
+
+
+@dataclass(frozen=True)
+class TaskSet:
+    """The tasks of a selection, by id."""
+
+    selection: Selection
+    benchmark: Benchmark
+    tasks: tuple[Task, ...]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    def get(self, task_id: str) -> Task:
+        if task_id not in self._by_id:
+            raise nearest("task", task_id, self._by_id, hint="`webassay tasks list` lists them.")
+        return self._by_id[task_id]
+
+
+def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskSet:
+    """`trusted`: the user named the benchmark just now. A name that comes from a run directory is not trusted: it
+    may be built in, installed, or a task file, but it never loads code by a path or a module name."""
+    benchmark = benchmark_named(selection.benchmark, trusted=trusted)
+    tasks = benchmark.load(selection, _sources(setup))
+    if selection.tasks:
+        known = {task.id: task for task in tasks}
+        missing = next((name for name in selection.tasks if name not in known), None)
+        if missing is not None:
+            raise nearest("task", missing, known, hint="`webassay tasks list` lists them.")
+        tasks = [known[name] for name in selection.tasks]
+    if not tasks:
+        raise InputError(f"Benchmark {selection.benchmark!r} has no tasks.")
+    return TaskSet(selection, benchmark, tuple(tasks[: selection.limit]))
+
+
+def benchmark_named(name: str, *, trusted: bool) -> Benchmark:
+    if name.endswith(".json"):
+        return _of_file(name)
+    if trusted:
+        return BENCHMARKS.load(name)
+    if ":" in name and name not in BENCHMARKS:
+        raise InputError(
+            f"The tasks of this run come from {name}, which is code. It was not loaded.",
+            hint=f"If you trust it, name it yourself: --benchmark {name}",
+        )
+    return BENCHMARKS.get(name)
+
+
+def _of_file(name: str) -> Benchmark:
+    try:
+        tasks = load_tasks(Path(name).read_bytes(), name)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}.") from error
+    origins = {task.benchmark for task in tasks}
+    origin = origins.pop() if len(origins) == 1 else ""
+    environment = BENCHMARKS.get(origin).environment if origin in BENCHMARKS else "arena"
+    return Benchmark(name, "Tasks from a file.", lambda selection, sources: tasks, environment=environment)
+
+
+def _sources(setup: Setup) -> Sources:
+    return Sources(cache=setup.cache, world=partial(open_world, setup), templates=_templates)
+
+
+def open_world(setup: Setup, site: str, seed: int) -> World:
+    """A world of one's own, without a server: for truth queries."""
+    found = SITES.get(site)
+    return World(found, seed, snapshot(found, seed, setup.cache))
+
+
+def _templates(names: Sequence[str]) -> list[type[Template]]:
+    return [TEMPLATES.get(name) for name in names or TEMPLATES.names()]
+
+
+def sites() -> dict[str, str]:
+    """Name to the place that a site server loads it from."""
+    return {name: SITES.place(name) for name in SITES.names()}
+
+
+def environment_for(tasks: TaskSet, setup: Setup, *, named: str = "", allow: Sequence[str] = ()) -> Environment:
+    """Where these tasks can be played: as the user says, else as the benchmark says."""
+    name, wishes = read_spec(named or tasks.benchmark.environment)
+    factory = ENVIRONMENTS.load(name)
+    return factory.make(
+        EnvironmentRequest(
+            tasks=tasks.tasks,
+            sites=sites(),
+            cache=setup.cache,
+            allowed_hosts=tuple(allow),
+            options=read_options(name, factory.options, wishes),
+        )
+    )
