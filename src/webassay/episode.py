@@ -419,14 +419,15 @@ def _recorded(
 
 def _read(decision: Decision | str) -> tuple[Decision, str, str]:
     """The decision, the text where it came as text, and what is wrong with that text where it cannot be read."""
+    text, error = "", ""
     if isinstance(decision, str):
-        text = well_formed(decision)
+        text, decision = well_formed(decision), Decision(actions=())
         try:
-            return Decision(actions=parse_actions(text)), text, ""
-        except ActionError as error:
-            return Decision(actions=()), text, str(error)
+            decision = Decision(actions=parse_actions(text))
+        except ActionError as mistake:
+            error = str(mistake)
     actions = tuple(action.model_copy(update={"args": well_formed_json(action.args)}) for action in decision.actions)
-    return dataclasses.replace(decision, actions=actions), "", ""
+    return dataclasses.replace(decision, actions=actions), text, error
 
 
 def describe(agent: Agent | BrowserDriver) -> AgentInfo:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from webassay.core.errors import BrowserError, ProbeError, SiteError
 from webassay.core.interaction import Action, Decision, Observation, Tab
 from webassay.core.task import LocatorProbe
 from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
-from webassay.episode import EpisodeContext, Limits, play
+from webassay.episode import Episode, EpisodeContext, Limits, play
 
 
 @dataclass
@@ -102,7 +103,7 @@ class Puppet:
     async def decide(self, observation):
         self.seen.append(observation)
         decision = self.decisions.pop(0) if self.decisions else "noop()"
-        if isinstance(decision, Exception):
+        if isinstance(decision, BaseException):
             raise decision
         return await decision if asyncio.iscoroutine(decision) else decision
 
@@ -113,7 +114,7 @@ class Play:
         self.agent = Puppet(*decisions)
         self.task = task or samples.task(max_steps=5)
         self.blobs = MemoryBlobs()
-        self.scene = EpisodeContext(
+        self.context = EpisodeContext(
             browser=FakeBrowser(FakeSession(self.happened, broken, refuses)),
             environment=FakeEnvironment(self.happened, stage_broken),
             blobs=self.blobs,
@@ -121,7 +122,7 @@ class Play:
         )
 
     async def trajectory(self):
-        return await play(self.task, self.agent, self.scene, id="t", seed=3, trial=1)
+        return await play(self.task, self.agent, self.context, id="t", seed=3, trial=1)
 
 
 async def test_an_answer_ends_the_episode_and_is_kept_as_it_came():
@@ -252,3 +253,145 @@ async def test_cancelling_is_not_a_fault():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+# --- stepped from outside ---------------------------------------------------------------------------------------
+
+
+async def test_an_episode_can_be_stepped_from_outside():
+    played = Play()
+    async with Episode(played.task, played.context, id="mine", seed=3) as episode:
+        assert episode.goal.start_urls[0].startswith("http://shop.x.localhost:1")
+        seen = await episode.observe()
+        assert (seen.step, seen.tree, episode.over) == (0, "[1] link 'a'", False)
+        await episode.step("click('1')")
+        assert (await episode.observe()).step == 1
+        step = await episode.step(Decision.answer("42"))
+        assert episode.over and step.index == 1
+    assert (episode.trajectory.answer, episode.trajectory.ending.kind) == ("42", "answered")
+    assert (episode.trajectory.id, episode.trajectory.seed) == ("mine", 3)
+    assert played.happened.events[-2:] == ["seal", "probe"]
+
+
+async def test_a_step_without_a_look_takes_one_by_itself():
+    played = Play()
+    async with Episode(played.task, played.context, id="mine") as episode:
+        await episode.step("click('1')")
+    assert episode.trajectory.steps[0].seen.url == "http://shop.x.localhost:1/"
+
+
+async def test_finishing_twice_seals_and_probes_once():
+    played = Play()
+    episode = Episode(played.task, played.context, id="mine")
+    await episode.open()
+    await episode.step(Decision.answer("42"))
+    assert await episode.finish() is await episode.finish()
+    assert played.happened.events.count("seal") == 1
+    with pytest.raises(RuntimeError, match="not open"):
+        await episode.observe()
+
+
+async def test_an_unfinished_episode_has_no_trajectory_yet():
+    played = Play()
+    with pytest.raises(RuntimeError, match="finish"):
+        _ = Episode(played.task, played.context, id="mine").trajectory
+
+
+async def test_an_episode_that_is_left_early_is_still_recorded_and_probed():
+    played = Play()
+    async with Episode(played.task, played.context, id="mine") as episode:
+        await episode.step("click('1')")
+    assert episode.trajectory.ending.kind == "gave_up"
+    assert [probe.kind for probe in episode.trajectory.probes] == ["page", "rows"]
+
+
+async def test_the_step_limit_ends_a_stepped_episode():
+    played = Play(limits=Limits(steps=2))
+    async with Episode(played.task, played.context, id="mine") as episode:
+        count = 0
+        while not episode.over:
+            await episode.step("noop()")
+            count += 1
+    assert (count, episode.trajectory.ending.kind) == (2, "step_limit")
+
+
+async def test_whoever_steps_sees_the_fault_and_the_record_has_it_too():
+    played = Play(broken="click(bid='1')")
+    async with Episode(played.task, played.context, id="mine") as episode:
+        with pytest.raises(BrowserError):
+            await episode.step("click('1')")
+        assert episode.over
+    assert episode.trajectory.ending.kind == "fault"
+    assert "seal" not in played.happened.events
+
+
+async def test_a_world_that_cannot_be_opened_is_a_fault_and_not_an_exception():
+    played = Play(stage_broken="stage")
+    async with Episode(played.task, played.context, id="mine") as episode:
+        assert episode.over
+    assert episode.trajectory.ending.kind == "fault"
+
+
+async def test_an_error_of_the_caller_closes_everything_and_passes_through():
+    played = Play()
+    with pytest.raises(ZeroDivisionError):
+        async with Episode(played.task, played.context, id="mine") as episode:
+            await episode.step("noop()")
+            _ = 1 / 0
+    assert "seal" not in played.happened.events
+
+
+# --- what must not end more than its own unit -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("when", ["start", "decide", "stop"])
+async def test_an_agent_that_raises_cancelled_error_has_crashed(when):
+    played = Play(Decision.answer("42"))
+
+    async def cancelled(*_):
+        raise asyncio.CancelledError
+
+    setattr(played.agent, when, cancelled)
+    trajectory = await played.trajectory()
+    assert trajectory.ending.kind == ("answered" if when == "stop" else "agent_crashed")
+
+
+async def test_a_time_limit_of_the_agents_own_is_not_ours():
+    trajectory = await Play(TimeoutError("my model is slow")).trajectory()
+    assert trajectory.ending.kind == "agent_crashed"
+    assert "my model is slow" in trajectory.ending.message
+
+
+HOSTILE = "half \ud83d of a pair"
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        f"send_msg_to_user({HOSTILE!r})",
+        Decision.answer(HOSTILE, thought=HOSTILE, memory=HOSTILE, raw=HOSTILE, info={HOSTILE: [HOSTILE]}),
+        Decision(actions=(Action(name="fill", args={"bid": "1", "value": HOSTILE}),)),
+        Decision.answer("x", info={"bytes": b"\xff", "object": object(), "nan": float("nan")}),
+        Decision.answer("x" * 50_000_000),
+    ],
+    ids=["text", "everywhere", "argument", "info", "long"],
+)
+async def test_whatever_an_agent_says_can_be_stored(decision):
+    trajectory = await Play(decision, Decision.answer("done")).trajectory()
+    stored = trajectory.to_json()
+    assert len(stored.encode()) < 20_000_000
+    assert json.loads(stored)["ending"]["kind"] == "answered"
+
+
+async def test_two_halves_become_one_character():
+    trajectory = await Play(r"send_msg_to_user('\ud83d\ude00')").trajectory()
+    assert trajectory.answer == "\N{GRINNING FACE}"
+
+
+async def test_whatever_an_agent_calls_itself_can_be_stored():
+    played = Play(Decision.answer("42"))
+    played.agent.name, played.agent.settings = HOSTILE, {"key": b"\xff"}
+    trajectory = await played.trajectory()
+    trajectory.to_json().encode()
+    played.agent.name = 7
+    assert (await played.trajectory()).agent.name == "7"

@@ -46,7 +46,9 @@ def export(
     out: Annotated[Path, typer.Option("--out", "-o", help="A folder; one folder per trajectory is made in it.")],
     format: Annotated[
         str,
-        typer.Option("--format", "-f", autocompletion=common.names_of("importers"), help="For example online-mind2web."),
+        typer.Option(
+            "--format", "-f", autocompletion=common.names_of("importers"), help="For example online-mind2web."
+        ),
     ],
 ) -> None:
     """Write a run's trajectories for another project's scripts.

@@ -147,4 +147,6 @@ def _told(verdict: "Verdict", *, explain: bool, as_json: bool) -> str:
             "cost_usd": verdict.cost_usd,
         }
         return json.dumps(found, ensure_ascii=False)
-    return f"{verdict.trajectory_id}\n{in_words(verdict)}\n" if explain else f"{verdict.trajectory_id}: {verdict.status}"
+    return (
+        f"{verdict.trajectory_id}\n{in_words(verdict)}\n" if explain else f"{verdict.trajectory_id}: {verdict.status}"
+    )

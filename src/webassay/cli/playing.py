@@ -164,9 +164,7 @@ def try_(
 
     path = out or common.new_directory("try")
     asking = _ask_person if headed and sys.stdin.isatty() else None
-    options = PlayOptions(
-        workers=1, headed=headed, model=_model(model), allow=tuple(allow or ()), ask=asking
-    )
+    options = PlayOptions(workers=1, headed=headed, model=_model(model), allow=tuple(allow or ()), ask=asking)
     with common.workbench() as bench:
         run_sync(
             bench.try_goal(path, _agents(agent, agent_cmd), url=url, goal=goal, max_steps=max_steps, options=options)

@@ -195,9 +195,7 @@ class Workbench:
     def leaderboard(self, runs: Sequence[AnyPath], *, title: str = "Leaderboard") -> Listed:
         return reporting.leaderboard_of([Path(run) for run in runs], title=title)
 
-    def audit(
-        self, benchmarks: Sequence[str], runs: Sequence[AnyPath] = (), labels: Sequence[Label] = ()
-    ) -> Listed:
+    def audit(self, benchmarks: Sequence[str], runs: Sequence[AnyPath] = (), labels: Sequence[Label] = ()) -> Listed:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
         tasks = [task for name in benchmarks for task in self._named_tasks(name)]
         return reporting.audit_of(tasks, [Path(run) for run in runs], labels)

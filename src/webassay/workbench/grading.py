@@ -74,9 +74,7 @@ def _named(selection: Selection, options: GradeOptions) -> Selection:
 
 
 def _wants(options: GradeOptions, unit: UnitOfWork) -> bool:
-    return (not options.tasks or unit.task_id in options.tasks) and (
-        not options.agents or unit.agent in options.agents
-    )
+    return (not options.tasks or unit.task_id in options.tasks) and (not options.agents or unit.agent in options.agents)
 
 
 # --- logs of others -------------------------------------------------------------------------------------------

@@ -23,17 +23,13 @@ class Imported:
     """Items that could not be read, and why."""
 
 
-def import_into(
-    store: Store, paths: Sequence[Path], on_progress: OnProgress, *, format: str | None = None
-) -> Imported:
+def import_into(store: Store, paths: Sequence[Path], on_progress: OnProgress, *, format: str | None = None) -> Imported:
     """Every item is a unit of its own, however many share a task; an item that is there already is left alone."""
     if format is not None:
         IMPORTERS.get(format)
     made = Imported()
     for path in paths:
-        for trajectory in import_all(
-            path, StoreBlobs(store), tuple(IMPORTERS), format=format, on_error=_skip(made)
-        ):
+        for trajectory in import_all(path, StoreBlobs(store), tuple(IMPORTERS), format=format, on_error=_skip(made)):
             if store.has_trajectory(trajectory.id):
                 made.known += 1
             else:

@@ -9,7 +9,9 @@ from webassay.workbench.setup import Setup
 from webassay.workbench.tasks import sites
 
 
-async def serve(setup: Setup, port: int, seed: int, logins: Mapping[str, str], ready: Callable[[ArenaStage], None]) -> None:
+async def serve(
+    setup: Setup, port: int, seed: int, logins: Mapping[str, str], ready: Callable[[ArenaStage], None]
+) -> None:
     """Until it is cancelled. Changes live as long as it runs; the next start is pristine again."""
     known = sites()
     for site in logins:
