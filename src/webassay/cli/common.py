@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from webassay.analysis.formats import Listed, ReportFormat
     from webassay.core.report import Report
-    from webassay.workbench import Progress, Selection, Workbench
+    from webassay.workbench import Listed, Progress, ReportFormat, Selection, Workbench
 
 
 def names_of(kind: str) -> "Callable[[str], list[str]]":

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from webassay.core.verdict import Verdict
-    from webassay.grading.logs import GradedLog
-    from webassay.grading.reference import Difference
-    from webassay.workbench import GradeOptions, LogOptions
+    from webassay.workbench import Difference, GradedLog, GradeOptions, LogOptions
 
 
 class Level(StrEnum):
@@ -65,9 +63,7 @@ def grade(
 
     Example: `webassay grade logs/ --benchmark webarena-verified --json`
     """
-    from webassay.grading.grade import Policy
-    from webassay.workbench import GradeOptions, LogOptions
-    from webassay.workbench.importing import is_run
+    from webassay.workbench import GradeOptions, LogOptions, Policy, is_run
 
     levels = {"activity": activity, "collateral": collateral}
     policy = Policy.model_validate({name: level.value for name, level in levels.items() if level})
@@ -81,6 +77,8 @@ def grade(
 
 
 def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: bool) -> None:
+    from webassay.workbench import in_words
+
     changed = 0
     with common.workbench() as bench:
         for graded in bench.grade(place, options):
@@ -88,7 +86,7 @@ def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: 
             if as_json:
                 print(json.dumps({"agent": graded.unit.agent, **_line(graded.verdict)}, ensure_ascii=False))
             elif explain:
-                print(f"{graded.unit.agent}: {_in_words(graded.verdict)}")
+                print(f"{graded.unit.agent}: {in_words(graded.verdict)}")
         if not as_json:
             common.give(bench.report([place], title=place.name), "table")
             print(f"\n{changed} verdicts differ from before.")
@@ -97,12 +95,6 @@ def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: 
 def _line(verdict: "Verdict") -> dict[str, object]:
     findings = [{"check": f.check, "status": f.status, "message": f.message} for f in verdict.findings]
     return {"task_id": verdict.task_id, "status": verdict.status, "score": verdict.score, "findings": findings}
-
-
-def _in_words(verdict: "Verdict") -> str:
-    from webassay.grading.logs import explain
-
-    return explain(verdict)
 
 
 # --- logs of other harnesses ------------------------------------------------------------------------------------
@@ -117,6 +109,8 @@ def _grade_logs(
     explain: bool,
     as_json: bool,
 ) -> None:
+    from webassay.workbench import in_words
+
     with common.workbench() as bench:
         logs = list(bench.grade_logs(place, options))
         if compare_with:
@@ -128,7 +122,7 @@ def _grade_logs(
         if as_json:
             print(json.dumps(log.record(), ensure_ascii=False))
         elif explain:
-            print(_in_words(log.verdict))
+            print(in_words(log.verdict))
     if not as_json:
         _summary(logs)
 

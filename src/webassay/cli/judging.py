@@ -10,7 +10,7 @@ from webassay.cli import common
 
 if TYPE_CHECKING:
     from webassay.core.verdict import Verdict
-    from webassay.workbench.importing import Imported
+    from webassay.workbench import Imported
 
 ModelName = Annotated[str | None, typer.Option("--model", "-m", help="For every stage: openai:NAME, NAME@URL…")]
 Profile = Annotated[
@@ -62,7 +62,7 @@ def verify(
     Example: `webassay verify downloads/om2w -o runs/om2w --judge webjudge --dry-run`
     """
     from webassay import VerifyOptions, run_sync
-    from webassay.judging.batch import describe_plan
+    from webassay.workbench import describe_plan
 
     slots = {"rubric": rubric_model, "relevance": relevance_model, "score": score_model, "outcome": outcome_model}
     options = VerifyOptions(
@@ -107,15 +107,14 @@ def rubric(
     Example: `webassay rubric "Find the cheapest kettle" --model openai:NAME --freeze kettle.json`
     """
     from webassay import VerifyOptions, run_sync
-    from webassay.judging.explain import explain_review
-    from webassay.judging.rubric import freeze
+    from webassay.workbench import describe_review, freeze
 
     options = VerifyOptions(judge=_with_settings("universal", profile=profile), model=model, max_usd=max_usd,
                             cache=not no_cache)  # fmt: skip
     with common.workbench() as bench:
         goal = bench.goal(task, common.selection(benchmark, tasks_file, task=[task]))
         review = run_sync(bench.review_rubric(goal, options))
-    print(explain_review(review))
+    print(describe_review(review))
     if freeze_to is not None:
         print(f"Frozen: {common.write(freeze_to, freeze(review.rubric, goal, task, reviewed_by))}")
 
@@ -137,7 +136,7 @@ def _tell_skipped(imported: "Imported | None") -> None:
 
 
 def _told(verdict: "Verdict", *, explain: bool, as_json: bool) -> str:
-    from webassay.judging.explain import explain as in_words
+    from webassay.workbench import in_words
 
     if as_json:
         found = {

@@ -1,6 +1,5 @@
 """`webassay model`: talking to models, and standing in for them."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -29,11 +28,10 @@ def replay(
 
     Example: `webassay model replay answers.jsonl -p 9000`, then `--model openai:any@http://127.0.0.1:9000/v1`
     """
-    from webassay.llm.replay import Script, replaying
+    from webassay import run_sync
 
-    async def serve() -> None:
-        async with replaying(Script.load(file), port=port) as server:
-            common.console().print(f"Serving at [bold]{server.url}[/bold]; Ctrl-C ends it.")
-            await asyncio.Event().wait()
+    def ready(url: str) -> None:
+        print(f"Serving at {url}; Ctrl-C stops it.", flush=True)
 
-    asyncio.run(serve())
+    with common.workbench() as bench:
+        run_sync(bench.replay_model(file, port=port, ready=ready))

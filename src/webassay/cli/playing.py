@@ -12,7 +12,7 @@ from webassay.cli import common
 from webassay.cli.common import Benchmark, Instances, Limit, Seed, Tasks, TasksFile, Templates, WorldSeed
 
 if TYPE_CHECKING:
-    from webassay.workbench import ModelOptions
+    from webassay.workbench import ArenaStage, ModelOptions
 
 Agents = Annotated[
     list[str] | None,
@@ -233,12 +233,9 @@ def setup() -> None:
 
 # --- inside -----------------------------------------------------------------------------------------------------
 
-if TYPE_CHECKING:
-    from webassay.environments.arena import ArenaStage
-
 
 def _agents(names: list[str] | None, commands: list[str] | None) -> list[str]:
-    from webassay.agents.external import COMMAND
+    from webassay.workbench import COMMAND
 
     return [*(names or []), *(f"{COMMAND}{command}" for command in commands or [])]
 

@@ -9,7 +9,7 @@ from webassay.cli import common
 from webassay.cli.common import Csv, Format, Html, Json, Markdown, Runs
 
 if TYPE_CHECKING:
-    from webassay.analysis.agreement import Label
+    from webassay.workbench import Label
 
 
 def register(app: typer.Typer) -> None:
@@ -112,13 +112,12 @@ def subset(
 
     Example: `webassay subset runs/* --size 137 --json`
     """
-    from webassay.analysis import subset as subsets
     from webassay.registry import nearest
+    from webassay.workbench import PROCEDURES
 
-    levels = {"text": subsets.TEXT, "appendix": subsets.APPENDIX}
-    if level not in levels:
-        raise nearest("level", level, levels)
-    procedure = levels[level].model_copy(update={"size": size, "seed": seed})
+    if level not in PROCEDURES:
+        raise nearest("level", level, PROCEDURES)
+    procedure = PROCEDURES[level].model_copy(update={"size": size, "seed": seed})
     with common.workbench() as bench:
         made = bench.subset(runs, procedure)
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
@@ -127,13 +126,13 @@ def subset(
 def _labels(path: Path | None) -> "list[Label]":
     from pydantic import TypeAdapter, ValidationError
 
-    from webassay.analysis import agreement
     from webassay.core.errors import InputError
+    from webassay.workbench import Label
 
     if path is None:
         return []
     try:
-        return TypeAdapter(list[agreement.Label]).validate_json(path.read_bytes())
+        return TypeAdapter(list[Label]).validate_json(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
     except ValidationError as error:

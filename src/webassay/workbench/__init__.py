@@ -11,32 +11,41 @@ What takes long is a coroutine. A notebook awaits it; a script calls `webassay.r
 Long work reports through `on_progress`; nothing here prints.
 """
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from webassay.agents.external import COMMAND
 from webassay.analysis.agreement import Label
-from webassay.analysis.formats import Listed
-from webassay.analysis.subset import TEXT, Procedure
+from webassay.analysis.formats import Listed, ReportFormat
+from webassay.analysis.subset import APPENDIX, TEXT, Procedure
 from webassay.benchmarks.base import Selection
 from webassay.browser.install import ensure_chromium
 from webassay.core.errors import InputError
 from webassay.core.interaction import Goal
 from webassay.core.report import Report
 from webassay.core.task import Task
+from webassay.core.verdict import Verdict
 from webassay.environments.arena import ArenaStage
+from webassay.grading.grade import Policy
 from webassay.grading.logs import GradedLog
+from webassay.grading.logs import explain as explain_rules
 from webassay.grading.reference import Difference
-from webassay.judging.batch import Plan
+from webassay.judging.batch import Plan, describe_plan
+from webassay.judging.explain import explain as explain_judge
+from webassay.judging.explain import explain_review as describe_review
+from webassay.judging.rubric import freeze
 from webassay.judging.verify import Review
+from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
 from webassay.store import Store
 from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving
 from webassay.workbench.checking import Proof
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
-from webassay.workbench.importing import Imported
+from webassay.workbench.importing import Imported, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.models import ModelOptions
@@ -45,21 +54,45 @@ from webassay.workbench.setup import OnProgress, Progress, Setup, default_cache,
 from webassay.workbench.tasks import select
 
 __all__ = [
+    "COMMAND",
+    "KINDS",
+    "PROCEDURES",
+    "ArenaStage",
+    "Difference",
     "GradeOptions",
+    "GradedLog",
+    "Imported",
+    "Label",
+    "Listed",
     "LogOptions",
     "ModelOptions",
     "PlayOptions",
+    "Policy",
     "Progress",
     "Proof",
+    "ReportFormat",
     "Selection",
     "VerifyOptions",
     "Workbench",
+    "describe_plan",
+    "describe_review",
+    "freeze",
+    "in_words",
+    "is_run",
 ]
 
 AnyPath = str | PathLike[str]
 
 ALL_TASKS = Selection()
 EVERYTHING = GradeOptions()
+
+PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
+"""How the hard subset is chosen: by the paper's text, or by its appendix."""
+
+
+def in_words(verdict: Verdict) -> str:
+    """What was expected and found, for a person to read."""
+    return explain_rules(verdict) if verdict.fingerprint.grader == playing.RULES else explain_judge(verdict)
 
 
 class Workbench:
@@ -134,6 +167,12 @@ class Workbench:
     ) -> None:
         """The embedded sites on a port of this machine, until cancelled. `users`: SITE=NAME, to be logged in."""
         await serving.serve(self.setup, port, seed, serving.read_logins(users), ready)
+
+    async def replay_model(self, script: AnyPath, *, port: int, ready: Callable[[str], None]) -> None:
+        """Stands in for a model, with scripted replies, until cancelled; `ready` hears the address."""
+        async with replaying(Script.load(Path(script)), port=port) as server:
+            ready(server.url)
+            await asyncio.Event().wait()
 
     def install_chromium(self, tell: Callable[[str], None]) -> Path:
         """Finds a Chromium or installs one; `tell` hears which commands are tried."""

@@ -1,10 +1,8 @@
 """Models, put together once for agents and judges alike."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from webassay.core.errors import InputError
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Model, Patience, Settings, assemble, cached, close, preset
 from webassay.llm.providers import connect
 from webassay.workbench.kinds import PROVIDERS
