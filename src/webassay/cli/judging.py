@@ -170,15 +170,19 @@ def _stores(paths: list[Path], out: Path | None, stack: ExitStack) -> "list[Stor
 
 
 def _import(paths: list[Path], store: "Store") -> None:
-    from webassay.importers import import_all
+    from webassay.importers.base import Importer, import_all
+    from webassay.registry import Registry, instances_of
     from webassay.store import StoreBlobs, UnitOfWork
+
+    group = "webassay.importers"
+    importers = Registry("importer", instances_of(Importer), packages=(group,), group=group)
 
     def cannot(place: Path, error: Exception) -> None:
         common.console(stderr=True).print(f"{place} is left out: {error}")
 
     with common.progress("importing") as (bar, line):
         for path in paths:
-            for trajectory in import_all(path, StoreBlobs(store), on_error=cannot):
+            for trajectory in import_all(path, StoreBlobs(store), importers, on_error=cannot):
                 bar.advance(line)
                 unit = UnitOfWork(agent=trajectory.agent.name, task_id=trajectory.task_id or trajectory.id)
                 if not store.attempts(unit.id):
