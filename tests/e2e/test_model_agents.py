@@ -17,7 +17,7 @@ from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.errors import BudgetError
 from webassay.core.trajectory import Trajectory
-from webassay.llm.client import Budget, Model, Patience, budgeted, close, limited, retrying
+from webassay.llm.client import Budget, Model, Patience, assemble, close
 from webassay.llm.providers import Price, connect
 from webassay.llm.replay import Act, ReplayServer, Script, replaying
 
@@ -38,7 +38,7 @@ async def model_for(lines: Lines, budget: Budget | None = None) -> AsyncIterator
     """Every layer that a real run has, on a real socket."""
     async with replaying(Script(lines)) as server:
         model = connect(f"openai:toy@{server.url}", env={}, price=Price(input=1.0, output=2.0))
-        yield budgeted(retrying(limited(model, concurrency=2), QUICK), budget or Budget()), server
+        yield assemble(model, budget=budget or Budget(), concurrency=2, patience=QUICK), server
         await close(model)
 
 

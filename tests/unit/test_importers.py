@@ -1,13 +1,25 @@
 """Other people's folders, made here and real ones where they are at hand."""
 
 import json
+import os
+import socket
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.unit.judging_samples import OUTSIDE, png, trajectory
 from webassay.core.errors import InputError
-from webassay.core.trajectory import MemoryBlobs
-from webassay.importers import import_all, recognise, write_online_mind2web
+from webassay.core.trajectory import MemoryBlobs, Trajectory
+from webassay.importers import base, reading
+from webassay.importers.agentrewardbench import AGENTREWARDBENCH
+from webassay.importers.base import Importer
+from webassay.importers.fara import FARA
+from webassay.importers.online_mind2web import ONLINE_MIND2WEB
+from webassay.registry import Registry, instances_of
+
+IMPORTERS = Registry("importer", instances_of(Importer), packages=("webassay.importers",), group="webassay.importers")
 
 outside = pytest.mark.skipif(not OUTSIDE.is_dir(), reason=f"the outside data is not at {OUTSIDE.name}")
 
@@ -46,10 +58,20 @@ def fara(folder, *, answer="Done.", events=2, shots=2, **final):
     return folder
 
 
-def one(path):
+def import_all(path, blobs=None, importers=IMPORTERS, **rest):
+    return base.import_all(path, blobs or MemoryBlobs(), importers, **rest)
+
+
+def one(path, **rest):
     blobs = MemoryBlobs()
-    (made,) = import_all(path, blobs)
+    (made,) = import_all(path, blobs, **rest)
+    assert Trajectory.from_json(made.to_json()) == made
     return made, blobs
+
+
+def test_every_format_is_found_and_says_what_it_is():
+    assert set(IMPORTERS.names()) == {"agentrewardbench", "fara", "online-mind2web", "webvoyager"}
+    assert all(importer.summary.endswith(".") for importer in IMPORTERS)
 
 
 # --- Online-Mind2Web ------------------------------------------------------------------------------------
@@ -74,15 +96,40 @@ def test_pictures_come_by_number_not_by_name(tmp_path):
     assert blobs.read(run.last_seen.screenshot) == png(11)
 
 
-def test_there_and_back(tmp_path):
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@given(st.data())
+def test_there_and_back(tmp_path_factory, data):
+    """Whatever the steps say, and whether or not they act, entries and pictures stay aligned."""
     blobs = MemoryBlobs()
-    run = trajectory(blobs, 3, answer="Here.")
-    write_online_mind2web(run, blobs, tmp_path / "out")
-    back, other = one(tmp_path / "out")
-    assert back.goal.instruction == run.goal.instruction and back.answer == "Here."
-    assert [step.action_text for step in back.steps] == [step.action_text for step in run.steps]
-    assert [other.read(step.seen.screenshot) for step in back.steps] == [png(0), png(1), png(2)]
-    assert other.read(back.last_seen.screenshot) == png(3)
+    said = data.draw(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
+    run = trajectory(blobs, len(said), answer=data.draw(texts))
+    steps = [
+        step.model_copy(update={"action_text": action, "thought": thought})
+        for step, (action, thought) in zip(run.steps, said, strict=True)
+    ]
+    run = run.model_copy(update={"steps": tuple(steps)})
+    folder = tmp_path_factory.mktemp("written") / "run"
+    ONLINE_MIND2WEB.write(run, blobs, folder)
+    back, other = one(folder)
+    assert (back.goal.instruction, back.answer, back.task_id) == (run.goal.instruction, run.answer, run.task_id)
+    assert [(step.action_text, step.thought) for step in back.steps] == said
+    assert [other.read(step.seen.screenshot) for step in back.steps] == [png(n) for n in range(len(said))]
+    assert other.read(back.last_seen.screenshot) == png(len(said))
+
+
+def test_nothing_is_written_over(tmp_path):
+    blobs = MemoryBlobs()
+    ONLINE_MIND2WEB.write(trajectory(blobs, 3), blobs, tmp_path / "run")
+    with pytest.raises(InputError, match="already holds"):
+        ONLINE_MIND2WEB.write(trajectory(blobs, 1), blobs, tmp_path / "run")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        ONLINE_MIND2WEB.write(trajectory(blobs, 1), blobs, tmp_path / "file" / "run")
+
+
+# --- ids ------------------------------------------------------------------------------------------------
 
 
 def test_the_same_folder_is_the_same_trajectory_anywhere(tmp_path):
@@ -90,6 +137,34 @@ def test_the_same_folder_is_the_same_trajectory_anywhere(tmp_path):
     second, _ = one(mind2web(tmp_path / "two" / "abc"))
     changed, _ = one(mind2web(tmp_path / "three" / "abc", final_result_response="Other."))
     assert first.id == second.id != changed.id
+
+
+def test_runs_that_do_not_differ_in_a_byte_are_still_two(tmp_path):
+    """Two models that both failed at once on the same task, told apart by their folders alone."""
+    for place in ("data/gpt/abc", "data/claude/abc", "data/claude/again/abc"):
+        mind2web(tmp_path / place)
+    together = [run.id for run in import_all(tmp_path / "data")]
+    assert len(set(together)) == 3
+    apart = [run.id for name in ("gpt", "claude") for run in import_all(tmp_path / "data" / name)]
+    assert len(set(apart)) == 3
+    (tmp_path / "data").rename(tmp_path / "moved")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "moved").rename(tmp_path / "elsewhere" / "data")
+    assert [run.id for run in import_all(tmp_path / "elsewhere" / "data")] == together
+
+
+def test_a_folder_is_named_alike_from_inside_and_from_outside(tmp_path, monkeypatch):
+    folder = mind2web(tmp_path / "abc")
+    monkeypatch.chdir(folder)
+    assert one(Path())[0].id == one(folder)[0].id
+
+
+@given(texts)
+def test_an_id_is_short_plain_text(task):
+    run = trajectory(MemoryBlobs(), 1).model_copy(update={"task_id": task * 50, "source": "fara"})
+    named = base.with_id(run, "place").id
+    assert len(named) < 100 and named.isascii() and not set(named) & set("/\\ \n[]")
+    assert base.with_id(run, "place").id == named != base.with_id(run, "other").id
 
 
 # --- Fara -----------------------------------------------------------------------------------------------
@@ -203,15 +278,163 @@ def test_one_bad_trajectory_does_not_stop_the_others(tmp_path):
         mind2web(tmp_path / name)
     (tmp_path / "b" / "result.json").write_text("{")
     told = []
-    made = list(import_all(tmp_path, MemoryBlobs(), on_error=lambda place, error: told.append(place.name)))
+    made = list(import_all(tmp_path, on_error=lambda place, error: told.append(place.name)))
     assert [run.provenance["folder"] for run in made] == ["a", "c"] and told == ["b"]
+    (tmp_path / "a").rename(tmp_path / "d")
+    with pytest.raises(InputError, match="not JSON"):
+        list(import_all(tmp_path))
+
+
+def test_an_importer_that_breaks_breaks_its_own_item_only(tmp_path):
+    def read(place, blobs):
+        if place.name == "a":
+            raise KeyError("oops")
+        run = ONLINE_MIND2WEB.read(place, blobs)
+        return run.model_copy(update={"answer": "\ud800"}) if place.name == "b" else run
+
+    theirs = Importer("theirs", "x", ONLINE_MIND2WEB.recognises, read)
+    for name in ("a", "b", "c"):
+        mind2web(tmp_path / name)
+    told = []
+    made = list(import_all(tmp_path, importers=[theirs], on_error=lambda place, error: told.append(str(error))))
+    assert [run.provenance["folder"] for run in made] == ["c"]
+    assert ["as theirs" in said for said in told] == [True, True] and "oops" in told[0] and "surrogates" in told[1]
 
 
 def test_nothing_found_is_said(tmp_path):
     with pytest.raises(InputError, match="No trajectory"):
-        list(import_all(tmp_path, MemoryBlobs()))
+        list(import_all(tmp_path))
     with pytest.raises(InputError, match="does not exist"):
-        list(import_all(tmp_path / "nowhere", MemoryBlobs()))
+        list(import_all(tmp_path / "nowhere"))
+
+
+def test_a_folder_that_two_formats_claim_is_not_guessed(tmp_path):
+    folder = mind2web(tmp_path / "abc")
+    (folder / "web_surfer.log").write_text("")
+    with pytest.raises(InputError, match="could be fara or online-mind2web"):
+        one(folder)
+    assert one(folder, format="online-mind2web")[0].source == "online-mind2web"
+    with pytest.raises(InputError, match="no import format 'nothing'"):
+        one(folder, format="nothing")
+
+
+def test_a_file_named_with_its_format_is_read_even_if_it_is_not_recognised(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"note": "x" * 5000, "goal": "What is it?", "steps": []}))
+    with pytest.raises(InputError, match="No trajectory"):
+        one(path)
+    assert one(path, format="agentrewardbench")[0].goal.instruction == "What is it?"
+
+
+# --- hostile input --------------------------------------------------------------------------------------
+
+
+def test_half_characters_are_made_whole(tmp_path):
+    folder = mind2web(tmp_path / "abc", final_result_response="pair \ud83d\ude00, half \ud800.", task="Open \udc80.")
+    assert "\\ud800" in (folder / "result.json").read_text()
+    run, _ = one(folder)
+    assert run.answer == "pair 😀, half �." and run.goal.instruction == "Open �."
+
+
+def test_a_half_character_in_an_action_is_made_whole(tmp_path):
+    path = tmp_path / "webarena.1.json"
+    steps = [{"action": "send_msg_to_user('\\ud800')", "axtree": "a \ud800 b"}]
+    path.write_text(json.dumps({"benchmark": "webarena", "goal": "g", "steps": steps}))
+    run, blobs = one(path)
+    assert run.answer == "�" and blobs.read(run.steps[0].seen.tree).decode() == "a � b"
+
+
+def test_a_text_without_end_is_cut_and_says_so(tmp_path, monkeypatch):
+    run, _ = one(mind2web(tmp_path / "abc", final_result_response="x" * 4_000_001))
+    assert run.answer.endswith("[cut: 4,000,001 characters, 4,000,000 kept]")
+
+
+def test_a_folder_whose_name_is_not_text(tmp_path):
+    names = (b"a\xff", b"a\xfe")
+    for name in names:
+        mind2web(tmp_path / os.fsdecode(name), task_id=None)
+    runs = list(import_all(tmp_path))
+    assert [run.provenance["folder"] for run in runs] == ["a�", "a�"]
+    assert len({run.id for run in runs}) == 2
+    (tmp_path / os.fsdecode(names[0]) / "result.json").write_text("{")
+    with pytest.raises(InputError, match="not JSON") as error:
+        list(import_all(tmp_path))
+    str(error.value).encode()
+
+
+def test_names_that_look_like_patterns_or_markup_are_only_names(tmp_path):
+    run, _ = one(fara(tmp_path / "[" / "x]" / "*"))
+    assert run.provenance["folder"] == "*"
+    (tmp_path / "[" / "x]" / "*" / "task_data.json").write_text("{}")
+    with pytest.raises(InputError, match=r"\[/x\]/\*: the text of the task is missing"):
+        one(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["screen\0shot.png", "x" * 5000, "loop.png", "pipe.png", "socket.png", "/dev/zero"])
+def test_what_is_not_a_plain_file_is_refused_and_does_not_hang(tmp_path, name, monkeypatch):
+    folder = fara(tmp_path / "run", screenshots=[name])
+    (folder / "loop.png").symlink_to("loop.png")
+    os.mkfifo(folder / "pipe.png")
+    monkeypatch.chdir(folder)  # the name of a socket must be short
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.png")
+        with pytest.raises(InputError, match=r"usable path|regular file|cannot be read|is missing"):
+            one(folder)
+
+
+def test_pipes_and_devices_are_not_searched(tmp_path):
+    mind2web(tmp_path / "abc")
+    os.mkfifo(tmp_path / "pipe.json")
+    os.mkfifo(tmp_path / "web_surfer.log")
+    (tmp_path / "null.json").symlink_to("/dev/zero")
+    assert one(tmp_path)[0].task_id == "abc"
+    with pytest.raises(InputError, match="neither a folder nor a regular file"):
+        list(import_all(tmp_path / "pipe.json", format="agentrewardbench"))
+
+
+@pytest.mark.parametrize("link", ["result.json", "trajectory", "trajectory/0_full_screenshot.png"])
+def test_a_link_that_leads_outside_is_refused(tmp_path, link):
+    folder = mind2web(tmp_path / "data" / "abc")
+    outside_of_it = tmp_path / "outside"
+    (folder / link).rename(outside_of_it)
+    (folder / link).symlink_to(outside_of_it)
+    with pytest.raises(InputError, match="leads out of the folder"):
+        one(folder)
+
+
+def test_a_link_inside_the_folder_is_followed_and_one_in_the_search_is_not(tmp_path):
+    folder = mind2web(tmp_path / "data" / "abc")
+    (folder / "result.json").rename(folder / "real.json")
+    (folder / "result.json").symlink_to("real.json")
+    (tmp_path / "data" / "again").symlink_to(folder)
+    (tmp_path / "data" / "up").symlink_to(tmp_path)
+    assert one(tmp_path / "data")[0].task_id == "abc"
+
+
+def test_folders_may_be_nested_more_deeply_than_calls(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folders = [Path(*["d"] * depth) for depth in range(1, 1050)]
+    for folder in folders:
+        folder.mkdir()
+    with pytest.raises(InputError, match="No trajectory"):
+        list(import_all(tmp_path))
+    for folder in reversed(folders):  # what clears the temporary folders does recurse
+        folder.rmdir()
+
+
+def test_recognising_reads_the_first_bytes_only(tmp_path, monkeypatch):
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.write(b'{"benchmark": "webarena", "goal": "g", "steps": [')
+        file.truncate(10 * 2**30)  # sparse: it takes no room
+    read = []
+    monkeypatch.setattr(
+        reading, "_bytes", lambda *args, _real=reading._bytes, **named: read.append(_real(*args, **named)) or read[-1]
+    )
+    assert AGENTREWARDBENCH.recognises(path)
+    assert [len(data) for data in read] == [4000]
+    with pytest.raises(InputError, match="larger than 256 MB"):
+        one(path)
 
 
 # --- the real ones --------------------------------------------------------------------------------------
@@ -228,7 +451,7 @@ def test_a_real_online_mind2web_trajectory():
 @pytest.mark.external
 @outside
 def test_a_real_fara_trajectory():
-    assert recognise(OUTSIDE / "fara-example") == "fara"
+    assert [each.name for each in IMPORTERS if each.recognises(OUTSIDE / "fara-example")] == [FARA.name]
     run, _ = one(OUTSIDE / "fara-example")
     assert run.task_id == "alltrails_find_23" and run.ending.kind == "answered"
     assert [step.info["action"] for step in run.steps][-1] == "stop_and_answer_question"

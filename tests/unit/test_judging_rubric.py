@@ -7,7 +7,8 @@ import pytest
 from tests.unit.judging_samples import OUTSIDE, ByStage, criteria_in, frames_in, goal, golden, replies_of
 from webassay.core.errors import InputError
 from webassay.core.trajectory import MemoryBlobs
-from webassay.importers import import_all
+from webassay.importers.base import import_all
+from webassay.importers.fara import FARA
 from webassay.judging.evidence import group
 from webassay.judging.explain import explain_review
 from webassay.judging.inquiry import PROFILES
@@ -171,7 +172,7 @@ async def test_the_released_verifier_s_own_intermediates_lead_to_its_own_verdict
         return {"reasoning": "", "has_failure": False, "failure_points": []}
 
     blobs = MemoryBlobs()
-    (run,) = import_all(EXAMPLE, blobs)
+    (run,) = import_all(EXAMPLE, blobs, [FARA])
     model = ByStage(answer)
     desk = VerifierResources(rubric=Rubric.from_foreign({"items": items}))
     profile = PROFILES["released"].with_changes(critical_points=False, validity=False)

@@ -21,15 +21,22 @@ from webassay.llm.client import (
     Question,
     Reply,
     Settings,
+    Unavailable,
     UnusableReply,
     add_usage,
     ask_json,
+    assemble,
     budgeted,
     cached,
+    close,
     configured,
+    for_trial,
     limited,
+    model_of,
     preset,
     read_json,
+    reply_from_json,
+    reply_to_json,
     request_hash,
     retrying,
 )
@@ -91,7 +98,7 @@ async def test_retry_after_is_honoured_to_the_second() -> None:
 async def test_retries_are_bounded_by_number() -> None:
     naps = Naps()
     model = Scripted.of([Act(status=500, times=99)])
-    with pytest.raises(ModelError, match="asked 3 times"):
+    with pytest.raises(ModelError, match="after 3 attempts"):
         await retrying(model, Patience(attempts=3, sleep=naps)).ask(HELLO)
     assert len(model.asked) == 3
 
@@ -99,7 +106,7 @@ async def test_retries_are_bounded_by_number() -> None:
 async def test_retries_are_bounded_by_time_and_never_sleep_for_nothing() -> None:
     naps = Naps()
     model = Scripted.of([Act(status=429, retry_after=4000, times=99)])
-    with pytest.raises(ModelError, match="asked 1 times over 0 s"):
+    with pytest.raises(ModelError, match="after 1 attempt and 0 s of waiting"):
         await retrying(model, Patience(sleep=naps)).ask(HELLO)
     assert naps.taken == []
 
@@ -117,18 +124,15 @@ async def test_what_will_never_work_is_not_tried_again() -> None:
 async def test_no_more_questions_at_once_than_allowed() -> None:
     now, most = 0, 0
 
-    class Counting:
-        name = "counting"
+    async def count(question: Question) -> Reply:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0)
+        now -= 1
+        return Reply("ok")
 
-        async def ask(self, messages: Any, **rest: Any) -> Reply:
-            nonlocal now, most
-            now += 1
-            most = max(most, now)
-            await asyncio.sleep(0)
-            now -= 1
-            return Reply("ok")
-
-    model = limited(Counting(), concurrency=3)
+    model = limited(model_of("counting", count), concurrency=3)
     await asyncio.gather(*(model.ask(HELLO) for _ in range(12)))
     assert most == 3
 
@@ -228,10 +232,101 @@ async def test_anything_that_could_change_the_answer_is_another_entry(tmp_path: 
     assert (await model.ask(question.pop("messages"), **question)).text == "two"
 
 
-async def test_trials_do_not_share_answers(tmp_path: Path) -> None:
-    inner = Scripted.of(["one", "two"])
-    assert (await cached(inner, tmp_path, salt="trial 1").ask(HELLO)).text == "one"
-    assert (await cached(inner, tmp_path, salt="trial 2").ask(HELLO)).text == "two"
+async def test_trials_do_not_share_answers_and_the_first_one_reads_old_caches(tmp_path: Path) -> None:
+    inner = Scripted.of(["one", "two", "three"])
+    await cached(inner, tmp_path).ask(HELLO)
+    model = assemble(inner, folder=tmp_path, budget=Budget(calls=2))
+    said = [(await for_trial(model, trial).ask(HELLO)).text for trial in (0, 1, 2, 1, 0)]
+    assert said == ["one", "two", "three", "two", "one"]
+    assert len(inner.asked) == 3
+    with pytest.raises(BudgetError):  # the budget is shared by all trials
+        await for_trial(model, 3).ask(HELLO)
+
+
+async def test_a_salt_is_never_lost_silently(tmp_path: Path) -> None:
+    bare = Scripted.of(["one"])
+    assert for_trial(bare, 2) is bare
+    with pytest.raises(TypeError, match="before anything is wrapped"):
+        for_trial(configured(cached(bare, tmp_path), Settings(seed=1)), 2)
+
+
+# --- all of it --------------------------------------------------------------------------------------------
+
+
+async def test_the_stack_is_in_the_right_order(tmp_path: Path) -> None:
+    naps, budget = Naps(), Budget(usd=0.5)
+    inner = Scripted.of([Act(status=503), priced(0.5)])
+    model = assemble(inner, folder=tmp_path, budget=budget, concurrency=1, patience=Patience(sleep=naps))
+    first, second = [await model.ask(HELLO) for _ in range(2)]
+    # One failure and one answer: retried, charged once, and free the second time, even when the money is gone.
+    assert (first.raw["attempts"], len(naps.taken), budget.spent.cost_usd) == (2, 1, 0.5)
+    assert (second.cached, len(inner.asked)) == (True, 2)
+    with pytest.raises(BudgetError):
+        await model.ask([Message.user("another")])
+
+
+async def test_waiting_for_a_retry_keeps_nobody_from_asking() -> None:
+    """With one slot, a question that waits lets the next one through."""
+    order: list[str] = []
+    waits = asyncio.Event()
+
+    async def answer(question: Question) -> Reply:
+        order.append(question.messages[0].text)
+        if order == ["slow"]:
+            raise Unavailable("busy")
+        return Reply("ok")
+
+    async def sleep(seconds: float) -> None:
+        await waits.wait()
+
+    model = assemble(model_of("m", answer), concurrency=1, patience=Patience(sleep=sleep))
+    slow = asyncio.create_task(model.ask([Message.user("slow")]))
+    await asyncio.sleep(0)
+    await model.ask([Message.user("quick")])
+    waits.set()
+    await slow
+    assert order == ["slow", "quick", "slow"]
+
+
+async def test_without_a_folder_there_is_no_cache() -> None:
+    model = assemble(Scripted.of(["one", "two"]))
+    assert [(await model.ask(HELLO)).text for _ in range(2)] == ["one", "two"]
+
+
+async def test_closing_reaches_the_model_under_all_wrappers(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Open(Scripted):
+        async def close(self) -> None:
+            closed.append(self.name)
+
+    await close(configured(assemble(Open.of([]), folder=tmp_path, budget=Budget()), Settings(seed=1)))
+    assert closed == ["scripted"]
+
+
+async def test_a_question_is_kept_as_it_was_asked() -> None:
+    model, talk = Scripted.of(["a", "b"]), [Message.user("one")]
+    await model.ask(talk)
+    talk.append(Message.user("two"))
+    await model.ask(talk)
+    assert [len(question.messages) for question in model.asked] == [1, 2]
+
+
+# --- replies ----------------------------------------------------------------------------------------------
+
+
+@given(st.text(st.characters(), max_size=20), st.text(st.characters(), max_size=20))
+def test_a_reply_can_always_be_stored(text: str, thinking: str) -> None:
+    reply = Reply(text, raw={"thinking": thinking, "number": float("nan")})
+    again = reply_from_json(json.loads(json.dumps(reply_to_json(reply), ensure_ascii=False).encode()))
+    assert again == reply
+    if text.isascii():
+        assert reply.text == text
+
+
+def test_a_reply_is_bounded_and_joined() -> None:
+    assert Reply("\ud83d\ude00 \ud800").text == "😀 �"
+    assert Reply("x" * 5_000_000).text.endswith("[cut: 5,000,000 characters, 4,000,000 kept]")
 
 
 async def test_a_torn_cache_entry_is_asked_again(tmp_path: Path) -> None:

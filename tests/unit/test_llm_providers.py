@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from webassay.core.errors import Fault, InputError, ModelError
-from webassay.llm import providers
+from webassay.llm import hosted
 from webassay.llm.client import Image, Message, Model, Patience, Reply, Settings, Unavailable, close, retrying
-from webassay.llm.providers import Price, connect
+from webassay.llm.providers import PROVIDERS, Price, Provider, connect
 from webassay.llm.replay import Act, Recorded, ReplayServer, Script, Scripted, recording, replaying, talk_hash
+from webassay.registry import Registry, instances_of
 
 KEY = "sk-very-secret-0123456789"
 TALK = [
@@ -68,7 +69,7 @@ async def test_a_price_of_ones_own_is_used() -> None:
 async def test_known_models_have_a_price(monkeypatch: pytest.MonkeyPatch) -> None:
     act = Act(text="x", usage={"calls": 1, "input_tokens": 1_000_000, "output_tokens": 0})  # type: ignore[arg-type]
     async with replaying(Script([act, act])) as server:
-        monkeypatch.setattr(providers, "OPENAI_URL", server.url)
+        monkeypatch.setattr(hosted, "OPENAI_URL", server.url)
         for name, priced in (("gpt-4o", True), ("a-model-nobody-knows", False)):
             model = connect(f"openai:{name}", env={"OPENAI_API_KEY": KEY})
             reply = await model.ask(TALK)
@@ -176,16 +177,18 @@ async def test_openais_key_goes_to_openai_only(monkeypatch: pytest.MonkeyPatch) 
     ("spec", "told"),
     [
         ("gpt-5", "which model"),
-        ("nobody:x", "which model"),
+        ("nobody:x", "no model provider 'nobody'"),
         ("openai:", "which model"),
         ("openai:gpt-5", "OPENAI_API_KEY"),
         ("anthropic:claude", "ANTHROPIC_API_KEY"),
         ("google:gemini-2.5-pro", "GOOGLE_API_KEY"),
-        ("azure:deployment", "needs an address"),
+        ("azure:deployment", "an address"),
+        ("openai:@http://127.0.0.1/v1", "which model"),
         ("azure:deployment@https://x.openai.azure.com", "AZURE_OPENAI_API_KEY"),
-        ("openai:toy@localhost:80", "not an address"),
-        ("openai:toy@http://user:pw@host/v1", "must not hold a key"),
-        ("openai:toy@http://host/v1?api-key=1", "must not hold a key"),
+        ("openai:toy@localhost:80", "not the address"),
+        ("openai:toy@http://[", "not the address"),
+        ("openai:toy@http://user:pw@host/v1", "must not contain a key"),
+        ("openai:toy@http://host/v1?api-key=1", "must not contain a key"),
         ("python:no_such_module_here:make", "no_such_module_here"),
         ("recorded:no-such-file.jsonl", "Cannot read"),
     ],
@@ -214,6 +217,40 @@ def test_a_model_of_ones_own_is_one_flag(monkeypatch: pytest.MonkeyPatch) -> Non
     assert connect("python:their_models:make", env={}).name == "theirs"
     with pytest.raises(InputError, match="does not return a model"):
         connect("python:their_models:wrong", env={})
+
+
+async def test_what_breaks_in_ones_own_model_is_the_models_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        name = "broken"
+
+        async def ask(self, messages: Any, **wishes: Any) -> Reply:
+            raise ConnectionError("no route")
+
+    module = types.ModuleType("their_models")
+    module.Broken = Broken  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "their_models", module)
+    with pytest.raises(ModelError, match="asking broken: no route"):
+        await connect("python:their_models:Broken", env={}).ask(TALK)
+
+
+def test_every_provider_describes_itself() -> None:
+    found = Registry("provider", instances_of(Provider), packages=("webassay.llm",), group="webassay.providers")
+    assert set(found.names()) == {provider.name for provider in PROVIDERS}
+    assert set(found.names()) == {"openai", "azure", "anthropic", "google", "python", "recorded"}
+    assert all(text.endswith(".") for text in found.summaries().values())
+    assert {provider.name for provider in PROVIDERS if not provider.keys} == {"python", "recorded"}
+    assert connect("openai:gpt-5", env={"OPENAI_API_KEY": KEY}, find=found.get).name == "openai:gpt-5"
+    with pytest.raises(InputError, match="Did you mean openai"):
+        connect("opanai:gpt-5", env={}, find=found.get)
+
+
+async def test_a_provider_of_somebody_elses() -> None:
+    def theirs(rest: str, env: Any, price: Price | None) -> Model:
+        return Scripted.of([f"{rest} with {env['THEIR_KEY']} at {price}"], name=f"theirs:{rest}")
+
+    provider = Provider("theirs", "Theirs.", theirs, ("THEIR_KEY",))
+    model = connect("theirs:small:v2", env={"THEIR_KEY": "k"}, price=Price(1, 2), find={"theirs": provider}.__getitem__)
+    assert (await model.ask(TALK)).text == "small:v2 with k at Price(input=1, output=2)"
 
 
 # --- scripts and recordings -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from webassay.core.errors import ActionError
 from webassay.core.record import Json, Record
+from webassay.core.text import well_formed
 
 GOAL_VERSION = 1
 
@@ -292,7 +293,7 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
     if p.kind == "id" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if p.kind in ("id", "text") and isinstance(value, str):
-        return value
+        return well_formed(value)  # an escape such as '\\ud800' makes text that no file can hold
     if p.kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
         if abs(value) > 1_000_000 or value != value:
             raise ActionError(f"{action}: {p.name} is out of range: {value!r}.")
@@ -303,9 +304,9 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
         return value
     if p.kind == "texts":
         if isinstance(value, str):
-            return [value]
+            return [well_formed(value)]
         if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-            return list(value)
+            return [well_formed(item) for item in value]
     wanted = {
         "id": "an element id in quotes",
         "text": "text in quotes",
@@ -453,6 +454,10 @@ class Decision:
     @classmethod
     def answer(cls, text: str, **rest: Any) -> Self:
         return cls(actions=(Action.of("send_msg_to_user", text),), **rest)
+
+
+Walk = Generator[Action, Observation, Json]
+"""A reference solution under way: yields actions, is sent observations, returns the response."""
 
 
 # --- what the agent answers ----------------------------------------------------------------------------

@@ -1,12 +1,12 @@
-"""How anything here asks a language model: one small protocol, and what can be wrapped around it.
+"""How agents and judges ask a language model: one small protocol, and the wrappers around it.
 
-A `Model` answers one conversation. Retries, limits, the spend cap and the cache are wrappers that are
-models themselves, so that whoever asks (an agent, a judge) knows nothing of them:
+A `Model` answers one conversation. Retries, limits, the spend cap and the cache are wrappers that are models
+themselves, so agents and judges never see them. `assemble` puts them in the right order:
 
-    model = cached(budgeted(retrying(limited(connect("openai:gpt-5"), concurrency=4)), budget), folder)
+    model = assemble(connect("openai:gpt-5"), folder=replies, budget=Budget(usd=5), concurrency=4)
 
-Errors: `Unavailable` means not now (worth another try), `ModelError` means no, `BudgetError` means that
-the money is gone. None of them ever holds a key: `llm.providers` sees to that where the keys are.
+Errors: `Unavailable` means not now (worth another try), `ModelError` means no, `BudgetError` means the money is spent.
+None of them ever contains a key: `llm.hosted` removes it where the key is used.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ import jsonschema_rs
 from webassay.core.errors import BudgetError, InputError, ModelError
 from webassay.core.interaction import Usage
 from webassay.core.record import content_hash
+from webassay.core.text import capped, well_formed_json
 
 Role = Literal["system", "user", "assistant"]
 Sleep = Callable[[float], Awaitable[None]]
@@ -75,7 +76,7 @@ class Settings:
     stop: tuple[str, ...] = ()
 
     def over(self, base: "Settings") -> "Settings":
-        """These settings, and those of `base` wherever none is set here."""
+        """These settings, with those of `base` where nothing is set here."""
         mine = {key: value for key, value in asdict(self).items() if value not in (None, ())}
         return replace(base, **mine)
 
@@ -95,8 +96,8 @@ PRESETS: Mapping[str, Settings] = {
     "occam/gpt-5": Settings(reasoning_effort="medium"),
 }
 """WebChoreArena's appendix E.2, by agent and model. Where the paper says "the default", nothing is sent: reasoning
-models refuse to be told the temperature that they have anyway. It switches Claude Sonnet 4's thinking on without
-naming a budget; `medium` is our reading."""
+models reject even their own default temperature. The paper turns on Claude Sonnet 4's thinking without naming a budget;
+`medium` is our reading."""
 
 
 def preset(name: str) -> Settings:
@@ -112,19 +113,25 @@ ONE_CALL = Usage(calls=1)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
+    """Text and `raw` are well-formed and bounded from the start, wherever the reply came from."""
+
     text: str
     usage: Usage = ONE_CALL
     finish_reason: str = "stop"
     """`stop`, `length` (cut at max_tokens), `filter`, or the provider's own word."""
     cached: bool = False
     raw: Mapping[str, Any] = field(default_factory=dict)
-    """What else the provider told: its own id of the model, the reasoning where it is shown. JSON only."""
+    """What else the provider returned: its own name for the model, visible reasoning. JSON only."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", capped(self.text))
+        object.__setattr__(self, "raw", well_formed_json(self.raw))
 
 
 class Model(Protocol):
     @property
     def name(self) -> str:
-        """As it is recorded: provider and model, never a key."""
+        """Provider and model, as recorded; never a key."""
         ...
 
     async def ask(
@@ -135,12 +142,63 @@ class Model(Protocol):
         settings: Settings = PROVIDERS_CHOICE,
         purpose: str = "",
     ) -> Reply:
-        """`schema` asks for JSON of that form; `purpose` says what for, in a word, for the books."""
+        """`schema` asks for JSON of that form; `purpose` is one word for the records: what the answer is for."""
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The arguments of `Model.ask` as one value."""
+
+    messages: Sequence[Message]
+    schema: Mapping[str, Any] | None
+    settings: Settings
+    purpose: str
+
+    async def put_to(self, model: Model) -> Reply:
+        return await model.ask(self.messages, schema=self.schema, settings=self.settings, purpose=self.purpose)
+
+
+class Answering:
+    """Base of models that take each question as one value: a subclass has a `name` and defines `answer`."""
+
+    __slots__ = ()
+
+    async def answer(self, question: Question) -> Reply:
+        raise NotImplementedError
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        settings: Settings = PROVIDERS_CHOICE,
+        purpose: str = "",
+    ) -> Reply:
+        # A copy, because callers extend their list as the conversation goes on.
+        return await self.answer(Question(tuple(messages), schema, settings, purpose))
+
+
+Answer = Callable[[Question], Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Function(Answering):
+    name: str
+    function: Answer
+    inner: Model | None = None
+
+    async def answer(self, question: Question) -> Reply:
+        return await self.function(question)
+
+
+def model_of(name: str, answer: Answer, *, inner: Model | None = None) -> Model:
+    """A model made of a function. `inner` is the model it wraps, if any, so that `close` reaches it."""
+    return _Function(name, answer, inner)
+
+
 class Unavailable(ModelError):
-    """Not now, and it is worth trying again: over the rate, overloaded, connection cut."""
+    """Not now, but worth another try: rate limit, overload, lost connection."""
 
     def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -148,7 +206,7 @@ class Unavailable(ModelError):
 
 
 class UnusableReply(ModelError):
-    """The model answered, but never in the form that was asked for; the replies are kept as evidence."""
+    """The model answered, but never in the requested form; the replies are kept as evidence."""
 
     def __init__(self, message: str, replies: Sequence[Reply]) -> None:
         super().__init__(message)
@@ -156,7 +214,7 @@ class UnusableReply(ModelError):
 
 
 def add_usage(items: Sequence[Usage]) -> Usage:
-    """The sum; the cost is unknown as soon as one is."""
+    """The sum; one unknown cost makes the total unknown."""
     costs = [item.cost_usd for item in items]
     return Usage(
         calls=sum(item.calls for item in items),
@@ -170,21 +228,8 @@ def add_usage(items: Sequence[Usage]) -> Usage:
 # --- wrappers -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What `Model.ask` was given, as one value."""
-
-    messages: Sequence[Message]
-    schema: Mapping[str, Any] | None
-    settings: Settings
-    purpose: str
-
-    async def put_to(self, model: Model) -> Reply:
-        return await model.ask(self.messages, schema=self.schema, settings=self.settings, purpose=self.purpose)
-
-
 def request_hash(model: str, question: Question) -> str:
-    """Of everything that decides the answer; a picture counts by its own hash."""
+    """A hash of everything that affects the answer; pictures are represented by their own hash."""
 
     def key(part: str | Image) -> Any:
         if isinstance(part, str):
@@ -202,33 +247,13 @@ def request_hash(model: str, question: Question) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrapped:
-    inner: Model
-    around: Callable[[Question], Awaitable[Reply]]
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        settings: Settings = PROVIDERS_CHOICE,
-        purpose: str = "",
-    ) -> Reply:
-        return await self.around(Question(messages, schema, settings, purpose))
-
-
 @runtime_checkable
 class _Closing(Protocol):
     async def close(self) -> None: ...
 
 
 async def close(model: Model) -> None:
-    """Lets go of the connections of whatever lies under the wrappers."""
+    """Closes the connections of the model under all the wrappers."""
     while (inner := getattr(model, "inner", None)) is not None:
         model = inner
     if isinstance(model, _Closing):
@@ -236,17 +261,17 @@ async def close(model: Model) -> None:
 
 
 def configured(model: Model, defaults: Settings) -> Model:
-    """`defaults` wherever whoever asks sets nothing."""
+    """Uses `defaults` for settings the caller leaves unset."""
 
     async def ask(question: Question) -> Reply:
         return await replace(question, settings=question.settings.over(defaults)).put_to(model)
 
-    return _Wrapped(model, ask)
+    return model_of(model.name, ask, inner=model)
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a model that is not available is waited for. Both bounds hold."""
+    """How long to wait for an unavailable model. Both bounds apply."""
 
     attempts: int = 8
     seconds: float = 1800.0
@@ -259,7 +284,7 @@ HALF_AN_HOUR = Patience()
 
 
 def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
-    """Asks again, after a wait that doubles, or as long as the provider says (Retry-After)."""
+    """Asks again after a wait that doubles each time, or for as long as the provider says (Retry-After)."""
 
     async def ask(question: Question) -> Reply:
         waited = 0.0
@@ -270,11 +295,12 @@ def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
             except Unavailable as error:
                 wait = error.retry_after
                 if wait is None:
-                    # Jitter keeps a fleet of episodes from knocking in step.
+                    # Jitter keeps parallel episodes from retrying in lockstep.
                     wait = min(patience.first * 2 ** (attempt - 1), patience.ceiling) * random.uniform(0.5, 1.0)
                 if attempt >= patience.attempts or waited + wait > patience.seconds:
                     raise ModelError(
-                        f"{model.name} is not available: asked {attempt} times over {waited:.0f} s. Last: {error}"
+                        f"{model.name} is not available: gave up after {attempt} "
+                        f"{'attempt' if attempt == 1 else 'attempts'} and {waited:.0f} s of waiting. Last: {error}"
                     ) from None
                 waited += wait
                 attempt += 1
@@ -282,15 +308,15 @@ def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
             else:
                 return replace(reply, raw={**reply.raw, "attempts": attempt}) if attempt > 1 else reply
 
-    return _Wrapped(model, ask)
+    return model_of(model.name, ask, inner=model)
 
 
 def limited(
     model: Model, *, concurrency: int | None = None, per_minute: float | None = None, sleep: Sleep = asyncio.sleep
 ) -> Model:
-    """At most so many questions at once, and so many a minute, evenly spaced."""
+    """At most this many questions at once, and this many per minute, evenly spaced."""
     if (concurrency is not None and concurrency < 1) or (per_minute is not None and per_minute <= 0):
-        raise InputError("The limits of a model must be above zero.")
+        raise InputError("A model's limits must be above zero.")
     gate = asyncio.Semaphore(concurrency) if concurrency else nullcontext()
     spacing = 60.0 / per_minute if per_minute else 0.0
     next_start = 0.0
@@ -305,12 +331,12 @@ def limited(
                 await sleep(start - now)
             return await question.put_to(model)
 
-    return _Wrapped(model, ask)
+    return model_of(model.name, ask, inner=model)
 
 
 @dataclass(slots=True)
 class Budget:
-    """Shared by everything that one run asks. Checked before each question, charged after each answer."""
+    """Shared by all questions of one run. Checked before each question, charged after each answer."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -318,11 +344,12 @@ class Budget:
     spent: Usage = NOTHING_SPENT
     under_way: int = 0
     dearest: float = 0.0
-    """The dearest call so far: what each call under way is taken to cost, so that many at once keep the cap."""
+    """The most expensive call so far. Each call under way is assumed to cost this much, so that parallel calls cannot
+    overrun the cap."""
 
     def check(self) -> None:
         spent = self.spent
-        hint = "Raise the cap and resume; what is finished is kept."
+        hint = "Raise the cap and resume; finished work is kept."
         if self.usd is not None and (spent.cost_usd or 0.0) + self.under_way * self.dearest >= self.usd:
             raise BudgetError(
                 f"The spend cap of ${self.usd:g} is reached (${spent.cost_usd or 0.0:.4f} spent).", hint=hint
@@ -337,7 +364,7 @@ class Budget:
         self.spent = add_usage([self.spent, usage])
         if self.usd is not None and self.spent.cost_usd is None:
             raise BudgetError(
-                "There is a spend cap, but what a call costs is not known for this model.",
+                "There is a spend cap, but the price of this model is not known.",
                 hint="Give its price, or cap tokens or calls instead.",
             )
 
@@ -354,38 +381,86 @@ def budgeted(model: Model, budget: Budget) -> Model:
             budget.charge(reply.usage)
         return reply
 
-    return _Wrapped(model, ask)
+    return model_of(model.name, ask, inner=model)
 
 
-def cached(model: Model, folder: Path, *, salt: str = "") -> Model:
-    """The same question gets the same answer, from disk, at no cost.
+@dataclass(frozen=True, slots=True)
+class _Cached(Answering):
+    inner: Model
+    folder: Path
+    salt: str
 
-    What counts as the same: model, messages, schema, settings, purpose and `salt`. Whoever wants several
-    samples of one question gives each another seed or purpose; repeated trials of a task differ by salt.
-    """
+    @property
+    def name(self) -> str:
+        return self.inner.name
 
-    async def ask(question: Question) -> Reply:
-        key = request_hash(model.name, replace(question, purpose=f"{salt}\n{question.purpose}"))
+    async def answer(self, question: Question) -> Reply:
+        key = request_hash(self.name, replace(question, purpose=f"{self.salt}\n{question.purpose}"))
         key = key.removeprefix("sha256:")
-        path = folder / key[:2] / f"{key}.json"
+        path = self.folder / key[:2] / f"{key}.json"
         known = _read_reply(path)
         if known is not None:
             return known
-        reply = await question.put_to(model)
+        reply = await question.put_to(self.inner)
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}.{id(reply)}.tmp")
         draft.write_text(json.dumps(reply_to_json(reply), indent=1), encoding="utf-8")
         draft.replace(path)
         return reply
 
-    return _Wrapped(model, ask)
+
+def cached(model: Model, folder: Path, *, salt: str = "") -> Model:
+    """The same question gets the same answer, from disk, at no cost.
+
+    Questions are the same if model, messages, schema, settings, purpose and `salt` are. For several samples of one
+    question, give each its own seed or purpose; for repeated trials of a task, use `for_trial`.
+    """
+    return _Cached(model, folder, salt)
+
+
+def for_trial(model: Model, trial: int) -> Model:
+    """The same model, whose cache keeps this trial's answers apart; limits and budget stay shared.
+
+    Without it, an agent that repeats its prompt gets one answer for all its trials, and pass@k means nothing. Trial 0
+    reads what an unsalted cache wrote. A model without a cache is returned as it is.
+    """
+    if trial == 0:
+        return model
+    if isinstance(model, _Cached):
+        return replace(model, salt=f"{model.salt}trial {trial}")
+    inner = getattr(model, "inner", None)
+    while inner is not None:
+        if isinstance(inner, _Cached):
+            raise TypeError("for_trial must be applied before anything is wrapped around the cache")
+        inner = getattr(inner, "inner", None)
+    return model
+
+
+def assemble(
+    model: Model,
+    *,
+    folder: Path | None = None,
+    budget: Budget | None = None,
+    concurrency: int | None = None,
+    patience: Patience = HALF_AN_HOUR,
+    salt: str = "",
+) -> Model:
+    """Everything a run wraps around its model, in the order that makes sense of it.
+
+    Limits are innermost, so that waiting for a retry holds no slot; the budget sees one call however often it was
+    retried; the cache is outermost, so that a known answer costs nothing and waits for nobody. No `folder`: no cache.
+    """
+    asking = retrying(limited(model, concurrency=concurrency), patience)
+    if budget is not None:
+        asking = budgeted(asking, budget)
+    return asking if folder is None else cached(asking, folder, salt=salt)
 
 
 def _read_reply(path: Path) -> Reply | None:
     try:
         reply = reply_from_json(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # a cache entry that cannot be read is no entry; it is written again
+        return None  # an unreadable entry counts as missing and is written again
     paid = reply.usage.model_copy(update={"calls": 0, "cost_usd": 0.0, "seconds": 0.0})
     return replace(reply, usage=paid, cached=True)
 
@@ -412,7 +487,7 @@ def reply_from_json(value: Mapping[str, Any]) -> Reply:
 
 REPAIR = "That cannot be used: {problem}\nAnswer again with the corrected JSON only."
 MAX_JSON_STARTS = 50
-"""Brackets to try before giving up: an answer of nothing but brackets must not cost quadratic time."""
+"""Brackets to try before giving up: an answer made of brackets must not cost quadratic time."""
 
 
 async def ask_json(
@@ -424,11 +499,11 @@ async def ask_json(
     attempts: int = 3,
     purpose: str = "",
 ) -> tuple[Any, tuple[Reply, ...]]:
-    """The value, checked, and every reply on the way to it.
+    """The checked value, and every reply on the way to it.
 
-    `schema` is checked with a JSON Schema validator, whatever the provider promised. `validate` may then refuse
-    with a ValueError (pydantic's are), or return something better than plain JSON. What was wrong goes back to
-    the model as a user turn; after `attempts` replies in all it is an `UnusableReply`.
+    The reply is validated against `schema` even if the provider promises to. `validate` may then reject the value with
+    a ValueError (pydantic's are), or return something better than plain JSON. The problem goes back to the model as a
+    user message; after `attempts` replies it becomes an `UnusableReply`.
     """
     checker = None if schema is None else jsonschema_rs.validator_for(dict(schema))
     talk = list(messages)
@@ -453,7 +528,7 @@ async def ask_json(
 
 
 def read_json(text: str) -> Any:
-    """The JSON value in a reply: alone, in a fence, or the first whole object or list in the prose."""
+    """The JSON value in a reply: bare, fenced, or the first complete object or list in the prose."""
     bare = text.strip()
     try:
         return json.loads(bare)

@@ -1,8 +1,8 @@
-"""Models that are files or functions: for tests, for demonstrations, and for playing a run again without paying.
+"""Models that are files or functions: for tests, demonstrations, and replaying a run without paying again.
 
-An `Act` is one answer, or one way in which an answer can fail to come. A `Script` is a row of them, or a function.
-`Scripted` plays it in this process; `replaying` serves it on loopback as an OpenAI-compatible endpoint, so
-that everything between an agent and its model is exercised over a real socket.
+An `Act` is one answer, or one way for an answer to fail. A `Script` is a list of acts, or a function. `Scripted` plays
+it in this process; `replaying` serves it on loopback as an OpenAI-compatible endpoint, so that everything between an
+agent and its model runs over a real socket.
 """
 
 import asyncio
@@ -29,7 +29,8 @@ from starlette.types import Receive, Scope, Send
 from webassay.core.errors import InputError, ModelError
 from webassay.core.interaction import Usage
 from webassay.core.record import Record, content_hash
-from webassay.llm.client import PROVIDERS_CHOICE, Image, Message, Model, Question, Reply, Settings, Unavailable
+from webassay.core.text import well_formed
+from webassay.llm.client import Answering, Image, Message, Model, Question, Reply, Unavailable, model_of
 
 
 class Act(Record):
@@ -41,23 +42,23 @@ class Act(Record):
     key: str = ""
     """Only for the conversation with this hash (`talk_hash`); such an act can be used any number of times."""
     times: int | None = None
-    """How often it can be used; None: once, or always where `key` is set."""
+    """How often it can be used; None: once, or always if `key` is set."""
     delay: float = 0.0
     status: int = 200
     """Anything else is an HTTP error with `text` as its message."""
     retry_after: float | None = None
     broken: Literal["", "cut", "invalid"] = ""
-    """`cut`: the connection dies in the middle of the answer; `invalid`: the body is not JSON."""
+    """`cut`: the connection drops in the middle of the answer; `invalid`: the body is not JSON."""
     finish_reason: str = "stop"
     usage: Usage | None = None
 
 
 Author = Callable[[Sequence[Message]], "Act | str"]
-"""Writes the next act after seeing the question."""
+"""Decides the next act after seeing the question."""
 
 
 def talk_hash(messages: Sequence[Message]) -> str:
-    """Of who said what, whatever the model, the settings and the way in which texts were cut into parts."""
+    """A hash of who said what, independent of model, settings, and how texts were split into parts."""
     turns: list[tuple[str, list[str], list[str]]] = []
     for message in messages:
         if not turns or turns[-1][0] != message.role:
@@ -78,7 +79,7 @@ class Script:
 
     @classmethod
     def load(cls, path: Path) -> "Script":
-        """A JSON list of acts, or one act a line."""
+        """A JSON list of acts, or one act per line."""
         try:
             text = path.read_text(encoding="utf-8")
             lines = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, text.splitlines())
@@ -86,7 +87,7 @@ class Script:
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
         except (ValidationError, ValueError) as error:
-            raise InputError(f"{path} is not a script of model answers: {error}") from None
+            raise InputError(f"{path} is not a script of model answers: {error}.") from None
 
     def next(self, messages: Sequence[Message]) -> Act:
         if self._write is not None:
@@ -95,8 +96,8 @@ class Script:
         text = "\n".join(message.text for message in messages)
         fitting = [index for index, act in enumerate(self._acts) if self._fits(index, act, key, text)]
         if not fitting:
-            return Act(status=400, text=f"The script has no answer (left) for this question: …{text[-300:]}")
-        # Recorded answers to one and the same question come in their order, then again from the first.
+            return Act(status=400, text=f"The script has no answer left for this question: …{text[-300:]}")
+        # Recorded answers to the same question come in order, then start over.
         keyed = [index for index in fitting if self._acts[index].key]
         chosen = min(keyed, key=self._used.__getitem__) if keyed else fitting[0]
         self._used[chosen] += 1
@@ -113,8 +114,8 @@ def _act(item: Act | str) -> Act:
 
 
 @dataclass
-class Scripted:
-    """A model that follows a script. `asked` keeps every question, for whoever wants to look."""
+class Scripted(Answering):
+    """A model that follows a script. `asked` keeps every question, for tests to look at."""
 
     script: Script
     name: str = "scripted"
@@ -124,22 +125,15 @@ class Scripted:
     def of(cls, acts: Iterable[Act | str] | Author, name: str = "scripted") -> "Scripted":
         return cls(Script(acts), name)
 
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        settings: Settings = PROVIDERS_CHOICE,
-        purpose: str = "",
-    ) -> Reply:
-        self.asked.append(Question(tuple(messages), schema, settings, purpose))
-        act = self.script.next(messages)
+    async def answer(self, question: Question) -> Reply:
+        self.asked.append(question)
+        act = self.script.next(question.messages)
         await asyncio.sleep(act.delay)
         if act.broken or act.status in (408, 409, 425, 429) or act.status >= 500:
             raise Unavailable(act.text or f"{act.broken or act.status}", retry_after=act.retry_after)
         if act.status != 200:
             raise ModelError(act.text or f"status {act.status}")
-        return Reply(act.text, _usage(act, messages), act.finish_reason)
+        return Reply(act.text, _usage(act, question.messages), act.finish_reason)
 
 
 class Recorded(Scripted):
@@ -147,37 +141,22 @@ class Recorded(Scripted):
 
     @classmethod
     def load(cls, path: Path) -> "Recorded":
-        return cls(Script.load(path), name=f"recorded:{path.name}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Recording:
-    inner: Model
-    path: Path
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        settings: Settings = PROVIDERS_CHOICE,
-        purpose: str = "",
-    ) -> Reply:
-        reply = await self.inner.ask(messages, schema=schema, settings=settings, purpose=purpose)
-        act = Act(key=talk_hash(messages), text=reply.text, finish_reason=reply.finish_reason, usage=reply.usage)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(act.model_dump_json(exclude_defaults=True) + "\n")
-        return reply
+        return cls(Script.load(path), name=f"recorded:{well_formed(path.name)}")
 
 
 def recording(model: Model, path: Path) -> Model:
     """Every answer is also written to `path`, for `Recorded` and `webassay model replay`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _Recording(model, path)
+
+    async def ask(question: Question) -> Reply:
+        reply = await question.put_to(model)
+        key = talk_hash(question.messages)
+        act = Act(key=key, text=reply.text, finish_reason=reply.finish_reason, usage=reply.usage)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(act.model_dump_json(exclude_defaults=True) + "\n")
+        return reply
+
+    return model_of(model.name, ask, inner=model)
 
 
 def _usage(act: Act, messages: Sequence[Message]) -> Usage:
@@ -194,9 +173,9 @@ def _usage(act: Act, messages: Sequence[Message]) -> Usage:
 class ReplayServer:
     script: Script
     url: str
-    """The base URL to give to a client, ending in /v1."""
+    """The base URL for a client, ending in /v1."""
     asked: list[dict[str, Any]] = field(default_factory=list)
-    """The body of every question. Headers, and so keys, are not kept."""
+    """The body of every question; without headers, and so without keys."""
 
     async def answer(self, request: Request) -> "Response | _Dying":
         try:
@@ -222,7 +201,7 @@ class ReplayServer:
 
 @dataclass
 class _Dying:
-    """Promises the whole body, sends half of it, and lets the connection drop."""
+    """Announces the whole body, sends half of it, and drops the connection."""
 
     body: bytes
     media_type: str
@@ -289,7 +268,7 @@ def _chunks(act: Act, body: Mapping[str, Any], messages: Sequence[Message]) -> I
 class _QuietServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Ctrl-C belongs to whoever started the process, not to this server."""
+        """Ctrl-C is for the process, not for this server."""
         yield
 
 
@@ -300,7 +279,7 @@ async def replaying(script: Script, *, port: int = 0) -> AsyncIterator[ReplaySer
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))
-        listening.listen()  # from here on nobody is refused, even before the server runs
+        listening.listen()  # from here on no client is refused, even before the server runs
     except OSError as error:
         listening.close()
         raise InputError(f"Port {port} cannot be used: {error.strerror}.", hint="Choose another one.") from None

@@ -1,0 +1,145 @@
+"""What an importer is, and how a folder is searched for trajectories.
+
+An importer's `read` gets one place (a folder or a file) and returns one trajectory with an empty `id`; `import_all`
+sets the id. It hashes the content together with the place, relative to the folder the user named and including that
+folder's own name. So the same download gives the same ids on any machine, and two runs of one task never share an id
+even if their content is identical.
+"""
+
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from webassay.core.errors import InputError, boundary
+from webassay.core.record import content_hash
+from webassay.core.trajectory import Blobs, Trajectory, WritableBlobs
+from webassay.importers.reading import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """One format of other people's trajectories."""
+
+    name: str
+    summary: str
+    recognises: Callable[[Path], bool]
+    """Whether this folder or file is one trajectory in this format. Looks at names and first bytes only."""
+    read: Callable[[Path, WritableBlobs], Trajectory]
+    """Refuses with an `InputError` that names the file; pictures and page trees become blobs."""
+    write: Callable[[Trajectory, Blobs, Path], None] | None = None
+    """Writes one trajectory into a new folder; None if the format cannot be written."""
+
+
+OnError = Callable[[Path, InputError], None]
+
+
+def import_all(
+    path: Path,
+    blobs: WritableBlobs,
+    importers: Iterable[Importer],
+    format: str | None = None,
+    on_error: OnError | None = None,
+) -> Iterator[Trajectory]:
+    """Every trajectory at or below `path`, in order of their paths.
+
+    `format` restricts the search to one importer. With `on_error`, a trajectory that cannot be read is reported there
+    and skipped; without it, the first one ends the import.
+    """
+    known = {importer.name: importer for importer in importers}
+    if format is not None and format not in known:
+        raise InputError(f"There is no import format {format!r}.", hint=f"Known: {', '.join(known)}.")
+    if path.name in ("", ".."):  # `.` has no name of its own, and readers take the folder's name for the task's
+        path = path.resolve()
+    wanted = tuple(known.values()) if format is None else (known[format],)
+    reported = False
+
+    def report(place: Path, error: InputError) -> None:
+        nonlocal reported
+        reported = True
+        if on_error is None:
+            raise error
+        on_error(place, error)
+
+    for place, fitting in _places(path, wanted, named=format is not None, report=report):
+        reported = True
+        try:
+            trajectory = _read(place, fitting, blobs)
+        except InputError as error:
+            report(place, error)
+        else:
+            yield with_id(trajectory, _relative(place, path))
+    if not reported:
+        raise InputError(
+            f"No trajectory was found in {shown(path)}.",
+            hint=f"Looked for {', '.join(importer.name for importer in wanted)}. "
+            "docs/verifier.md lists the files each format needs.",
+        )
+
+
+def with_id(trajectory: Trajectory, place: str) -> Trajectory:
+    """The trajectory with its id: a hash of everything it holds and of where it was found."""
+    content = trajectory.model_copy(update={"id": ""}).model_dump(mode="json")
+    digest = content_hash([content, place]).removeprefix("sha256:")
+    task = re.sub(r"[^A-Za-z0-9._-]+", "_", trajectory.task_id)[:60]
+    return trajectory.model_copy(update={"id": f"{trajectory.source}-{task}-{digest[:16]}"})
+
+
+def _relative(place: Path, path: Path) -> str:
+    return (Path(path.resolve().name) / place.relative_to(path)).as_posix()
+
+
+def _places(
+    path: Path, importers: Sequence[Importer], *, named: bool, report: OnError
+) -> Iterator[tuple[Path, Sequence[Importer]]]:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise InputError(f"{shown(path)} does not exist.") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown(path)} cannot be read: {error}.") from None
+    if stat.S_ISDIR(mode):
+        yield from _below(path, importers, report)
+    elif not stat.S_ISREG(mode):
+        raise InputError(f"{shown(path)} is neither a folder nor a regular file.")
+    elif named:  # the user says what it is
+        yield path, importers
+    elif fitting := _recognised(path, importers, report):
+        yield path, fitting
+
+
+def _below(top: Path, importers: Sequence[Importer], report: OnError) -> Iterator[tuple[Path, Sequence[Importer]]]:
+    waiting = [top]  # not recursion: folders can be nested more deeply than calls
+    while waiting:
+        place = waiting.pop()
+        if fitting := _recognised(place, importers, report):
+            yield place, fitting
+        elif place.is_dir():
+            try:
+                # Symbolic links may lead anywhere, even back to where the search came from.
+                entries = [item for item in place.iterdir() if not item.is_symlink()]
+            except OSError as error:
+                report(place, InputError(f"{shown(place)} cannot be read: {error.strerror}."))
+                continue
+            waiting += sorted((item for item in entries if item.is_dir() or item.is_file()), reverse=True)
+
+
+def _recognised(place: Path, importers: Sequence[Importer], report: OnError) -> list[Importer]:
+    try:
+        with boundary(InputError, f"{shown(place)} cannot be read"):
+            return [importer for importer in importers if importer.recognises(place)]
+    except InputError as error:
+        report(place, error)
+        return []
+
+
+def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs) -> Trajectory:
+    if len(fitting) > 1:
+        formats = " or ".join(importer.name for importer in fitting)
+        raise InputError(f"{shown(place)} could be {formats}.", hint="Name the format.")
+    (importer,) = fitting
+    with boundary(InputError, f"{shown(place)} cannot be read as {importer.name}"):
+        trajectory = importer.read(place, blobs)
+        trajectory.to_json()  # an importer that lets unstorable text through fails here, on its own item
+    return trajectory

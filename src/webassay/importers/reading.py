@@ -1,0 +1,155 @@
+"""Reading files that somebody else wrote: bounded, never outside their folder, every text well-formed."""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from webassay.core.errors import InputError
+from webassay.core.interaction import Goal, ResponseProtocol
+from webassay.core.text import well_formed, well_formed_json
+from webassay.core.trajectory import BlobRef, WritableBlobs
+
+FREE_TEXT = ResponseProtocol(name="free", instructions="")
+
+MAX_FILE = 256 * 1024 * 1024
+MAX_PICTURE = 64 * 1024 * 1024
+_HEAD = 4000
+_PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+
+
+def shown(path: Path | str) -> str:
+    """A path as messages show it; a file name need not be valid text."""
+    return well_formed(str(path))
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a regular file: enough to recognise a format, however large the file is."""
+    return _bytes(path, _HEAD, cut=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The folder a trajectory lives in. Nothing outside it is read, whatever names or links its files contain."""
+
+    root: Path
+
+    def has(self, name: str) -> bool:
+        return (self.root / name).is_file()
+
+    def file(self, name: str) -> Path:
+        """A path named inside a file, resolved; it may not lead out of the folder."""
+        try:
+            path = (self.root / name).resolve()
+            inside = path.is_relative_to(self.root.resolve())
+        except (OSError, ValueError, RuntimeError) as error:  # a NUL, a name too long, a circle of links
+            raise InputError(f"{shown(self.root)}: {shown(name)!r:.300} is not a usable path ({error}).") from None
+        if not inside:
+            raise InputError(f"{shown(self.root)}: the path {shown(name)!r:.300} leads out of the folder.")
+        return path
+
+    def text(self, name: str) -> str:
+        path = self.file(name)
+        try:
+            return _bytes(path, MAX_FILE).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{shown(path)}: not UTF-8 text ({error.reason} at byte {error.start}).") from None
+
+    def json(self, name: str) -> Any:
+        try:
+            return well_formed_json(json.loads(self.text(name)))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{shown(self.root / name)}: not JSON ({error}).") from None
+
+    def object(self, name: str) -> dict[str, Any]:
+        value = self.json(name)
+        if not isinstance(value, dict):
+            raise InputError(f"{shown(self.root / name)}: a JSON object is expected.")
+        return value
+
+    def pictures(self, folder: str = ".") -> list[str]:
+        """Names of the picture files in a folder, by the first number in each name."""
+        place = self.file(folder)
+        if not place.is_dir():
+            return []
+        found = [item.name for item in place.iterdir() if item.suffix.lower() in _PICTURES]
+        return [str(Path(folder) / name) for name in sorted(found, key=_first_integer)]
+
+    def picture(self, name: str, blobs: WritableBlobs) -> BlobRef:
+        path = self.file(name)
+        data = _bytes(path, MAX_PICTURE)
+        kind = media_type_of(data)
+        if not kind:
+            raise InputError(f"{shown(path)} is not a picture (PNG, JPEG, WebP or GIF).")
+        return blobs.write(data, kind)
+
+
+def _bytes(path: Path, limit: int, *, cut: bool = False) -> bytes:
+    """Of a regular file only: opening a pipe or a device could block for ever."""
+    try:
+        # Not blocking, and checked on what was opened, so that a file swapped for a pipe cannot hang the import.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(f"{shown(path)} is not a regular file.")
+            data = file.read(limit if cut else limit + 1)
+    except FileNotFoundError:
+        raise InputError(f"{shown(path)} is missing.", hint="Import the whole folder of the trajectory.") from None
+    except OSError as error:
+        raise InputError(f"{shown(path)} cannot be read: {error.strerror}.") from None
+    if len(data) > limit:
+        raise InputError(f"{shown(path)} is larger than {limit // 2**20} MB.")
+    return data
+
+
+def _first_integer(name: str) -> tuple[int, str]:
+    found = re.search(r"\d{1,18}", name)
+    return (int(found[0]) if found else -1, name)
+
+
+def media_type_of(data: bytes) -> str:
+    """By the first bytes; empty if it is not a picture that models accept."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/gif" if data[:4] == b"GIF8" else ""
+
+
+# --- values ---------------------------------------------------------------------------------------------
+
+
+def goal(instruction: str, url: str) -> Goal:
+    return Goal(instruction=instruction, start_urls=(url,) if url else (), protocol=FREE_TEXT, modality="screenshot")
+
+
+def required(record: Mapping[str, Any], key: str, where: Path) -> str:
+    value = record.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{shown(where)}: `{key}` must be a text and not empty.")
+    return value
+
+
+def optional(record: Mapping[str, Any], *keys: str) -> str:
+    """The first of these that says something, as text."""
+    values = (record.get(key) for key in keys)
+    return next((str(value) for value in values if value not in (None, "", [], {}) and value is not False), "")
+
+
+def number(record: Mapping[str, Any], key: str) -> float:
+    value = record.get(key)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def texts(record: Mapping[str, Any], key: str, where: Path) -> list[str]:
+    value = record.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InputError(f"{shown(where)}: `{key}` must be a list of texts.")
+    return ["" if item is None else str(item) for item in value]

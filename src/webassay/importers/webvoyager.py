@@ -1,0 +1,80 @@
+"""WebVoyager: the conversation in `interact_messages.json`, and one numbered screenshot per step."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from webassay.core.errors import InputError
+from webassay.core.text import well_formed
+from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
+from webassay.importers.base import Importer
+from webassay.importers.reading import Source, goal, shown
+
+_MESSAGES = "interact_messages.json"
+_TASK = re.compile(r"Now given a task:\s*(.*?)\s*Please interact with\s+(\S+)", re.DOTALL)
+_ACTION = re.compile(r"Action:\s*(.*)", re.DOTALL)
+_THOUGHT = re.compile(r"Thought:\s*(.*?)(?=\n\s*Action:|\Z)", re.DOTALL)
+_ANSWER = re.compile(r"ANSWER[; ]+\[?(.*?)\]?\s*\Z", re.DOTALL)
+
+
+def recognises(place: Path) -> bool:
+    return (place / _MESSAGES).is_file()
+
+
+def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
+    source = Source(folder)
+    messages = source.json(_MESSAGES)
+    if not isinstance(messages, list):
+        raise InputError(f"{shown(folder / _MESSAGES)}: a list of messages is expected.")
+    said = [(str(m.get("role")), _text_of(m.get("content"))) for m in messages if isinstance(m, dict)]
+    task = next((found for role, text in said if role == "user" and (found := _TASK.search(text))), None)
+    if task is None:
+        raise InputError(
+            f"{shown(folder / _MESSAGES)}: no message states the task.",
+            hint="Expected 'Now given a task: … Please interact with …'.",
+        )
+    replies = [text for role, text in said if role == "assistant"]
+    shots = [source.picture(name, blobs) for name in source.pictures()]
+    steps = []
+    for i in range(max(len(replies), len(shots))):
+        reply = replies[i] if i < len(replies) else ""
+        action, thought = _ACTION.search(reply), _THOUGHT.search(reply)
+        steps.append(
+            Step(
+                index=i,
+                seen=RecordedObservation(url="", screenshot=shots[i] if i < len(shots) else None),
+                action_text=action[1].strip() if action else "",
+                thought=thought[1].strip() if thought else "",
+                raw=reply,
+            )
+        )
+    answer = _ANSWER.search(steps[-1].action_text) if steps else None
+    name = well_formed(folder.name)
+    return Trajectory(
+        id="",
+        task_id=name.removeprefix("task"),
+        benchmark="webvoyager",
+        goal=goal(task[1], task[2].rstrip(".,")),
+        agent=AgentInfo(name="unknown"),
+        steps=tuple(steps),
+        answer=answer[1].strip() if answer else "",
+        ending=Ending(kind="answered") if answer else Ending(kind="step_limit", message="No ANSWER was given."),
+        source="webvoyager",
+        provenance={"folder": name},
+    )
+
+
+def _text_of(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return ""
+
+
+WEBVOYAGER = Importer(
+    name="webvoyager",
+    summary="WebVoyager: folders with interact_messages.json.",
+    recognises=recognises,
+    read=read,
+)
