@@ -7,7 +7,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -455,7 +455,20 @@ class Decision:
         return cls(actions=(Action.of("send_msg_to_user", text),), **rest)
 
 
+Walk = Generator[Action, Observation, Json]
+"""A solution as a program: it yields actions, is sent the observations that follow, and returns the response."""
+
 # --- what the agent answers ----------------------------------------------------------------------------
+
+STATUSES: Mapping[str, str] = {
+    "SUCCESS": "the task is done",
+    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
+    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
+    "PERMISSION_DENIED_ERROR": "this user may not do it",
+    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
+    "UNKNOWN_ERROR": "it failed for any other reason",
+}
+"""The six status codes of the arena and their meanings; the released WebArena-Verified has the same codes."""
 
 
 class Response(Record):
