@@ -34,7 +34,7 @@ def check_run(path: Path, chosen: "Selection") -> list[str]:
                 continue
             tally[0] += 1
             tally[2] = max(tally[2], len(trajectory.steps))
-            for name, wrong in mistakes(task, trajectory):
+            for name, wrong in mistakes(task, trajectory, StoreBlobs(store)):
                 if grade(task, wrong, StoreBlobs(store)).status == "pass":
                     problems.append(f"{task.id}: a wrong episode passes: {name}")
                 else:
