@@ -23,8 +23,7 @@ from webassay.agents.naive import NAIVE, naive
 from webassay.agents.oracle import Oracle
 from webassay.benchmarks import chores, verified, webarena
 from webassay.benchmarks import open as open_tasks
-from webassay.benchmarks.arena import TEMPLATES
-from webassay.benchmarks.arena.template import Template, instances
+from webassay.benchmarks.arena.template import Template, instances, templates_in
 from webassay.core.errors import AgentError, InputError, boundary
 from webassay.core.task import Task, load_tasks
 from webassay.environments.arena import Arena
@@ -32,9 +31,14 @@ from webassay.environments.base import Environment
 from webassay.environments.open_web import OpenWeb
 from webassay.grading.grade import grade
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
+from webassay.registry import Registry
 from webassay.sites.kit import Site, World, snapshot
 
 SITES: Mapping[str, str] = {"shop": "webassay.sites.shop:SITE"}
+
+TEMPLATES: Registry[type[Template]] = Registry(
+    "template", templates_in, packages=("webassay.benchmarks.arena",), group="webassay.templates"
+)
 
 GRADERS = {"rules": grade}
 
@@ -198,7 +202,7 @@ class Catalog:
 
     def agent(self, name: str, task: Task, seed: int) -> Agent | BrowserDriver:
         if name == "oracle":
-            return Oracle(_template(task).solve, task.parameters)
+            return Oracle(_template(task).solve)
         if name in NAIVE:
             return naive(name, seed)
         if is_model_agent(name):
@@ -233,22 +237,14 @@ def check_agent(name: str) -> None:
 
 
 def arena_tasks(chosen: Selection, cache: Path | None) -> list[Task]:
-    templates = {template.id: template for template in TEMPLATES}
-    for name in chosen.templates:
-        if name not in templates:
-            raise nearest("template", name, templates, hint="`webassay tasks list --templates` lists them.")
-    picked = [templates[name] for name in chosen.templates] or list(templates.values())
+    picked = [TEMPLATES.get(name) for name in chosen.templates] or list(TEMPLATES)
     if chosen.tasks and not chosen.templates:
         # Naming a task is enough: only its template has to be drawn.
         wanted = {name.rsplit(".", 2)[0] for name in chosen.tasks}
-        picked = [template for template in picked if template.id in wanted] or picked
-    worlds: dict[str, World] = {}
-    tasks: list[Task] = []
-    for template in picked:
-        if template.site not in worlds:
-            worlds[template.site] = open_world(template.site, chosen.world_seed, cache)
-        tasks.extend(instances(template, worlds[template.site], chosen.instances, chosen.seed))
-    return tasks
+        picked = [template for template in picked if template.name in wanted] or picked
+    sites = {site for template in picked for site in template.sites}
+    worlds = {site: open_world(site, chosen.world_seed, cache) for site in sorted(sites)}
+    return [task for one in picked for task in instances(one, worlds, chosen.instances, chosen.seed)]
 
 
 def published_tasks(name: str, path: Path | None, cache: Path | None) -> Sequence[Task]:
@@ -290,13 +286,12 @@ def open_world(name: str, seed: int, cache: Path | None) -> World:
 
 
 def _template(task: Task) -> Template:
-    for template in TEMPLATES:
-        if template.id == task.template:
-            return template
-    raise InputError(
-        f"Task {task.id} has no reference solution: {task.template!r} is not a template of the arena.",
-        hint="The oracle plays arena tasks only.",
-    )
+    if task.template not in TEMPLATES:
+        raise InputError(
+            f"Task {task.id} has no reference solution: {task.template!r} is not a template of the arena.",
+            hint="The oracle plays arena tasks only.",
+        )
+    return TEMPLATES.get(task.template).from_parameters(task.parameters)
 
 
 def _from_file(path: Path) -> tuple[Task, ...]:

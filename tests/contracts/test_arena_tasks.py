@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from tests.templates import TEMPLATES
 from tests.worlds import CACHE
-from webassay.benchmarks.arena import TEMPLATES
 from webassay.benchmarks.arena.template import instances
 from webassay.catalog import open_world
 from webassay.core.task import ActivityCheck, ResponseCheck, StateCheck, Task
@@ -16,26 +16,37 @@ SEEDS = ((0, 0), (1, 5))
 @pytest.fixture(scope="module", params=SEEDS, ids=lambda pair: f"world{pair[0]}-seed{pair[1]}")
 def tasks(request) -> dict[str, list[Task]]:
     world_seed, seed = request.param
-    world = open_world("shop", world_seed, CACHE)
-    return {template.id: instances(template, world, 3, seed) for template in TEMPLATES}
+    worlds = {"shop": open_world("shop", world_seed, CACHE)}
+    return {template.name: instances(template, worlds, 3, seed) for template in TEMPLATES}
 
 
 def test_there_are_enough_and_they_cover_every_kind_and_chore():
-    assert len(TEMPLATES) >= 12
+    assert len(TEMPLATES) >= 20
     assert {template.kind for template in TEMPLATES} == {"retrieve", "navigate", "mutate", "unachievable"}
-    assert {template.chore for template in TEMPLATES} == {
-        "massive_memory", "calculation", "long_term_memory", "others",
-    }  # fmt: skip
-    assert len({template.id for template in TEMPLATES}) == len(TEMPLATES)
+    assert {template.chore for template in TEMPLATES} == {"massive_memory", "calculation", "long_term_memory", "others"}
+
+
+def test_no_two_have_the_same_name_and_each_says_what_it_is():
+    assert len({template.name for template in TEMPLATES}) == len(TEMPLATES)
+    assert len({template.summary for template in TEMPLATES}) == len(TEMPLATES)
 
 
 def test_instances_are_different_and_the_same_every_time(tasks):
     for template in TEMPLATES:
-        found = tasks[template.id]
+        found = tasks[template.name]
         assert len({task.goal.instruction + str(task.logins) for task in found}) == 3
-        world = open_world("shop", found[0].world_seed, CACHE)
+        worlds = {"shop": open_world("shop", found[0].world_seed, CACHE)}
         seed = int(re.search(r"s(\d+)\.\d+$", found[0].id).group(1))
-        assert instances(template, world, 3, seed) == found
+        assert instances(template, worlds, 3, seed) == found
+
+
+def test_a_task_gives_back_the_instance_that_it_was_made_from(tasks):
+    for template in TEMPLATES:
+        for task in tasks[template.name]:
+            again = template.from_parameters(task.parameters)
+            assert again.parameters == task.parameters
+            assert again.logins == task.logins
+            assert again.key({"shop": open_world("shop", task.world_seed, CACHE)}).checkpoints == task.checkpoints
 
 
 def test_the_goal_is_filled_in(tasks):

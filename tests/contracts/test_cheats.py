@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit import verified_logs as logs
 from webassay.benchmarks import verified
-from webassay.core.protocols import STATUSES
+from webassay.core.interaction import STATUSES
 from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, NetworkLog, Trajectory
 from webassay.grading.grade import Policy, grade
 

@@ -15,6 +15,7 @@ from webassay.core.errors import ActionError, BrowserError, Fault, TaskError, bo
 from webassay.core.interaction import ACTIONS, BASIC_ACTIONS, Action, Response, parse_actions
 from webassay.core.record import canonical_json, content_hash
 from webassay.core.task import Expectation, load_tasks
+from webassay.core.trajectory import RowChange, RowsResult
 
 # --- records --------------------------------------------------------------------------------------------
 
@@ -240,3 +241,52 @@ def test_a_response_is_read_by_the_names_of_either_protocol():
 @pytest.mark.parametrize("text", ["", "[1]", "42", "prose", "{", "[" * 100_000])
 def test_anything_else_is_no_response(text):
     assert Response.strictly(text) is None
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+ROWS = RowsResult(
+    site="shop",
+    changes=(),
+    columns={
+        "orders": {"id": "journal", "status": "content", "changed_at": "journal", "views": "telemetry"},
+        "sessions": {"id": "telemetry", "seen_at": "telemetry"},
+    },
+)
+ORDER = {"id": 1, "status": "pending", "changed_at": 5, "views": 7}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "counts"),
+    [
+        (ORDER, {**ORDER, "status": "canceled"}, True),
+        (ORDER, {**ORDER, "changed_at": 6}, False),
+        (ORDER, {**ORDER, "views": 8}, False),
+        (ORDER, {**ORDER, "unheard_of": 1}, True),
+        (None, ORDER, True),
+        (None, {"id": 1, "changed_at": 5}, True),
+        (ORDER, None, True),
+    ],
+)
+def test_a_change_counts_by_the_class_of_its_columns(before, after, counts):
+    change = RowChange(table="orders", key={"id": 1}, before=before, after=after)
+    assert ROWS.counts(change) is counts
+
+
+def test_a_row_of_nothing_but_telemetry_never_counts():
+    session = {"id": 1, "seen_at": 2}
+    for before, after in ((None, session), (session, None), (session, {**session, "seen_at": 3})):
+        assert not ROWS.counts(RowChange(table="sessions", key={"id": 1}, before=before, after=after))
+
+
+values = st.none() | st.integers(0, 2) | st.sampled_from(("", "a"))
+rows = st.none() | st.fixed_dictionaries(dict.fromkeys(("id", "status", "changed_at", "views"), values))
+
+
+@given(rows, rows)
+def test_undoing_a_change_counts_as_much_as_the_change(before, after):
+    done = RowChange(table="orders", key={"id": 1}, before=before, after=after)
+    undone = RowChange(table="orders", key={"id": 1}, before=after, after=before)
+    if before is not None or after is not None:
+        assert ROWS.counts(done) == ROWS.counts(undone)
+        assert ROWS.differing(done).keys() == ROWS.differing(undone).keys()

@@ -231,7 +231,7 @@ def test_whatever_is_copied_from_the_page_is_never_a_lie(words):
 COLUMNS = {
     "cart_item": {"id": "journal", "product_id": "content", "quantity": "content"},
     "newsletter_subscriber": {"id": "journal", "email": "content"},
-    "session": {"id": "telemetry", "seen": "telemetry"},
+    "session": {"id": "telemetry", "quantity": "telemetry"},
     "product": {"id": "journal", "name": "content", "views": "telemetry"},
 }
 

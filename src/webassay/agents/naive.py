@@ -8,17 +8,8 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-from webassay.core.interaction import Action, Decision, Goal, Node, Observation, ObservationPart
+from webassay.core.interaction import STATUSES, Action, Decision, Goal, Node, Observation, ObservationPart
 from webassay.core.record import Json
-
-STATUSES = (
-    "SUCCESS",
-    "ACTION_NOT_ALLOWED_ERROR",
-    "NOT_FOUND_ERROR",
-    "PERMISSION_DENIED_ERROR",
-    "DATA_VALIDATION_ERROR",
-    "UNKNOWN_ERROR",
-)
 
 
 def response(results: list[Json] | None, status: str = "SUCCESS", action: str = "retrieve") -> str:

@@ -457,10 +457,20 @@ class Decision:
 
 
 Walk = Generator[Action, Observation, Json]
-"""A reference solution under way: yields actions, is sent observations, returns the response."""
+"""A solution as a program: it yields actions, is sent the observations that follow, and returns the response."""
 
 
 # --- what the agent answers ----------------------------------------------------------------------------
+
+STATUSES: Mapping[str, str] = {
+    "SUCCESS": "the task is done",
+    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
+    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
+    "PERMISSION_DENIED_ERROR": "this user may not do it",
+    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
+    "UNKNOWN_ERROR": "it failed for any other reason",
+}
+"""The six status codes of the arena and their meanings; the released WebArena-Verified has the same codes."""
 
 
 class Response(Record):

@@ -5,17 +5,7 @@ The wording is ours; the field names, codes and conditions of the two published 
 
 from typing import Any
 
-from webassay.core.interaction import ResponseProtocol
-
-STATUSES: dict[str, str] = {
-    "SUCCESS": "the task is done",
-    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
-    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
-    "PERMISSION_DENIED_ERROR": "this user may not do it",
-    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
-    "UNKNOWN_ERROR": "it failed for any other reason",
-}
-"""The six codes of our arena; the released WebArena-Verified has the same ones."""
+from webassay.core.interaction import STATUSES, ResponseProtocol
 
 PAPER_STATUSES: tuple[str, ...] = (
     *STATUSES,

@@ -118,6 +118,26 @@ class RowsResult(Record):
     columns: dict[str, dict[str, ColumnClass]] = Field(default_factory=dict)
     """Of the tables that occur in `changes`: how the site classes each column."""
 
+    def differing(self, change: RowChange, kind: ColumnClass = "content") -> dict[str, tuple[Json, Json]]:
+        """Columns of this class with their values before and after, where the two differ. A column without a class
+        is content."""
+        known = self.columns.get(change.table, {})
+        before, after = change.before or {}, change.after or {}
+        return {
+            column: (before.get(column), after.get(column))
+            for column in {**before, **after}
+            if known.get(column, "content") == kind and before.get(column) != after.get(column)
+        }
+
+    def counts(self, change: RowChange) -> bool:
+        """Whether a task has to account for the change: content was updated, or a row was inserted or deleted that is
+        not all telemetry (sessions, view counters). A new time stamp alone is no change."""
+        if change.operation == "update":
+            return bool(self.differing(change))
+        known = self.columns.get(change.table, {})
+        present = {**(change.before or {}), **(change.after or {}), **change.key}
+        return any(known.get(column, "content") != "telemetry" for column in present)
+
 
 class PageResult(Record):
     """The tabs when the agent stopped."""

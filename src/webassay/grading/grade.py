@@ -255,11 +255,13 @@ def _version() -> str:
 
 @lru_cache(maxsize=1)
 def source_hash() -> str:
-    """Of everything that can change a verdict: comparators, graders and protocols, in the order of their names."""
+    """Of everything that can change a verdict: comparators, graders, protocols, and how answers and rows are read."""
     digest = hashlib.sha256()
     compare, grading = Path(webassay.compare.__file__).parent, Path(__file__).parent
     graders = [path for path in sorted(grading.glob("*.py")) if path.name != "reference.py"]
-    for path in (*sorted(compare.glob("*.py")), *graders, Path(webassay.core.protocols.__file__)):
+    core = Path(webassay.core.protocols.__file__).parent
+    records = [core / name for name in ("interaction.py", "protocols.py", "trajectory.py")]
+    for path in (*sorted(compare.glob("*.py")), *graders, *records):
         digest.update(f"{path.parent.name}/{path.name}\n".encode())
         digest.update(path.read_bytes())
     return "sha256:" + digest.hexdigest()

@@ -19,7 +19,7 @@ from webassay.compare import Match, Sites, matching, shown
 from webassay.core.errors import GradingError
 from webassay.core.record import Json
 from webassay.core.task import Expectation, ExpectedChange, StateCheck
-from webassay.core.trajectory import ColumnClass, RowChange, RowsResult
+from webassay.core.trajectory import RowChange, RowsResult
 from webassay.core.verdict import Finding, Status
 from webassay.grading.evidence import keepable
 from webassay.grading.expect import fits
@@ -31,23 +31,21 @@ _MAX_WAYS = 2_000
 class _Row:
     """A change that counts."""
 
-    site: str
+    of: RowsResult
     change: RowChange
-    classes: Mapping[str, ColumnClass]
+
+    @property
+    def site(self) -> str:
+        return self.of.site
 
     @property
     def content(self) -> dict[str, tuple[Json, Json]]:
         """Content columns that differ: before and after."""
-        before, after = self.change.before or {}, self.change.after or {}
-        return {
-            column: (before.get(column), after.get(column))
-            for column in {**before, **after}
-            if self.classes.get(column, "content") == "content" and not _same(before.get(column), after.get(column))
-        }
+        return self.of.differing(self.change)
 
     @property
     def damages(self) -> bool:
-        return self.change.operation != "update" or bool(self.content)
+        return self.of.counts(self.change)
 
     def column(self, name: str) -> Json:
         row = self.change.after if self.change.after is not None else self.change.before or {}
@@ -63,9 +61,8 @@ class _Row:
         if self.change.operation == "update":
             what = ", ".join(f"{column}: {shown(a, 60)} → {shown(b, 60)}" for column, (a, b) in self.content.items())
         else:
-            row = self.change.after or self.change.before or {}
-            named = {c: v for c, v in row.items() if self.classes.get(c, "content") == "content" and v is not None}
-            what = ", ".join(f"{column}={shown(value, 60)}" for column, value in named.items())
+            values = {column: b if a is None else a for column, (a, b) in self.content.items()}
+            what = ", ".join(f"{column}={shown(value, 60)}" for column, value in values.items())
         return f"{where}: {what}"[:600] if what else where
 
 
@@ -75,22 +72,13 @@ def _same(a: Json, b: Json) -> bool:
 
 
 def counted_rows(results: Iterator[RowsResult]) -> list[_Row]:
-    rows = []
-    for result in results:
-        for change in result.changes:
-            classes = result.columns.get(change.table, {})
-            present = {**(change.before or {}), **(change.after or {}), **change.key}
-            looked_at = [column for column in present if classes.get(column, "content") != "telemetry"]
-            row = _Row(result.site, change, classes)
-            if not looked_at or (change.operation == "update" and not _touched(change, looked_at)):
-                continue
-            rows.append(row)
-    return rows
-
-
-def _touched(change: RowChange, columns: list[str]) -> bool:
-    before, after = change.before or {}, change.after or {}
-    return any(not _same(before.get(column), after.get(column)) for column in columns)
+    """Also updates of journal columns alone: they damage nothing, but can be the update that a task asks for."""
+    return [
+        _Row(result, change)
+        for result in results
+        for change in result.changes
+        if result.counts(change) or (change.operation == "update" and result.differing(change, "journal"))
+    ]
 
 
 @dataclass(frozen=True)

@@ -372,7 +372,7 @@ def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Findi
     probes = list(trajectory.probed(RowsResult))
     asked = asks_for_change(goal.instruction)
     if probes:
-        changed = [(probe.site, change) for probe in probes for change in probe.changes if _of_content(probe, change)]
+        changed = [(probe.site, change) for probe in probes for change in probe.changes if probe.counts(change)]
         yield from _unasked_changes(goal, trajectory, changed, asked)
         certain, absent, missing = True, not changed, "no row of any site differs."
     else:
@@ -413,17 +413,6 @@ def _claims_change(trajectory: Trajectory) -> bool:
     if response is not None:
         return response.action in ("mutate", "MUTATE") and response.status == "SUCCESS"
     return bool(_DONE.search(trajectory.answer))
-
-
-def _of_content(probe: RowsResult, change: RowChange) -> bool:
-    """Telemetry (sessions, view counters) is no change, and a journal stamp alone is none either."""
-    classes = probe.columns.get(change.table, {})
-    if change.before is None or change.after is None:
-        return any(kind != "telemetry" for kind in classes.values()) or not classes
-    return any(
-        classes.get(column, "content") == "content" and change.before.get(column) != value
-        for column, value in change.after.items()
-    )
 
 
 def _unasked(site: str, change: RowChange, why: str, status: Status) -> Finding:

@@ -1,47 +1,70 @@
-"""Mistakes grafted onto a right episode, to be graded offline: a key that lets one of them pass is a wrong key.
+"""Mistakes grafted onto a right episode and graded offline: a key that lets one of them pass is a wrong key.
 
-Each takes a trajectory that passes and spoils one thing. Only mistakes of mutation that need other rows than the
-oracle's have to be played in a browser; everything else is cheap here.
+Each spoils one thing in an episode that passes, and so must *fail*: a fault would mean that the check in question was
+never made. Only mistakes that need rows other than the oracle's have to be played in a browser.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.task import Task
-from webassay.core.trajectory import Ending, PageResult, RowChange, RowsResult, Trajectory
+from webassay.core.task import ActivityCheck, ResponseCheck, Task
+from webassay.core.trajectory import (
+    Ending,
+    NetworkLog,
+    PageResult,
+    ProbeResult,
+    RowChange,
+    RowsResult,
+    SessionResult,
+    Trajectory,
+    WritableBlobs,
+)
 
 Mistake = tuple[str, Trajectory]
 
-_STATUSES = (
-    "SUCCESS",
-    "ACTION_NOT_ALLOWED_ERROR",
-    "NOT_FOUND_ERROR",
-    "PERMISSION_DENIED_ERROR",
-    "DATA_VALIDATION_ERROR",
-    "UNKNOWN_ERROR",
-)
 
-
-def mistakes(task: Task, right: Trajectory) -> Iterator[Mistake]:
-    """Named wrong versions of a right trajectory; none of them may pass."""
+def mistakes(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mistake]:
+    """Named wrong versions of a right trajectory; every one must fail. Changed network logs are written to `blobs`,
+    from which the mistakes have to be graded."""
     answer = json.loads(right.answer)
     yield "says nothing", right.model_copy(update={"answer": ""})
     yield "answers in prose", right.model_copy(update={"answer": "I have done what you asked for, I think."})
     yield "never stops", right.model_copy(update={"ending": Ending(kind="step_limit")})
-    yield "does nothing on the site", right.model_copy(update={"network": None, "probes": right.probes})
-    for status in _STATUSES:
+    for status in STATUSES:
         if status not in _accepted(task):
             yield f"claims {status}", _answering(right, {**answer, "status": status, **_error(status)})
+    yield from _idle(task, right, blobs)
     yield from _wrong_results(right, answer)
     yield from _wrong_rows(right)
+    for session in right.probed(SessionResult):
+        if session.site in task.logins:
+            yield f"is logged out of {session.site}", _replacing(right, session, {"user": ""})
     if task.kind == "navigate":
-        yield "ends on another page", _on_another_page(right)
+        elsewhere = f"{next(iter(right.bases.values()))}/contact"
+        for page in right.probed(PageResult):
+            yield "ends on another page", _replacing(right, page, {"url": elsewhere})
+
+
+def _idle(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mistake]:
+    """Right, but without the work: nothing loaded at all, or nothing but the first page."""
+    if right.network is None:
+        return
+    lines = blobs.read(right.network.blob).splitlines(keepends=True)
+    yield "does nothing on the site", _with_log(right, [], blobs)
+    if any(isinstance(check, ActivityCheck) and check.visits for check in task.checks):
+        yield "sees the first page only", _with_log(right, lines[:1], blobs)
+
+
+def _with_log(right: Trajectory, lines: list[bytes], blobs: WritableBlobs) -> Trajectory:
+    blob = blobs.write(b"".join(lines), "application/jsonl")
+    return right.model_copy(update={"network": NetworkLog(blob=blob, count=len(lines))})
 
 
 def _accepted(task: Task) -> set[str]:
-    return {status for check in task.checks if check.kind == "response" for status in check.status}
+    return {status for check in task.checks if isinstance(check, ResponseCheck) for status in check.status}
 
 
 def _error(status: str) -> dict[str, Json]:
@@ -86,7 +109,7 @@ def _spoiled(value: Json) -> Iterator[tuple[str, Json]]:
 
 def _wrong_rows(right: Trajectory) -> Iterator[Mistake]:
     for rows in right.probed(RowsResult):
-        changes = tuple(change for change in rows.changes if _counts(rows, change))
+        changes = tuple(change for change in rows.changes if rows.counts(change))
         if not changes:
             continue
         yield f"changes nothing on {rows.site}", _with_rows(right, rows, ())
@@ -100,36 +123,20 @@ def _wrong_rows(right: Trajectory) -> Iterator[Mistake]:
         yield f"does it twice on {rows.site}", _with_rows(right, rows, (*changes, extra))
 
 
-def _counts(rows: RowsResult, change: RowChange) -> bool:
-    """Whether anybody but the site's own statistics would notice."""
-    classes = rows.columns[change.table]
-    if change.before is None or change.after is None:
-        return any(kind != "telemetry" for kind in classes.values())
-    return any(change.before[name] != change.after[name] for name, kind in classes.items() if kind == "content")
-
-
 def _spoiled_row(rows: RowsResult, change: RowChange) -> Iterator[tuple[str, RowChange]]:
-    """Every content column that the right episode wrote, one at a time, with another value."""
+    """Each content column that the right episode wrote, with another value."""
     if change.after is None:
         return
-    for column, value in change.after.items():
-        written = change.before is None or change.before[column] != value
-        if rows.columns[change.table][column] == "content" and written:
-            for _, spoiled in _spoiled(value):
-                after = {**change.after, column: spoiled}
-                yield column, change.model_copy(update={"after": after})
-                break
+    for column, (_, value) in rows.differing(change).items():
+        for _, spoiled in _spoiled(value):
+            yield column, change.model_copy(update={"after": {**change.after, column: spoiled}})
+            break
 
 
 def _with_rows(right: Trajectory, rows: RowsResult, changes: tuple[RowChange, ...]) -> Trajectory:
-    wrong = rows.model_copy(update={"changes": changes})
-    return right.model_copy(update={"probes": tuple(wrong if probe == rows else probe for probe in right.probes)})
+    return _replacing(right, rows, {"changes": changes})
 
 
-def _on_another_page(right: Trajectory) -> Trajectory:
-    def moved(page: PageResult) -> PageResult:
-        base = next(iter(right.bases.values()))
-        return page.model_copy(update={"url": f"{base}/contact"})
-
-    edit: Callable[[Any], Any] = lambda probe: moved(probe) if isinstance(probe, PageResult) else probe  # noqa: E731
-    return right.model_copy(update={"probes": tuple(edit(probe) for probe in right.probes)})
+def _replacing(right: Trajectory, probe: ProbeResult, update: dict[str, Any]) -> Trajectory:
+    wrong = probe.model_copy(update=update)
+    return right.model_copy(update={"probes": tuple(wrong if one == probe else one for one in right.probes)})

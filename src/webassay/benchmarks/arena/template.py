@@ -1,26 +1,32 @@
-"""Templates: one chore, many instances, each with a key that is computed and a solution that is played.
+"""A template is a chore that can be drawn many times: one class, in one place.
 
-A template draws parameters from a seeded world, phrases the goal, and computes the key by SQL over that world.
-Its reference solution gets the parameters and the pages, never the key; what it reads must equal the SQL.
+Its fields are the parameters of a task. Next to each other stand how to draw them, the key (the truth, by SQL over the
+pristine worlds) and a reference solution, which reaches the same from the pages alone and never sees the key.
+docs/extending.md walks through a whole one.
 """
 
+import json
 import re
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from string import Formatter
+from types import ModuleType
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from webassay.benchmarks.arena.key import Key
 from webassay.core.errors import TaskError
-from webassay.core.interaction import Action, Goal, Observation
+from webassay.core.interaction import Goal, Observation, Walk
 from webassay.core.protocols import ARENA_PROTOCOL
-from webassay.core.record import Json, content_hash
+from webassay.core.record import Json
 from webassay.core.task import (
     ActivityCheck,
     Check,
-    Checkpoint,
     ChoreType,
-    Expectation,
-    ExpectedChange,
     PageCheck,
-    PagePattern,
     ResponseCheck,
     StateCheck,
     Task,
@@ -29,78 +35,184 @@ from webassay.core.task import (
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
-Parameters = Mapping[str, Json]
 Worlds = Mapping[str, World]
-Walk = Generator[Action, Observation, Json]
-Solution = Callable[[Goal, Parameters, Observation], Walk]
+"""Site to its pristine world."""
 
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What a right episode looks like, computed from the world."""
-
-    results: Expectation | None = None
-    status: tuple[str, ...] = ("SUCCESS",)
-    changes: tuple[ExpectedChange, ...] = ()
-    """Rows that must change; every other change of content fails, also on tasks that only read."""
-    page: tuple[PagePattern, ...] = ()
-    visits: tuple[tuple[PagePattern, ...], ...] = ()
-    """Pages that a diligent search cannot miss, one group for each."""
-    checkpoints: tuple[Checkpoint, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    name: str
-    site: str
-    kind: TaskKind
-    chore: ChoreType
-    instruction: str
-    """Filled in with the parameters by `str.format`."""
-    draw: Callable[[World, Stream], Parameters | None]
-    """Parameters of one instance; None where the draw fell on something unusable."""
-    key: Callable[[World, Parameters], Key]
-    solve: Solution
-    user: str = ""
-    """Whose log-in is set up; empty: nobody's. A parameter `user` takes precedence."""
-    start: str = "/"
-    difficulty: str = "medium"
-    max_steps: int = 50
-    tags: tuple[str, ...] = field(default=())
-
-    @property
-    def id(self) -> str:
-        return f"{self.site}.{self.name}"
-
+Difficulty = Literal["easy", "medium", "hard"]
 
 MAX_DRAWS = 400
 
 
-def instances(template: Template, world: World, count: int, seed: int = 0) -> list[Task]:
-    """That many different instances, the same ones for the same world and seed."""
+@dataclass(frozen=True)
+class Template(ABC):
+    """Subclasses are frozen dataclasses. One that is only there to be inherited from says `abstract=True`."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    name: ClassVar[str]
+    """`site.words-with-hyphens`, with the first site. Ids of tasks begin with it, so it never changes."""
+    summary: ClassVar[str]
+    """One line for lists; by default the first line of the docstring."""
+    sites: ClassVar[tuple[str, ...]]
+    """Each opens in a tab of its own; the first is in front, and is where `start` and `user` belong."""
+    kind: ClassVar[TaskKind]
+    chore: ClassVar[ChoreType]
+    instruction: ClassVar[str]
+    """Filled in with the fields by `str.format`."""
+    difficulty: ClassVar[Difficulty] = "medium"
+    max_steps: ClassVar[int] = 50
+    start: ClassVar[str] = "/"
+    tags: ClassVar[tuple[str, ...]] = ()
+
+    abstract: ClassVar[bool] = True
+
+    def __init_subclass__(cls, *, abstract: bool = False, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        cls.abstract = abstract
+        if abstract:
+            return
+        if "summary" not in vars(cls):
+            cls.summary = (cls.__doc__ or "").strip().partition("\n")[0]
+        problems = "; ".join(_problems(cls))
+        if problems:
+            raise TaskError(f"The template {cls.__qualname__} cannot be used: {problems}.")
+
+    @classmethod
+    @abstractmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        """One instance; None if the draw came upon something unusable, such as a tie."""
+
+    @abstractmethod
+    def key(self, worlds: Worlds) -> Key:
+        """The right answer or the right changes, by SQL over the pristine worlds."""
+
+    @abstractmethod
+    def solve(self, page: Observation) -> Walk:
+        """Reaches the same from the pages alone, starting on the first start page."""
+
+    @property
+    def logins(self) -> Mapping[str, str]:
+        """Site to user: the log-ins set up beforehand. By default a field `user` is logged in on the first site."""
+        user: str = getattr(self, "user", "")
+        return {self.sites[0]: user} if user else {}
+
+    @property
+    def parameters(self) -> dict[str, Json]:
+        found: dict[str, Json] = _adapter(type(self)).dump_python(self, mode="json")
+        return found
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Json]) -> Self:
+        """The instance that a task was made from."""
+        try:
+            made: Self = _adapter(cls).validate_json(json.dumps(dict(parameters)))
+        except ValidationError as error:
+            said = {"missing": "{} is missing", "unexpected_keyword_argument": "there is no {}"}
+            problems = (
+                said.get(problem["type"], "{}: " + problem["msg"]).format(".".join(map(str, problem["loc"])))
+                for problem in error.errors()
+            )
+            raise TaskError(
+                f"These are not the parameters of {cls.name}: {'; '.join(problems)}.",
+                hint="The task comes from another version of the template.",
+            ) from error
+        return made
+
+
+@cache
+def _adapter(kind: type[Template]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _problems(template: type[Template]) -> Iterator[str]:
+    """What a class lacks to be a template, found when it is defined and not in the middle of a run."""
+    missing = [name for name in ("name", "sites", "kind", "chore", "instruction") if not getattr(template, name, None)]
+    if missing:
+        yield f"it has no {', '.join(missing)}"
+        return
+    if not template.summary:
+        yield "it has no docstring"
+    if "name" not in vars(template):
+        yield f"it has no name of its own, only the inherited {template.name!r}"
+    sites: Any = template.sites
+    if not isinstance(sites, tuple):
+        yield "`sites` is not a tuple"
+    elif not re.fullmatch(rf"{re.escape(sites[0])}\.[a-z0-9]+(-[a-z0-9]+)*", template.name):
+        yield f"the name {template.name!r} is not `{sites[0]}.words-with-hyphens`"
+    choices = {"kind": get_args(TaskKind), "chore": get_args(ChoreType), "difficulty": get_args(Difficulty)}
+    for attribute, allowed in choices.items():
+        if getattr(template, attribute) not in allowed:
+            yield f"`{attribute}` is none of {', '.join(allowed)}"
+    for method in ("draw", "key", "solve"):
+        if getattr(getattr(template, method), "__isabstractmethod__", False):
+            yield f"it has no method `{method}`"
+    try:
+        named = [field for _, field, _, _ in Formatter().parse(template.instruction) if field is not None]
+    except ValueError as error:
+        yield f"the instruction cannot be filled in ({error})"
+        return
+    known = _annotated(template)
+    for field in named:
+        if field not in known:
+            yield f"the instruction names {{{field}}}, which is not a field ({', '.join(known) or 'there are none'})"
+
+
+def _annotated(template: type[Template]) -> list[str]:
+    """The fields that `dataclass` will make; it has not run yet."""
+    hints = get_type_hints(template).items()
+    return [name for name, hint in hints if hint is not ClassVar and get_origin(hint) is not ClassVar]
+
+
+def templates_in(module: ModuleType) -> Iterator[type[Template]]:
+    """The templates that a module holds, for a registry."""
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, Template) and not value.abstract:
+            if [field.name for field in fields(value)] != _annotated(value):
+                raise TaskError(f"The template {value.name} lacks the decorator @dataclass(frozen=True).")
+            yield value
+
+
+# --- tasks ------------------------------------------------------------------------------------------------
+
+
+def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 0) -> list[Task]:
+    """That many different tasks; the same ones for the same worlds and seed."""
+    worlds = _needed(template, worlds)
+    world_seed = worlds[template.sites[0]].seed
+    stream = Stream(seed, "arena", template.name, world_seed)
     tasks: list[Task] = []
-    seen: set[str] = set()
-    stream = Stream(seed, "arena", template.id, world.seed)
+    drawn: list[Template] = []
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
             return tasks
-        parameters = template.draw(world, stream.child(number))
-        if parameters is None or (digest := content_hash(dict(parameters))) in seen:
+        one = template.draw(worlds, stream.child(number))
+        if one is None or one in drawn:
             continue
-        seen.add(digest)
-        task = _task(template, world, parameters, len(tasks), seed)
+        drawn.append(one)
+        task = _task(one, f"{template.name}.w{world_seed}s{seed}.{len(tasks)}", worlds)
         if not _given_away(task):
             tasks.append(task)
     if len(tasks) == count:
         return tasks
     raise TaskError(
-        f"Template {template.id} gives only {len(tasks)} instances on world {world.seed}, not {count}.",
+        f"Template {template.name} gives only {len(tasks)} instances on world {world_seed}, not {count}.",
         hint="Ask for fewer instances.",
     )
 
 
+def _needed(template: type[Template], worlds: Worlds) -> Worlds:
+    """The worlds of the template's own sites, so that it cannot read others by accident."""
+    missing = [site for site in template.sites if site not in worlds]
+    if missing:
+        raise TaskError(f"Template {template.name} needs a world of {', '.join(missing)} as well.")
+    chosen = {site: worlds[site] for site in template.sites}
+    if len({world.seed for world in chosen.values()}) > 1:
+        raise TaskError(f"The worlds of template {template.name} come from different seeds.")
+    return chosen
+
+
 def _given_away(task: Task) -> bool:
-    """Whether somebody who never opened the site could be right: nothing there, or a number of the goal's own text."""
+    """Whether the answer can be guessed without opening the site: it is empty, 0, or a number that the goal says."""
     for check in task.checks:
         if isinstance(check, ResponseCheck) and check.results is not None and check.results.items is not None:
             values = [item.value for item in check.results.items]
@@ -111,40 +223,68 @@ def _given_away(task: Task) -> bool:
     return False
 
 
-def _task(template: Template, world: World, parameters: Parameters, number: int, seed: int) -> Task:
-    key = template.key(world, parameters)
-    user = str(parameters.get("user") or template.user)
+def _task(drawn: Template, task_id: str, worlds: Worlds) -> Task:
+    key = drawn.key(worlds).on(drawn.sites)
+    if wrong := next(_misfits(drawn, key, worlds), None):
+        raise TaskError(f"The key of {task_id} {wrong}.")
+    parameters = drawn.parameters
+    paths = (drawn.start, *("/" for _ in drawn.sites[1:]))
     return Task(
-        id=f"{template.id}.w{world.seed}s{seed}.{number}",
+        id=task_id,
         benchmark="arena",
-        template=template.id,
-        kind=template.kind,
+        template=drawn.name,
+        kind=drawn.kind,
         goal=Goal(
-            instruction=template.instruction.format(**parameters),
-            start_urls=(f"__{template.site.upper()}__{template.start}",),
+            instruction=drawn.instruction.format(**parameters),
+            start_urls=tuple(f"__{site.upper()}__{path}" for site, path in zip(drawn.sites, paths, strict=True)),
             protocol=ARENA_PROTOCOL,
-            sites=(template.site,),
+            sites=drawn.sites,
         ),
-        checks=_checks(template, key, user),
-        sites=(template.site,),
-        logins={template.site: user} if user else {},
-        world_seed=world.seed,
-        parameters=dict(parameters),
-        chore=template.chore,
-        difficulty=template.difficulty,
+        checks=_checks(drawn, key),
+        sites=drawn.sites,
+        logins=dict(drawn.logins),
+        world_seed=worlds[drawn.sites[0]].seed,
+        parameters=parameters,
+        chore=drawn.chore,
+        difficulty=drawn.difficulty,
         checkpoints=key.checkpoints,
-        tags=template.tags,
-        max_steps=template.max_steps,
+        tags=drawn.tags,
+        max_steps=drawn.max_steps,
     )
 
 
-def _checks(template: Template, key: Key, user: str) -> tuple[Check, ...]:
-    actions = {"retrieve": "retrieve", "navigate": "navigate", "mutate": "mutate", "unachievable": ""}
+def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
+    """Why the key cannot be right, before an episode is spent on it."""
+    proofs = {"retrieve": key.results, "navigate": key.pages, "mutate": key.changes, "unachievable": key.status}
+    if not proofs[drawn.kind]:
+        yield f"does not decide a task of the kind {drawn.kind}"
+    if key.status and drawn.kind != "unachievable":
+        yield f"is a refusal, but the task is of the kind {drawn.kind}"
+    for change in key.changes:
+        if change.site not in worlds:
+            yield f"expects a change on {change.site}, which is not a site of the template"
+            continue
+        columns = worlds[change.site].site.columns.get(change.table)
+        if columns is None:
+            yield f"expects a change of {change.table}, which is not a table of {change.site}"
+            continue
+        for column in (*change.where, *change.values):
+            if column not in columns:
+                yield f"names {change.table}.{column}, which does not exist"
+
+
+def _checks(drawn: Template, key: Key) -> tuple[Check, ...]:
+    first, *others = drawn.sites
     checks: list[Check] = [
-        ResponseCheck(action=actions[template.kind], status=key.status, results=key.results),
+        ResponseCheck(
+            action="" if drawn.kind == "unachievable" else drawn.kind,
+            status=key.status or ("SUCCESS",),
+            results=key.results,
+        ),
         StateCheck(changes=key.changes),
-        ActivityCheck(site=template.site, logged_in=bool(user), visits=key.visits),
+        ActivityCheck(site=first, logged_in=first in drawn.logins, visits=key.visits),
+        *(ActivityCheck(site=site, logged_in=site in drawn.logins) for site in others),
     ]
-    if key.page:
-        checks.append(PageCheck(any_of=key.page))
+    if key.pages:
+        checks.append(PageCheck(any_of=key.pages))
     return tuple(checks)

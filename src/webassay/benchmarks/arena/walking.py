@@ -1,11 +1,18 @@
-"""Steps that reference solutions are made of. Each yields actions and returns the page that they lead to."""
+"""What reference solutions are made of: steps that yield actions and return the page they lead to, and responses."""
 
 from collections.abc import Generator, Iterator
+from typing import TypeVar
 
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Node, Observation
+from webassay.core.record import Json
 
-Steps = Generator[Action, Observation, Observation]
+T = TypeVar("T")
+Reading = Generator[Action, Observation, T]
+"""Walks, and returns what it read."""
+Steps = Reading[Observation]
+
+# --- acting -----------------------------------------------------------------------------------------------
 
 
 def need(page: Observation, role: str, name: str | None = None, *, contains: str | None = None) -> Node:
@@ -14,12 +21,6 @@ def need(page: Observation, role: str, name: str | None = None, *, contains: str
         wanted = name if name is not None else f"…{contains}…"
         raise AgentError(f"There is no {role} {wanted!r} on {page.url}.")
     return found
-
-
-def go(page: Observation, path: str) -> Steps:
-    """Another address of the site that is in front."""
-    scheme, _, rest = page.url.partition("://")
-    return (yield Action.of("goto", f"{scheme}://{rest.partition('/')[0]}{path}"))
 
 
 def click(page: Observation, role: str, name: str | None = None, *, contains: str | None = None) -> Steps:
@@ -34,16 +35,23 @@ def choose(page: Observation, name: str, option: str) -> Steps:
     return (yield Action.of("select_option", need(page, "combobox", name).id, option))
 
 
-def every_page(page: Observation, link: str) -> Generator[Action, Observation, list[Observation]]:
-    """This page and those after it, as long as there is a link of that name."""
+def go_back() -> Steps:
+    return (yield Action.of("go_back"))
+
+
+def every_page(page: Observation, link: str = "Next") -> Reading[list[Observation]]:
+    """This page and those that follow, for as long as there is a link of that name."""
     pages = [page]
     while (following := pages[-1].find("link", link)) is not None:
         pages.append((yield Action.of("click", following.id)))
     return pages
 
 
+# --- reading ----------------------------------------------------------------------------------------------
+
+
 def below(page: Observation, top: Node) -> tuple[Node, ...]:
-    """What lies inside a node."""
+    """The nodes inside a node."""
     start = page.nodes.index(top) + 1
     inside = []
     for node in page.nodes[start:]:
@@ -53,17 +61,25 @@ def below(page: Observation, top: Node) -> tuple[Node, ...]:
     return tuple(inside)
 
 
-def groups(page: Observation, role: str) -> Iterator[tuple[Node, tuple[Node, ...]]]:
-    """Every node of that role, with what lies inside it."""
-    for node in page.nodes:
-        if node.role == role:
-            yield node, below(page, node)
+def groups(page: Observation, role: str) -> Iterator[tuple[Node, ...]]:
+    """For every node of that role, the nodes inside it."""
+    return (below(page, node) for node in page.nodes if node.role == role)
 
 
 def text_of(nodes: tuple[Node, ...]) -> str:
     return " ".join(node.name for node in nodes if node.name)
 
 
-def dollars(text: str) -> int:
-    """`$1,234.50` in cents."""
-    return round(float(text.replace("$", "").replace(",", "").strip()) * 100)
+# --- responses --------------------------------------------------------------------------------------------
+
+
+def answer(*results: Json) -> Json:
+    return {"action": "retrieve", "status": "SUCCESS", "results": list(results)}
+
+
+def done(action: str) -> Json:
+    return {"action": action, "status": "SUCCESS", "results": None}
+
+
+def refusal(action: str, status: str, why: str) -> Json:
+    return {"action": action, "status": status, "results": None, "error_details": why}

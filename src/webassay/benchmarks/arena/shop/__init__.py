@@ -1,0 +1,1 @@
+"""Chores in the shop, one module a theme."""

@@ -1,0 +1,393 @@
+"""What a template class must have, how keys are written, and what becomes of both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import ModuleType
+from typing import Any, Self
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.sites.notes_site import SITE as NOTES
+from tests.sites.other_site import SITE as OTHER
+from webassay.agents.oracle import Oracle
+from webassay.benchmarks.arena.key import Key, money
+from webassay.benchmarks.arena.template import Template, Worlds, instances, templates_in
+from webassay.benchmarks.arena.walking import answer, click
+from webassay.core.errors import AgentError, InputError, TaskError
+from webassay.core.interaction import Goal, Node, Observation, Tab, Walk
+from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.record import Json
+from webassay.core.task import ActivityCheck, Expectation, ExpectedChange, PagePattern, ResponseCheck, StateCheck
+from webassay.registry import Registry
+from webassay.sites.kit import Site, World, snapshot
+from webassay.sites.rng import Stream
+
+PAGE = PagePattern(site="notes", path="/")
+
+
+class Chore(Template, abstract=True):
+    sites = ("notes",)
+    kind = "retrieve"
+    chore = "others"
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        return cls(**{field.name: stream.between(1, 1000) for field in fields(cls)})
+
+    def key(self, worlds: Worlds) -> Key:
+        return Key.answer("found")
+
+    def solve(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", "More")
+        return answer(page.title)
+
+
+@dataclass(frozen=True)
+class Numbered(Chore):
+    """Find a number.
+
+    More about it.
+    """
+
+    name = "notes.numbered"
+    instruction = "Find {number}."
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Paired(Chore):
+    """Copy a note from one site to the other."""
+
+    name = "notes.paired"
+    sites = ("notes", "other")
+    kind = "mutate"
+    instruction = "Copy {number}."
+
+    user: str
+    number: int
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        assert set(worlds) == {"notes", "other"}
+        return cls("ada", stream.between(1, 1000))
+
+    @property
+    def logins(self) -> Mapping[str, str]:
+        return {"notes": self.user, "other": "bob"}
+
+    def key(self, worlds: Worlds) -> Key:
+        return Key.insert("note", site="other", author=self.user, weight=self.number) & Key.visit(PAGE)
+
+
+def world(site: Site, seed: int = 3) -> World:
+    return World(site, seed, snapshot(site, seed, None))
+
+
+@pytest.fixture(scope="module")
+def worlds() -> dict[str, World]:
+    return {"notes": world(NOTES), "other": world(OTHER), "unasked": world(NOTES, 4)}
+
+
+# --- the class --------------------------------------------------------------------------------------------
+
+
+def test_the_first_line_of_the_docstring_is_the_summary():
+    assert Numbered.summary == "Find a number."
+
+
+def define(doc: str | None = "Something.", **attributes: Any) -> type[Template]:
+    body = {"__doc__": doc, "__module__": __name__, "__annotations__": {"number": int}, **attributes}
+    return type(Chore)("Made", (Chore,), {key: value for key, value in body.items() if value is not None})
+
+
+GOOD = {"name": "notes.made", "instruction": "Find {number}."}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"name": None}, "no name"),
+        ({"instruction": None}, "no instruction"),
+        ({"sites": ()}, "no sites"),
+        ({"doc": None}, "no docstring"),
+        ({"name": "other.made"}, "'other.made' is not `notes."),
+        ({"name": "notes.Two Words"}, "is not `notes."),
+        ({"sites": "notes"}, "not a tuple"),
+        ({"kind": "look"}, "`kind` is none of retrieve"),
+        ({"chore": "work"}, "`chore` is none of"),
+        ({"difficulty": "extreme"}, "`difficulty` is none of"),
+        ({"instruction": "Find {what}."}, "names {what}, which is not a field (number)"),
+        ({"instruction": "Find {}."}, "names {}, which is not a field"),
+        ({"instruction": "Find {number."}, "cannot be filled in"),
+        ({"solve": Template.solve}, "no method `solve`"),
+        ({"draw": Template.__dict__["draw"]}, "no method `draw`"),
+    ],
+)
+def test_a_class_that_lacks_something_cannot_be_defined(wrong, says):
+    define(**GOOD)
+    with pytest.raises(TaskError) as error:
+        define(**{**GOOD, **wrong})
+    assert says in error.value.message
+    assert "Made" in error.value.message
+
+
+def test_a_template_that_inherits_from_another_needs_a_name_of_its_own():
+    with pytest.raises(TaskError, match="no name of its own"):
+
+        @dataclass(frozen=True)
+        class Second(Numbered):
+            """Another one."""
+
+
+def test_abstract_helpers_are_not_found_and_concrete_templates_are():
+    module = ModuleType("themes")
+    vars(module).update(Chore=Chore, Numbered=Numbered, Template=Template, Paired=Paired, number=3)
+    assert list(templates_in(module)) == [Numbered, Paired]
+
+
+def test_a_forgotten_decorator_is_found_when_templates_are_looked_for():
+    module = ModuleType("themes")
+    module.made = define(**GOOD)
+    with pytest.raises(TaskError, match="lacks the decorator"):
+        list(templates_in(module))
+
+
+def test_a_registry_loads_a_template_by_its_place():
+    registry = Registry("template", templates_in, packages=(), group="webassay.nothing")
+    assert registry.load(f"{__name__}:Numbered") is Numbered
+    with pytest.raises(InputError, match="not a template"):
+        registry.load(f"{__name__}:Chore")
+
+
+# --- parameters -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mixed(Chore):
+    """Everything that a parameter can be."""
+
+    name = "notes.mixed"
+    instruction = "{text} {number} {texts}"
+
+    text: str
+    number: int
+    texts: tuple[str, ...]
+    share: float = 0.5
+
+
+@given(st.text(), st.integers(), st.lists(st.text()), st.floats(allow_nan=False, allow_infinity=False))
+def test_parameters_go_there_and_back(text, number, texts, share):
+    drawn = Mixed(text, number, tuple(texts), share)
+    assert Mixed.from_parameters(drawn.parameters) == drawn
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({}, "number is missing"),
+        ({"number": 1, "stars": 2}, "there is no stars"),
+        ({"number": "1"}, "number: "),
+        ({"number": True}, "number: "),
+    ],
+)
+def test_parameters_of_another_version_are_refused(parameters: dict[str, Json], says: str):
+    with pytest.raises(TaskError) as error:
+        Numbered.from_parameters(parameters)
+    assert says in error.value.message
+    assert "notes.numbered" in error.value.message
+
+
+# --- keys -------------------------------------------------------------------------------------------------
+
+
+def test_answers():
+    assert Key.answer(3).results == Expectation.of([3])
+    assert Key.answer("a", "b", ordered=True).results == Expectation(
+        type="list", items=(Expectation.of("a"), Expectation.of("b")), ordered=True
+    )
+    assert Key.answer(money(1205)).results.items[0].value == "12.05"
+    total = Key.answer({"count": 2, "total": money(5)}).results.items[0].fields["total"]
+    assert (total.type, total.value, total.currency) == ("currency", "0.05", "USD")
+    with pytest.raises(TaskError, match="one by one"):
+        Key.answer(["a", "b"])
+
+
+def test_changes():
+    assert Key.insert("notes", title="x", pages=2).changes == (
+        ExpectedChange(
+            site="",
+            table="notes",
+            operation="insert",
+            values={"title": Expectation.of("x"), "pages": Expectation.of(2)},
+        ),
+    )
+    (change,) = Key.update("notes", where={"id": 7}, site="other", title="y").changes
+    assert (change.site, change.operation, change.where) == ("other", "update", {"id": 7})
+    (gone,) = Key.delete("notes", where={"id": 7}).changes
+    assert (gone.operation, gone.values) == ("delete", {})
+    for careless in (Key.update, Key.delete):
+        with pytest.raises(TaskError, match="which row"):
+            careless("notes", where={})
+
+
+def test_a_change_can_follow_the_id_of_another():
+    key = Key.insert("orders", label="order", total=5) & Key.insert("items", order_id=Expectation(same_as="order.id"))
+    StateCheck(changes=key.on(["shop"]).changes)
+
+
+def test_refusals():
+    key = Key.refusal("NOT_FOUND_ERROR", "UNKNOWN_ERROR", visits=[PAGE, PAGE])
+    assert (key.status, key.visits) == (("NOT_FOUND_ERROR", "UNKNOWN_ERROR"), ((PAGE,), (PAGE,)))
+    for status in ((), ("SUCCESS",), ("NOT_FOUND",)):
+        with pytest.raises(TaskError, match="not a status"):
+            Key.refusal(*status, visits=[PAGE])
+    with pytest.raises(TaskError, match="evidence"):
+        Key.refusal("NOT_FOUND_ERROR", visits=[])
+
+
+parts = st.sampled_from(
+    [Key.insert("a", x=1), Key.delete("b", where={"id": 1}), Key.visit(PAGE), Key.checkpoint("page", PAGE)]
+)
+
+
+@given(st.lists(parts), st.lists(parts), st.lists(parts))
+def test_combining_keys_keeps_everything_and_does_not_depend_on_brackets(first, second, third):
+    a, b, c = map(Key.all_of, (first, second, third))
+    assert (a & b) & c == a & (b & c) == Key.all_of([*first, *second, *third])
+    assert a & Key() == a == Key() & a
+    assert len((a & b).changes) == len(a.changes) + len(b.changes)
+
+
+@pytest.mark.parametrize("twice", [Key.answer(1), Key.page(PAGE), Key.refusal("UNKNOWN_ERROR", visits=[PAGE])])
+def test_what_can_only_be_said_once_cannot_be_combined(twice):
+    assert (twice & Key.checkpoint("page", PAGE)).checkpoints
+    with pytest.raises(TaskError, match="both give"):
+        _ = twice & twice
+
+
+def test_a_change_without_a_site_is_on_the_only_one():
+    key = Key.insert("a", x=1) & Key.insert("b", site="other", x=1)
+    assert [change.site for change in key.on(["notes"]).changes] == ["notes", "other"]
+    with pytest.raises(TaskError, match="On which site is a"):
+        key.on(["notes", "other"])
+
+
+# --- tasks ------------------------------------------------------------------------------------------------
+
+
+def test_one_site(worlds):
+    first, second = instances(Numbered, worlds, 2, 9)
+    assert (first.id, second.id) == ("notes.numbered.w3s9.0", "notes.numbered.w3s9.1")
+    assert first.parameters != second.parameters
+    assert first.goal.instruction == f"Find {first.parameters['number']}."
+    assert first.goal.start_urls == ("__NOTES__/",)
+    assert (first.sites, first.logins) == (("notes",), {})
+
+
+def test_several_sites(worlds):
+    (task,) = instances(Paired, worlds, 1)
+    assert task.sites == task.goal.sites == ("notes", "other")
+    assert task.goal.start_urls == ("__NOTES__/", "__OTHER__/")
+    assert task.logins == {"notes": "ada", "other": "bob"}
+    activity = [check for check in task.checks if isinstance(check, ActivityCheck)]
+    assert [(check.site, check.logged_in, len(check.visits)) for check in activity] == [
+        ("notes", True, 1),
+        ("other", True, 0),
+    ]
+    with pytest.raises(TaskError, match="needs a world of other"):
+        instances(Paired, {"notes": worlds["notes"]}, 1)
+    with pytest.raises(TaskError, match="different seeds"):
+        instances(Paired, {"notes": worlds["unasked"], "other": worlds["other"]}, 1)
+
+
+def test_a_user_is_logged_in_on_the_first_site():
+    @dataclass(frozen=True)
+    class Personal(Chore):
+        """Mine."""
+
+        name = "notes.personal"
+        sites = ("notes", "other")
+        instruction = "Find mine."
+
+        user: str
+
+    assert Personal("ada").logins == {"notes": "ada"}
+    assert Personal("").logins == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        (Key.insert("nowhere", x=1), "nowhere, which is not a table of notes"),
+        (Key.insert("nowhere", site="other", x=1), "on other, which is not a site"),
+        (Key.update("note", where={"id": 1}, colour="red"), "names note.colour, which does not exist"),
+        (Key.delete("note", where={"number": 1}), "names note.number, which does not exist"),
+        (Key.page(PAGE), "does not decide a task of the kind retrieve"),
+        (Key.answer(1) & Key.refusal("UNKNOWN_ERROR", visits=[PAGE]), "is a refusal"),
+    ],
+)
+def test_a_key_that_cannot_be_right_shows_when_the_task_is_made(worlds, key, says):
+    class Wrong(Numbered):
+        """Wrong."""
+
+        name = "notes.wrong"
+
+        def key(self, worlds: Worlds) -> Key:
+            return key if key.results or key.pages else key & Key.answer("found")
+
+    with pytest.raises(TaskError) as error:
+        instances(Wrong, worlds, 1)
+    assert says in error.value.message
+
+
+@pytest.mark.parametrize("values", [(), (0,), (0, 0), ("number",)])
+def test_what_can_be_guessed_from_the_goal_is_not_drawn(worlds, values):
+    class Guessable(Numbered):
+        """Guessable."""
+
+        name = "notes.guessable"
+
+        def key(self, worlds: Worlds) -> Key:
+            return Key.answer(*(self.number if value == "number" else value for value in values))
+
+    with pytest.raises(TaskError, match="gives only 0 instances"):
+        instances(Guessable, worlds, 1)
+
+
+def test_the_status_is_success_unless_it_is_a_refusal(worlds):
+    (task,) = instances(Numbered, worlds, 1)
+    (check,) = (check for check in task.checks if isinstance(check, ResponseCheck))
+    assert (check.action, check.status) == ("retrieve", ("SUCCESS",))
+
+
+# --- the oracle -------------------------------------------------------------------------------------------
+
+
+def page(title: str, *, error: str = "") -> Observation:
+    link = Node(id="4", role="link", name="More", depth=1)
+    tabs = (Tab("http://notes.test/", title),)
+    return Observation(tabs[0].url, title, tabs, 0, nodes=(link,), last_error=error)
+
+
+GOAL = Goal(instruction="Find it.", start_urls=("http://notes.test/",), protocol=ARENA_PROTOCOL)
+
+
+async def test_the_oracle_walks_the_solution_and_starts_anew_with_every_goal():
+    oracle = Oracle(Numbered(7).solve)
+    for _ in range(2):
+        await oracle.start(GOAL)
+        (first,) = (await oracle.decide(page("One"))).actions
+        assert first.text == "click(bid='4')"
+        (last,) = (await oracle.decide(page("Two"))).actions
+        assert '"results": ["Two"]' in last.args["text"]
+
+
+async def test_the_oracle_gives_up_where_its_solution_does_not_fit_the_page():
+    oracle = Oracle(Numbered(7).solve)
+    await oracle.start(GOAL)
+    await oracle.decide(page("One"))
+    with pytest.raises(AgentError, match="no such element"):
+        await oracle.decide(page("One", error="no such element"))
