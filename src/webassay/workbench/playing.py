@@ -6,11 +6,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from webassay.agents.base import Agent, AgentFactory, AgentRequest, AskPerson, BrowserDriver, check_request
+from webassay.agents.base import (
+    Agent,
+    AgentFactory,
+    AgentRequest,
+    AskPerson,
+    BrowserDriver,
+    Need,
+    Solution,
+    check_needs,
+    make_agent,
+)
 from webassay.agents.external import COMMAND, external
 from webassay.benchmarks.base import Selection
 from webassay.browser.session import Browser, SessionSettings
-from webassay.core.errors import AgentError, InputError, boundary
+from webassay.core.errors import InputError, boundary
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task
 from webassay.episode import EpisodeContext, Limits
@@ -183,14 +193,17 @@ class Builder:
         return self.tasks.get(unit.task_id)
 
     def agent(self, unit: UnitOfWork, task: Task) -> Agent | BrowserDriver:
-        factory, _ = self._factory(unit.agent)
-        with boundary(AgentError, f"Agent {unit.agent} could not be made"):
-            return factory.make(self._request(unit.agent, unit.seed, unit.trial, task))
+        return make_agent(self._factory(unit.agent)[0], self._request(unit, task))
 
     def check(self, name: str) -> None:
         """Before anything starts: does this name mean an agent, and is there all that it needs?"""
-        factory, _ = self._factory(name)
-        check_request(factory, self._request(name, 0, 0, None))
+        available: list[Need] = ["solution"]
+        if self.options.model is not None:
+            self.models.get(self.options.model.model)
+            available.append("model")
+        if self.options.ask is not None:
+            available.append("person")
+        check_needs(self._factory(name)[0], name, available)
 
     def is_baseline(self, name: str) -> bool:
         return self._factory(name)[0].baseline
@@ -206,18 +219,24 @@ class Builder:
                 self._factories[spec] = (factory, read_options(name, factory.options, wishes))
         return self._factories[spec]
 
-    def _request(self, spec: str, seed: int, trial: int, task: Task | None) -> AgentRequest:
+    def _request(self, unit: UnitOfWork, task: Task) -> AgentRequest:
         chosen = self.options.model
-        factory, options = self._factory(spec)
-        solution = None
-        if task is not None and "solution" in factory.needs:
-            solution = TEMPLATES.get(task.template).from_parameters(task.parameters).solve
+        factory, options = self._factory(unit.agent)
         return AgentRequest(
-            name=spec,
+            name=unit.agent,
             options=options,
-            seed=seed,
-            model=self.models.get(chosen.model, trial=trial) if chosen else None,
+            seed=unit.seed,
+            model=self.models.get(chosen.model, trial=unit.trial) if chosen else None,
             settings=chosen.settings if chosen else PROVIDERS_CHOICE,
             ask=self.options.ask,
-            solution=solution,
+            solution=solution_of(task) if "solution" in factory.needs else None,
         )
+
+
+def solution_of(task: Task) -> Solution:
+    if task.template not in TEMPLATES:
+        raise InputError(
+            f"Task {task.id} has no reference solution: {task.template!r} is not a template of the arena.",
+            hint="The oracle plays arena tasks only.",
+        )
+    return TEMPLATES.get(task.template).from_parameters(task.parameters).solve
