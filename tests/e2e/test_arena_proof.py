@@ -16,7 +16,7 @@ from webassay.core.trajectory import MemoryBlobs
 from webassay.episode import EpisodeContext, Recording
 from webassay.run.local import Settings, run_units
 from webassay.run.plan import plan
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -40,9 +40,7 @@ def played(out: Path, catalog: things.Catalog, agents: list[str]) -> Store:
     async def run(store: Store) -> None:
         async with things.arena(CACHE) as environment, Browser(find_chromium()) as browser:
             recording = Recording(parts=())
-            scene = EpisodeContext(
-                browser=browser, environment=environment, blobs=StoreBlobs(store), recording=recording
-            )
+            scene = EpisodeContext(browser=browser, environment=environment, blobs=store.blobs, recording=recording)
             await run_units(store, catalog, scene, [things.grade], settings=Settings(workers=2))
 
     store = Store.create(out)
@@ -72,7 +70,7 @@ def test_the_oracle_passes_every_template_and_no_mistake_does(tmp_path, world_se
             task = catalog.task(trajectory.task_id)
             wrong = list(mistakes(task, trajectory))
             assert len(wrong) >= 8
-            passing = [name for name, one in wrong if things.grade(task, one, StoreBlobs(store)).status == "pass"]
+            passing = [name for name, one in wrong if things.grade(task, one, store.blobs).status == "pass"]
             assert not passing, f"{task.id}: {passing}"
 
 
@@ -85,7 +83,7 @@ def test_no_constant_passes_any_template(tmp_path):
             assert trajectory.ending.kind == "answered"
             for name, answer in CONSTANTS.items():
                 said = trajectory.model_copy(update={"answer": answer(task.goal.instruction)})
-                assert things.grade(task, said, StoreBlobs(store)).status == "fail", f"{name} on {task.id}"
+                assert things.grade(task, said, store.blobs).status == "fail", f"{name} on {task.id}"
 
 
 ONE_OF_EACH_KIND = (
@@ -109,5 +107,5 @@ def test_a_run_without_its_blobs_faults_and_never_passes(tmp_path):
     catalog = things.Catalog(things.Selection(instances=1, templates=("shop.open-cheapest",)), cache=CACHE)
     with played(tmp_path / "run", catalog, ["oracle"]) as store:
         (_, trajectory), task = next(store.trajectories()), catalog.tasks[0]
-        assert things.grade(task, trajectory, StoreBlobs(store)).status == "pass"
+        assert things.grade(task, trajectory, store.blobs).status == "pass"
         assert things.grade(task, trajectory, MemoryBlobs()).status == "fault"

@@ -1,6 +1,7 @@
 """The run directory: what is in it is whole, and what is not is missing, never wrong."""
 
 import errno
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from tests.unit import samples
 from webassay.core.errors import InputError, StoreError
 from webassay.core.trajectory import BlobRef, Ending
-from webassay.store import LEDGER, Store, StoreBlobs, UnitOfWork
+from webassay.store import LEDGER, Store, UnitOfWork
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def store(tmp_path):
 
 
 def unit(number: int = 0, agent: str = "oracle") -> UnitOfWork:
-    return UnitOfWork(agent=agent, task_id=f"shop.count.{number}", facts={"template": "shop.count"})
+    return UnitOfWork(agent=agent, task_id=f"shop.count.{number}", metadata={"template": "shop.count"})
 
 
 def attempt(of: UnitOfWork, number: int, kind: str = "answered"):
@@ -49,10 +50,10 @@ def test_a_fault_is_tried_again_and_the_good_attempt_counts(store):
     one = unit()
     store.plan([one])
     store.add_trajectory(one.id, attempt(one, 0, "fault"))
-    assert store.unfinished() == [one]
+    assert list(store.unfinished()) == [one]
     store.add_trajectory(one.id, attempt(one, 1))
     store.add_trajectory(one.id, attempt(one, 2, "fault"))
-    assert store.unfinished() == []
+    assert list(store.unfinished()) == []
     assert store.trajectory(one.id).id == f"{one.id}/1"
     assert store.attempts(one.id) == 3
 
@@ -61,7 +62,7 @@ def test_an_agent_that_crashes_is_finished_not_retried(store):
     one = unit()
     store.plan([one])
     store.add_trajectory(one.id, attempt(one, 0, "agent_crashed"))
-    assert store.unfinished() == []
+    assert list(store.unfinished()) == []
 
 
 def test_the_newest_verdict_of_a_grader_counts_and_old_ones_stay(store):
@@ -78,32 +79,32 @@ def test_the_newest_verdict_of_a_grader_counts_and_old_ones_stay(store):
 @given(data=st.binary(max_size=2000))
 def test_blobs_come_back_as_they_went_in(tmp_path_factory, data):
     with Store.create(tmp_path_factory.mktemp("run") / "r") as store:
-        ref = store.write(data, "application/octet-stream")
-        assert store.write(data, "application/octet-stream") == ref
-        assert StoreBlobs(store).read(ref) == data
-        with StoreBlobs(store).open(ref) as stream:
+        ref = store.blobs.write(data, "application/octet-stream")
+        assert store.blobs.write(data, "application/octet-stream") == ref
+        assert store.blobs.read(ref) == data
+        with store.blobs.open(ref) as stream:
             assert stream.read() == data
 
 
 def test_a_damaged_blob_is_never_read_as_a_whole_one(store):
-    ref = store.write(b"hello", "text/plain")
+    ref = store.blobs.write(b"hello", "text/plain")
     place = next(path for path in (store.path / "blobs").rglob("*") if path.is_file())
     place.write_bytes(b"hel")
     with pytest.raises(StoreError, match="damaged"):
-        store.read(ref)
+        store.blobs.read(ref)
 
 
 @pytest.mark.parametrize("name", ["sha256:../../etc/passwd", "sha256:", "x" * 64, "sha256:" + "g" * 64])
 def test_a_blob_name_cannot_lead_out_of_the_folder(store, name):
     with pytest.raises(StoreError, match="not the name of a blob"):
-        store.read(BlobRef(hash=name, media_type="", size=0))
+        store.blobs.read(BlobRef(hash=name, media_type="", size=0))
 
 
 def test_two_writers_are_refused_and_a_reader_is_not(store):
     with pytest.raises(InputError, match="Another webassay process"):
         Store.open(store.path, writable=True)
     with Store.open(store.path) as reader:
-        assert reader.units() == []
+        assert list(reader.units()) == []
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
@@ -129,9 +130,10 @@ def test_a_corrupt_ledger_is_named_and_not_touched(tmp_path):
 def test_a_record_of_another_shape_is_a_store_error(store):
     store.plan([unit()])
     with apsw.Connection(str(store.path / LEDGER)) as db:
-        db.execute("UPDATE unit SET record = '{\"surprise\": 1}'")
+        spoiled = '{"surprise": 1}'
+        db.execute("UPDATE unit SET record = ?, hash = ?", (spoiled, hashlib.sha256(spoiled.encode()).digest()))
     with pytest.raises(StoreError, match="UnitOfWork"):
-        store.units()
+        list(store.units())
 
 
 def test_a_ledger_from_the_future_is_refused(tmp_path):
@@ -153,14 +155,14 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path, monkeypatch):
         assert "run the same command again" in caught.value.hint
         finished = len(list(store.trajectories()))
         store._db.pragma("max_page_count", 1_000_000)
-        assert len(store.unfinished()) == 400 - finished
+        assert store.count_unfinished() == 400 - finished
 
         def no_room(self, data):
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(Path, "write_bytes", no_room)
         with pytest.raises(StoreError, match="The disk is full"):
-            store.write(b"a picture", "image/jpeg")
+            store.blobs.write(b"a picture", "image/jpeg")
     assert not list((tmp_path / "run" / "blobs").rglob(".*"))
 
 
@@ -168,7 +170,7 @@ def _write_for_ever(path, ready):
     with Store.create(path) as store:
         store.plan([unit(number) for number in range(10_000)])
         for number, planned in enumerate(store.units()):
-            ref = store.write(os.urandom(200_000), "image/jpeg")
+            ref = store.blobs.write(os.urandom(200_000), "image/jpeg")
             record = attempt(planned, 0).model_copy(update={"provenance": {"blob": ref.model_dump()}})
             store.add_trajectory(planned.id, record)
             if number == 3:
@@ -189,5 +191,5 @@ def test_killed_at_any_moment_nothing_half_written_is_read(tmp_path, delay):
         finished = list(store.trajectories())
         assert len(finished) >= 4
         for _, trajectory in finished:
-            assert len(store.read(BlobRef.model_validate(trajectory.provenance["blob"]))) == 200_000
-        assert len(store.unfinished()) == 10_000 - len(finished)
+            assert len(store.blobs.read(BlobRef.model_validate(trajectory.provenance["blob"]))) == 200_000
+        assert store.count_unfinished() == 10_000 - len(finished)

@@ -16,8 +16,6 @@ from pydantic import Field
 from webassay.core.errors import ActionError
 from webassay.core.record import Json, Record
 
-GOAL_VERSION = 1
-
 Modality = Literal["tree", "screenshot", "tree+screenshot"]
 
 
