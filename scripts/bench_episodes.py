@@ -17,7 +17,7 @@ from webassay.browser.session import Browser
 from webassay.episode import EpisodeContext
 from webassay.run.local import Settings, run_units
 from webassay.run.plan import plan
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 
 CACHE = Path(tempfile.gettempdir()) / "webassay-bench-cache"
 
@@ -27,7 +27,7 @@ async def measure(workers: int, instances: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run") as store:
         store.plan(plan(catalog.tasks, ["oracle"]))
         async with things.arena(CACHE) as environment, Browser(find_chromium()) as browser:
-            scene = EpisodeContext(browser=browser, environment=environment, blobs=StoreBlobs(store))
+            scene = EpisodeContext(browser=browser, environment=environment, blobs=store.blobs)
             own = resource.getrusage(resource.RUSAGE_SELF)
             start = time.perf_counter()
             await run_units(store, catalog, scene, [things.grade], settings=Settings(workers=workers))

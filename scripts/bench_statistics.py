@@ -21,7 +21,8 @@ import numpy as np
 
 from webassay.analysis import render, stats
 from webassay.analysis.page import to_html
-from webassay.analysis.report import Row, summarise
+from webassay.analysis.report import summarise
+from webassay.analysis.rows import Row
 from webassay.analysis.subset import TEXT, select
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser

@@ -7,11 +7,13 @@ To accept a deliberate change: raise the record's version (or show that old file
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from webassay.core.interaction import Goal
 from webassay.core.record import content_hash
 from webassay.core.report import Report
+from webassay.core.summary import TrajectorySummary, VerdictSummary
 from webassay.core.task import Task
 from webassay.core.trajectory import Exchange, Trajectory
 from webassay.core.verdict import Verdict
@@ -19,6 +21,7 @@ from webassay.store import MIGRATIONS, UnitOfWork
 
 PINS = Path(__file__).parent / "schemas.json"
 RECORDS = (Goal, Task, Trajectory, Verdict, Report, Exchange, UnitOfWork)
+SUMMARIES = (TrajectorySummary, VerdictSummary)
 
 
 def without_prose(schema):
@@ -33,7 +36,9 @@ def pins() -> dict[str, str]:
     for record in RECORDS:
         version = record.model_fields["version"].default if "version" in record.model_fields else 1
         found[f"{record.__name__} {version}"] = content_hash(without_prose(record.model_json_schema()))
-    found.update({f"migration {name}": content_hash(" ".join(sql.split())) for name, sql in MIGRATIONS})
+    for summary in SUMMARIES:
+        found[f"{summary.__name__} 1"] = content_hash(without_prose(msgspec.json.schema(summary)))
+    found.update({f"migration {step.name}": content_hash(" ".join(step.sql.split())) for step in MIGRATIONS})
     return found
 
 

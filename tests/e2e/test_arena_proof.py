@@ -1,22 +1,18 @@
 """Every template, over several seeds: the oracle passes, and nobody else does."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from tests.templates import TEMPLATES
 from tests.worlds import CACHE
-from webassay import catalog as things
+from webassay import PlayOptions, Selection, Task, Workbench, run_sync
 from webassay.agents.naive import CONSTANTS, WALKERS
 from webassay.benchmarks.arena.mistakes import mistakes
-from webassay.browser.chromium import find_chromium
-from webassay.browser.session import Browser
 from webassay.core.trajectory import MemoryBlobs
-from webassay.episode import EpisodeContext, Recording
-from webassay.run.local import Settings, run_units
-from webassay.run.plan import plan
-from webassay.store import Store, StoreBlobs
+from webassay.episode import Recording
+from webassay.grading.grade import grade
+from webassay.store import Store
+from webassay.workbench.kinds import TEMPLATES
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -24,7 +20,7 @@ A_FEW = (
     "shop.critical-reviewers", "shop.price-range-total", "shop.order-weight", "shop.open-cheapest",
     "shop.cart-cheapest-well-rated", "shop.wish-for-order", "shop.review-dearest", "shop.cancel-too-late",
 )  # fmt: skip
-ALL = tuple(template.name for template in TEMPLATES)
+ALL = TEMPLATES.names()
 
 SEEDS = (
     pytest.param(0, 0, ALL, id="world0"),
@@ -34,21 +30,14 @@ SEEDS = (
 )
 
 
-def played(out: Path, catalog: things.Catalog, agents: list[str]) -> Store:
-    """A run, as `webassay run` plays it, without pictures."""
+BENCH = Workbench(cache=CACHE)
+NO_PICTURES = PlayOptions(recording=Recording(parts=()))
 
-    async def run(store: Store) -> None:
-        async with things.arena(CACHE) as environment, Browser(find_chromium()) as browser:
-            recording = Recording(parts=())
-            scene = EpisodeContext(
-                browser=browser, environment=environment, blobs=StoreBlobs(store), recording=recording
-            )
-            await run_units(store, catalog, scene, [things.grade], settings=Settings(workers=2))
 
-    store = Store.create(out)
-    store.plan(plan(catalog.tasks, agents))
-    asyncio.run(run(store))
-    return store
+def played(out: Path, selection: Selection, agents: list[str]) -> tuple[Store, dict[str, Task]]:
+    """A run, as `webassay run` plays it, without pictures; and its tasks."""
+    run_sync(BENCH.run(out, agents, selection, NO_PICTURES))
+    return Store.open(out, writable=True), {task.id: task for task in BENCH.tasks(selection)}
 
 
 def failures(store: Store) -> list[str]:
@@ -63,16 +52,16 @@ def failures(store: Store) -> list[str]:
 
 @pytest.mark.parametrize(("world_seed", "seed", "templates"), SEEDS)
 def test_the_oracle_passes_every_template_and_every_mistake_fails(tmp_path, world_seed, seed, templates):
-    chosen = things.Selection(instances=1, world_seed=world_seed, seed=seed, templates=templates)
-    catalog = things.Catalog(chosen, cache=CACHE)
-    with played(tmp_path / "run", catalog, ["oracle"]) as store:
+    chosen = Selection(instances=1, world_seed=world_seed, seed=seed, templates=templates)
+    store, tasks = played(tmp_path / "run", chosen, ["oracle"])
+    with store:
         assert len(list(store.trajectories())) == len(templates)
         assert failures(store) == []
-        blobs = StoreBlobs(store)
+        blobs = store.blobs
         for _, trajectory in store.trajectories():
-            task = catalog.task(trajectory.task_id)
+            task = tasks[trajectory.task_id]
             wrong = dict(mistakes(task, trajectory, blobs))
-            became = {name: things.grade(task, one, blobs).status for name, one in wrong.items()}
+            became = {name: grade(task, one, blobs).status for name, one in wrong.items()}
             # A fault would mean that nobody looked.
             assert {name: status for name, status in became.items() if status != "fail"} == {}, task.id
             assert len(became) >= 8
@@ -82,14 +71,14 @@ def test_the_oracle_passes_every_template_and_every_mistake_fails(tmp_path, worl
 
 def test_no_constant_passes_any_template(tmp_path):
     """One constant is played on every template; what the others would have said is grafted onto its episodes."""
-    catalog = things.Catalog(things.Selection(instances=1), cache=CACHE)
-    with played(tmp_path / "run", catalog, ["naive-zero"]) as store:
+    store, tasks = played(tmp_path / "run", Selection(instances=1), ["naive-zero"])
+    with store:
         for _, trajectory in store.trajectories():
-            task = catalog.task(trajectory.task_id)
+            task = tasks[trajectory.task_id]
             assert trajectory.ending.kind == "answered"
             for name, answer in CONSTANTS.items():
                 said = trajectory.model_copy(update={"answer": answer(task.goal.instruction)})
-                assert things.grade(task, said, StoreBlobs(store)).status == "fail", f"{name} on {task.id}"
+                assert grade(task, said, store.blobs).status == "fail", f"{name} on {task.id}"
 
 
 ONE_OF_EACH_KIND = (
@@ -101,8 +90,8 @@ ONE_OF_EACH_KIND = (
     "templates", [ONE_OF_EACH_KIND[1:3], pytest.param(ONE_OF_EACH_KIND, marks=pytest.mark.slow)], ids=["two", "four"]
 )
 def test_no_walker_passes_a_task_of_any_kind(tmp_path, templates):
-    catalog = things.Catalog(things.Selection(instances=1, templates=templates), cache=CACHE)
-    with played(tmp_path / "run", catalog, list(WALKERS)) as store:
+    store, tasks = played(tmp_path / "run", Selection(instances=1, templates=templates), list(WALKERS))
+    with store:
         statuses = {unit.id: store.verdict(trajectory.id, "rules").status for unit, trajectory in store.trajectories()}
     assert len(statuses) == len(WALKERS) * len(templates)
     assert set(statuses.values()) == {"fail"}
@@ -110,8 +99,8 @@ def test_no_walker_passes_a_task_of_any_kind(tmp_path, templates):
 
 def test_a_run_without_its_blobs_faults_and_never_passes(tmp_path):
     """What cannot be read is neither right nor wrong."""
-    catalog = things.Catalog(things.Selection(instances=1, templates=("shop.open-cheapest",)), cache=CACHE)
-    with played(tmp_path / "run", catalog, ["oracle"]) as store:
-        (_, trajectory), task = next(store.trajectories()), catalog.tasks[0]
-        assert things.grade(task, trajectory, StoreBlobs(store)).status == "pass"
-        assert things.grade(task, trajectory, MemoryBlobs()).status == "fault"
+    store, tasks = played(tmp_path / "run", Selection(instances=1, templates=("shop.open-cheapest",)), ["oracle"])
+    with store:
+        (_, trajectory), task = next(store.trajectories()), next(iter(tasks.values()))
+        assert grade(task, trajectory, store.blobs).status == "pass"
+        assert grade(task, trajectory, MemoryBlobs()).status == "fault"

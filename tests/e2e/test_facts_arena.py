@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.lies import stories
 from webassay.judging.facts import facts
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 
 
 @pytest.mark.browser
@@ -21,7 +21,7 @@ def test_lies_over_arena_episodes_are_caught_and_honest_runs_are_left_alone(tmp_
     played = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert played.returncode == 0, played.stdout + played.stderr
     with Store.open(out) as store:
-        blobs = StoreBlobs(store)
+        blobs = store.blobs
         runs = [(run, blobs) for _, run in store.trajectories() if _passed(store, run)]
         assert len({run.template for run, _ in runs}) >= 12
         counts: Counter[tuple[str, bool, bool]] = Counter()

@@ -68,7 +68,7 @@ def finished(out: Path) -> int:
     if not (out / LEDGER).exists():
         return 0
     with Store.open(out) as store:
-        return len(store.units()) - len(store.unfinished())
+        return store.count_units() - store.count_unfinished()
 
 
 def start_and_wait_for_one(out: Path) -> subprocess.Popen:

@@ -19,7 +19,7 @@ from webassay.judging.verify import VerifierResources
 from webassay.llm.client import Patience, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +71,7 @@ async def test_killed_and_continued_over_the_wire(tmp_path):
 
 def finished(path):
     with Store.open(path / "run") as store:
-        ids = [run.id for run, _ in many(trajectories=12, frames=6, blobs=StoreBlobs(store), write=False)]
+        ids = [run.id for run, _ in many(trajectories=12, frames=6, blobs=store.blobs, write=False)]
         return {id: len(kept) for id in ids if (kept := store.verdicts(id))}
 
 

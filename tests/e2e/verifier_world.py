@@ -30,7 +30,7 @@ from webassay.judging.verify import STAGES, VerifierResources
 from webassay.llm.client import Message, cached, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Act
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 
 
 def many(
@@ -162,7 +162,7 @@ async def main(folder: Path, url: str, count: int) -> None:
             print(verdict.trajectory_id, flush=True)
 
         await verify_many(
-            many(count, 6, blobs=StoreBlobs(store)),
+            many(count, 6, blobs=store.blobs),
             judge,
             sink=sink,
             stored=lambda id, stamp: store.has_verdict(id, stamp.content_hash()),

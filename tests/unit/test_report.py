@@ -7,14 +7,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit import samples
+from webassay.agents.naive import NAIVE
 from webassay.analysis import stats
 from webassay.analysis.behaviour import explorations, usual_effort
-from webassay.analysis.report import Row, row_of, success_of, summarise
+from webassay.analysis.report import success_of, summarise
+from webassay.analysis.rows import BUILT_IN_BASELINES, Row, row_of
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
-from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory
+from webassay.core.summary import (
+    TrajectorySummary,
+    UnitResult,
+    VerdictSummary,
+    read_trajectory_summary,
+    read_verdict_summary,
+)
+from webassay.core.trajectory import (
+    AgentInfo,
+    Ending,
+    MemoryBlobs,
+    RecordedObservation,
+    RowChange,
+    RowsResult,
+    Step,
+    Trajectory,
+)
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Verdict
+from webassay.grading.grade import Policy, grade
 
 # How long an example takes is a matter of the machine, not of the law that it tests.
 settings.register_profile("any pace", deadline=None)
@@ -77,9 +97,25 @@ def verdict(status: str = "fail", **rest: object) -> Verdict:
     return Verdict.model_validate(settings | rest)
 
 
+def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> Row:
+    """The row of one unit, by way of the summaries that a store keeps."""
+    rest = {name: value for name, value in facts.items() if name not in ("agent", "task_id", "trial", "seed")}
+    return row_of(
+        UnitResult(
+            agent=str(facts["agent"]),
+            task_id=str(facts["task_id"]),
+            trial=2,
+            seed=7,
+            metadata=rest,
+            trajectory=None if run is None else read_trajectory_summary(TrajectorySummary.of(run).to_json()),
+            verdict=None if found is None else read_verdict_summary(VerdictSummary.of(found).to_json()),
+        )
+    )
+
+
 class TestRowOf:
     def test_a_unit_that_was_never_played_is_missing(self) -> None:
-        row = row_of(FACTS, None, None)
+        row = made(FACTS, None, None)
         assert (row.status, row.agent, row.template, row.sites, row.trial) == (
             "missing",
             "clerk",
@@ -90,15 +126,15 @@ class TestRowOf:
         assert row.chore == "" and row.score is None
 
     def test_a_run_that_nobody_graded_is_undecided(self) -> None:
-        assert row_of(FACTS, trajectory(), None).status == "abstain"
+        assert made(FACTS, trajectory(), None).status == "abstain"
 
     def test_a_run_that_broke_is_a_fault(self) -> None:
         ending = Ending(kind="fault", fault=Fault(boundary="BrowserError", message="gone"))
-        assert row_of(FACTS, trajectory(ending=ending), None).status == "fault"
+        assert made(FACTS, trajectory(ending=ending), None).status == "fault"
 
     def test_reads_the_run(self) -> None:
         steps = [step(0), step(1, "no such element"), step(2, "no such element"), step(3)]
-        row = row_of(FACTS, trajectory(steps), verdict("pass"))
+        row = made(FACTS, trajectory(steps), verdict("pass"))
         assert (row.steps, row.seconds, row.input_tokens, row.output_tokens, row.cost_usd) == (4, 4.0, 400, 40, 2.0)
         assert (row.errors, row.retries, row.retries_that_worked) == (2, 2, 1)
         assert (dict(row.actions), dict(row.tools), row.model, row.claimed) == (
@@ -108,38 +144,69 @@ class TestRowOf:
             "SUCCESS",
         )
 
-    @pytest.mark.parametrize(("name", "baseline"), [("naive-zero", True), ("knowledge", True), ("clerk", False)])
-    def test_knows_baselines_by_their_names(self, name: str, baseline: bool) -> None:
-        assert row_of(FACTS | {"agent": name}, None, None).baseline is baseline
-        assert row_of(FACTS | {"agent": name, "baseline": True}, None, None).baseline
+    @pytest.mark.parametrize(
+        ("name", "said", "baseline"),
+        [
+            ("naive-zero", None, True),
+            ("naive-status-not-found", None, True),
+            ("knowledge", None, True),
+            ("clerk", None, False),
+            ("knowledge-graph", None, False),
+            ("naive-bayes", None, False),
+            ("clerk", True, True),
+            ("naive-zero", False, False),
+        ],
+    )
+    def test_a_baseline_is_what_the_plan_says_or_a_built_in_name(self, name: str, said: object, baseline: bool) -> None:
+        assert made(FACTS | {"agent": name, "baseline": said}, None, None).baseline is baseline
+
+    def test_every_naive_agent_is_known_by_name(self) -> None:
+        assert {*NAIVE, "knowledge"} == BUILT_IN_BASELINES
 
     def test_one_unknown_price_makes_the_cost_unknown(self) -> None:
-        assert row_of(FACTS, trajectory([step(0), step(1, cost=None)]), None).cost_usd is None
+        assert made(FACTS, trajectory([step(0), step(1, cost=None)]), None).cost_usd is None
 
     def test_no_model_has_no_cost(self) -> None:
-        row = row_of(FACTS, trajectory([step(0).model_copy(update={"usage": None})]), None)
+        row = made(FACTS, trajectory([step(0).model_copy(update={"usage": None})]), None)
         assert (row.cost_usd, row.input_tokens) == (None, None)
 
     def test_keeps_what_decided_and_not_what_was_only_noted(self) -> None:
+        # An order that nobody asked for, graded under the policy that reports such changes.
+        order = RowChange(table="orders", key={"id": 1}, after={"id": 1})
+        rows = RowsResult(site="shop", changes=(order,), columns={"orders": {"id": "content"}})
+        damaged = samples.trajectory(probes=(rows,), answer="")
+        graded = grade(samples.task(), damaged, MemoryBlobs(), Policy(collateral="report"))
+        reported = [finding for finding in graded.findings if finding.check == "state.collateral"]
+        assert [finding.status for finding in reported] == ["fail"]
         findings = (
             Finding(check="response.results", status="fail", message="", code="mismatch"),
             Finding(check="response.format", status="pass", message="", code="code_fence"),
             Finding(check="checkpoint", status="fail", message="order list"),
-            Finding(check="report", status="fail", message="", code="collateral_damage"),
+            *reported,
         )
         aspects = {"response_format": Aspect(value="recovered"), "checkpoint_reach": Aspect(value=0.5)}
-        row = row_of(FACTS, trajectory(), verdict(findings=findings, aspects=aspects))
+        row = made(FACTS, trajectory(), verdict(findings=findings, aspects=aspects))
         assert row.findings == (("response.results", "mismatch"),)
         assert (row.recovered, row.unreadable, row.answered, row.checkpoint_reach) == (True, False, True, 0.5)
 
     def test_the_fingerprint_tells_graders_apart_and_tasks_not(self) -> None:
         def short(**change: str) -> tuple[str, str]:
             print_ = Fingerprint(grader="rules", version="1", source="s", key="k1").model_copy(update=change)
-            row = row_of(FACTS, trajectory(), verdict(fingerprint=print_))
+            row = made(FACTS, trajectory(), verdict(fingerprint=print_))
             return row.fingerprint, row.key_hash
 
         assert short()[0] == short(key="k2")[0] and short()[1] != short(key="k2")[1]
         assert short()[0] != short(source="t")[0]
+
+    def test_a_row_is_flat_for_a_data_frame(self) -> None:
+        steps = [step(0), step(1, "no such element")]
+        findings = (Finding(check="response", status="fail", message="", code="mismatch"),)
+        rows = [made(FACTS, None, None), made(FACTS, trajectory(steps), verdict(findings=findings))]
+        missing, failed = (row.as_dict() for row in rows)
+        assert list(missing) == list(failed)
+        assert (missing["score"], failed["score"]) == (None, 0.0)
+        assert (failed["sites"], failed["actions"], failed["findings"]) == ("shop", 2, "response:mismatch")
+        assert all(isinstance(value, str | int | float | None) for value in failed.values())
 
 
 class TestCounts:

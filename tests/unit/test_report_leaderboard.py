@@ -8,7 +8,7 @@ import pytest
 from webassay.analysis.commands import leaderboard as command
 from webassay.analysis.commands import report, together
 from webassay.analysis.leaderboard import leaderboard
-from webassay.analysis.report import Row
+from webassay.analysis.rows import Row
 
 
 def run(agent: str, statuses: str, **rest: Any) -> list[Row]:

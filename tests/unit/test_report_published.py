@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from webassay.analysis.report import Row, summarise
+from webassay.analysis.report import summarise
+from webassay.analysis.rows import Row
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "webchorearena"
 

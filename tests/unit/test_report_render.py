@@ -14,7 +14,8 @@ from rich.console import Console
 
 from webassay.analysis import plots, render
 from webassay.analysis.page import to_html
-from webassay.analysis.report import Row, summarise
+from webassay.analysis.report import summarise
+from webassay.analysis.rows import Row
 from webassay.core.report import Interval, Report
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from webassay.analysis import behaviour, stats
 from webassay.analysis.behaviour import interval, site_of
-from webassay.analysis.rows import Row, row_of
+from webassay.analysis.rows import Row
 from webassay.core.errors import InputError
 from webassay.core.report import (
     AgentReport,
@@ -22,8 +22,6 @@ from webassay.core.report import (
     Success,
     Trials,
 )
-
-__all__ = ["Row", "row_of", "success_of", "summarise"]
 
 Cluster = tuple[str, str]
 

@@ -1,27 +1,28 @@
 """One planned unit of work and what became of it, flat: all that the statistics read."""
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from sys import intern
+from typing import Any, Literal, cast
 
-from webassay.core.record import Json, content_hash
-from webassay.core.trajectory import Step, Trajectory
-from webassay.core.verdict import Fingerprint, Verdict
+from webassay.core.record import Json
+from webassay.core.summary import UnitResult, VerdictSummary
 
-_DECIDES_NOTHING = ("checkpoint", "report")
-"""Findings that stand beside a verdict: way-marks, and rules that are reported only."""
-
-BASELINES = ("naive-", "knowledge")
-"""How the names of agents begin that do not try: what they get is given away, not earned."""
+BUILT_IN_BASELINES = frozenset(
+    {f"naive-{name}" for name in ("empty", "na", "yes", "no", "zero", "echo", "numbers")}
+    | {f"naive-{name}" for name in ("random-clicker", "link-follower", "form-filler", "fixed-path", "screenshot")}
+    | {f"naive-status-{name}" for name in ("success", "action-not-allowed", "not-found", "permission-denied")}
+    | {"naive-status-data-validation", "naive-status-unknown", "knowledge"}
+)
+"""Agents that do not try, in runs whose plan does not say which do: what these get is given away, not earned."""
 
 RowStatus = Literal["pass", "fail", "abstain", "fault", "missing"]
+_SCORES = {"pass": 1.0, "fail": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Planned is the word: a unit that was never played, or that broke, is a row like any other."""
+    """A unit that was never played, or that broke, is a row like any other: nothing leaves the denominator."""
 
     agent: str
     task_id: str
@@ -68,7 +69,7 @@ class Row:
 
     @property
     def score(self) -> float | None:
-        return {"pass": 1.0, "fail": 0.0}.get(self.status)
+        return _SCORES.get(self.status)
 
     @property
     def task(self) -> tuple[str, str]:
@@ -82,113 +83,84 @@ class Row:
     def played(self) -> bool:
         return self.status != "missing"
 
-
-def row_of(facts: Mapping[str, Json], trajectory: Trajectory | None, verdict: Verdict | None) -> Row:
-    """`facts` are of the plan (agent, task_id, benchmark, template, kind, sites, chore, difficulty, modality, trial,
-    seed, baseline), so that they are there even when the run is not."""
-    sites = facts.get("sites")
-    row = Row(
-        agent=_text(facts, "agent") or (trajectory.agent.name if trajectory else ""),
-        task_id=_text(facts, "task_id") or (trajectory.task_id if trajectory else ""),
-        status=_status(trajectory, verdict),
-        benchmark=_text(facts, "benchmark") or (trajectory.benchmark if trajectory else ""),
-        template=_text(facts, "template") or (trajectory.template if trajectory else ""),
-        kind=_text(facts, "kind"),
-        sites=tuple(str(site) for site in sites) if isinstance(sites, list | tuple) else (),
-        chore=_text(facts, "chore"),
-        difficulty=_text(facts, "difficulty"),
-        modality=_text(facts, "modality") or (trajectory.goal.modality if trajectory else ""),
-        trial=_number(facts, "trial", trajectory.trial if trajectory else 0),
-        seed=_number(facts, "seed", trajectory.seed if trajectory else 0),
-        baseline=facts.get("baseline") is True or _text(facts, "agent").startswith(BASELINES),
-    )
-    if trajectory is not None:
-        row = _played(row, trajectory)
-    return row if verdict is None else _judged(row, verdict)
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values under the same keys for every row, as data frames want them: `pandas.DataFrame(r.as_dict() for
+        r in rows)`. Actions and tools are counted together; the counts by name are in the row itself."""
+        plain = {name: getattr(self, name) for name in _FIELDS}
+        return plain | {
+            "score": self.score,
+            "sites": ",".join(self.sites),
+            "actions": sum(self.actions.values()),
+            "tools": sum(self.tools.values()),
+            "findings": ";".join(f"{check}:{code}" if code else check for check, code in self.findings),
+        }
 
 
-def _status(trajectory: Trajectory | None, verdict: Verdict | None) -> RowStatus:
-    if verdict is not None:
-        return verdict.status
-    if trajectory is None:
+_FIELDS = tuple(field.name for field in fields(Row))
+
+
+def row_of(result: UnitResult) -> Row:
+    """Of one result of `Store.rows`. What the plan says comes first: it is there even when the run is not."""
+    told, played, verdict = result.metadata, result.trajectory, result.verdict
+    sites = told.get("sites")
+    status, baseline = _status(result), told.get("baseline")
+    plan: dict[str, Any] = {
+        "agent": intern(result.agent or (played.agent if played else "")),
+        "task_id": intern(result.task_id or (played.task_id if played else "")),
+        "status": status,
+        "benchmark": _text(told, "benchmark") or (played.benchmark if played else ""),
+        "template": _text(told, "template") or (played.template if played else ""),
+        "kind": _text(told, "kind"),
+        "sites": tuple(map(str, sites)) if isinstance(sites, list | tuple) else (),
+        "chore": _text(told, "chore"),
+        "difficulty": _text(told, "difficulty"),
+        "modality": _text(told, "modality") or (played.modality if played else ""),
+        "trial": result.trial,
+        "seed": result.seed,
+        "baseline": baseline if isinstance(baseline, bool) else result.agent in BUILT_IN_BASELINES,
+    }
+    if played is not None:
+        plan |= {
+            "model": intern(played.model),
+            "ending": intern(played.ending),
+            "claimed": intern(played.claimed),
+            "steps": played.steps,
+            "seconds": played.seconds,
+            "input_tokens": played.input_tokens,
+            "output_tokens": played.output_tokens,
+            "cost_usd": played.cost_usd,
+            "actions": played.actions,
+            "tools": played.tools,
+            "errors": played.errors,
+            "retries": played.retries,
+            "retries_that_worked": played.retries_that_worked,
+            "answered": played.ending in ("answered", "gave_up", "imported"),
+        }
+    return Row(**plan) if verdict is None else Row(**plan | _judged(verdict, bool(plan.get("answered"))))
+
+
+def _judged(verdict: VerdictSummary, answered: bool) -> dict[str, Any]:
+    form, reach = verdict.aspects.get("response_format"), verdict.aspects.get("checkpoint_reach")
+    return {
+        "findings": verdict.failures,
+        "answered": answered and "response_format" in verdict.aspects,
+        "unreadable": form == "invalid",
+        "recovered": form == "recovered",
+        "checkpoint_reach": float(reach) if isinstance(reach, int | float) else None,
+        "fingerprint": intern(verdict.grader),
+        "key_hash": intern(verdict.key),
+    }
+
+
+def _status(result: UnitResult) -> RowStatus:
+    if result.verdict is not None:
+        return cast(RowStatus, result.verdict.status)
+    if result.trajectory is None:
         return "missing"
     # Played and not graded: nobody has decided yet.
-    return "fault" if trajectory.ending.kind == "fault" else "abstain"
+    return "fault" if result.trajectory.ending == "fault" else "abstain"
 
 
-def _played(row: Row, trajectory: Trajectory) -> Row:
-    steps = trajectory.steps
-    usages = [step.usage for step in steps if step.usage is not None]
-    failed = [bool(step.error) for step in steps]
-    worked = [not again for before, again in pairwise(failed) if before]
-    response = trajectory.response
-    return replace(
-        row,
-        model=trajectory.agent.model,
-        ending=trajectory.ending.kind,
-        claimed=response.status if response is not None and isinstance(response.status, str) else "",
-        steps=len(steps),
-        seconds=trajectory.seconds,
-        input_tokens=sum(usage.input_tokens for usage in usages) if usages else None,
-        output_tokens=sum(usage.output_tokens for usage in usages) if usages else None,
-        cost_usd=_sum_or_none([usage.cost_usd for usage in usages if usage.calls or usage.cost_usd is not None]),
-        actions=Counter(action.name for step in steps for action in step.actions),
-        tools=_tools(steps),
-        errors=sum(failed),
-        retries=len(worked),
-        retries_that_worked=sum(worked),
-        answered=trajectory.ending.kind in ("answered", "gave_up", "imported"),
-    )
-
-
-def _judged(row: Row, verdict: Verdict) -> Row:
-    reach = verdict.aspects.get("checkpoint_reach")
-    reached = reach.value if reach is not None else None
-    form = verdict.aspects.get("response_format")
-    return replace(
-        row,
-        findings=tuple(
-            (f.check, f.code)
-            for f in verdict.findings
-            if f.status in ("fail", "fault") and f.check not in _DECIDES_NOTHING
-        ),
-        answered=row.answered and form is not None,
-        unreadable=form is not None and form.value == "invalid",
-        recovered=form is not None and form.value == "recovered",
-        checkpoint_reach=float(reached) if isinstance(reached, int | float) else None,
-        fingerprint=_short(verdict.fingerprint),
-        key_hash=verdict.fingerprint.key,
-    )
-
-
-def _short(fingerprint: Fingerprint) -> str:
-    # The key differs from task to task; it is compared task by task.
-    digest = content_hash(fingerprint.model_dump(mode="json", exclude={"key"})).removeprefix("sha256:")
-    return f"{fingerprint.grader} {fingerprint.version} {digest[:12]}"
-
-
-def _sum_or_none(costs: list[float | None]) -> float | None:
-    """One unknown part makes the sum unknown."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if costs and len(known) == len(costs) else None
-
-
-def _tools(steps: tuple[Step, ...]) -> dict[str, int]:
-    """Agents with tools note in each step how often they have used each one so far."""
-    so_far: dict[str, int] = {}
-    for step in steps:
-        noted = step.info.get("tool_uses")
-        for name, count in noted.items() if isinstance(noted, dict) else ():
-            if isinstance(count, int):
-                so_far[name] = max(count, so_far.get(name, 0))
-    return {name: count for name, count in so_far.items() if count}
-
-
-def _text(facts: Mapping[str, Json], name: str) -> str:
-    value = facts.get(name)
-    return "" if value is None else str(value)
-
-
-def _number(facts: Mapping[str, Json], name: str, default: int) -> int:
-    value = facts.get(name)
-    return value if isinstance(value, int) else default
+def _text(told: Mapping[str, Json], name: str) -> str:
+    value = told.get(name)
+    return "" if value is None else intern(str(value))

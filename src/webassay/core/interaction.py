@@ -17,8 +17,6 @@ from webassay.core.errors import ActionError
 from webassay.core.record import Json, Record
 from webassay.core.text import well_formed
 
-GOAL_VERSION = 1
-
 Modality = Literal["tree", "screenshot", "tree+screenshot"]
 
 

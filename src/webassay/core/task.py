@@ -9,8 +9,6 @@ from webassay.core.errors import TaskError
 from webassay.core.interaction import Goal
 from webassay.core.record import Json, Record
 
-TASK_VERSION = 1
-
 TaskKind = Literal["retrieve", "navigate", "mutate", "unachievable"]
 ChoreType = Literal["massive_memory", "calculation", "long_term_memory", "others"]
 

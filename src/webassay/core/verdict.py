@@ -7,8 +7,6 @@ from pydantic import Field
 from webassay.core.errors import Fault
 from webassay.core.record import Json, Record
 
-VERDICT_VERSION = 1
-
 Status = Literal["pass", "fail", "abstain", "fault"]
 
 
@@ -25,6 +23,15 @@ class Finding(Record):
     """Steps of the trajectory that show it."""
     code: str = ""
     """A stable short name of the reason, for counting."""
+
+
+REPORTED = "reported."
+"""How the code of a failing finding starts that the grading policy reports without enforcing."""
+
+
+def decides(finding: Finding) -> bool:
+    """Checkpoints and findings that are only reported never change a verdict's status."""
+    return finding.check != "checkpoint" and not finding.code.startswith(REPORTED)
 
 
 class Aspect(Record):

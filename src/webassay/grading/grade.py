@@ -10,11 +10,11 @@ from typing import Literal
 import webassay.compare
 import webassay.core.protocols
 from webassay.compare import Sites
-from webassay.core.errors import Fault, GradingError, boundary
+from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
 from webassay.core.task import ActivityCheck, NetworkCheck, PageCheck, ResponseCheck, StateCheck, Task
 from webassay.core.trajectory import Blobs, PageResult, RowsResult, SessionResult, Trajectory
-from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
+from webassay.core.verdict import REPORTED, Aspect, Finding, Fingerprint, Status, Verdict, decides
 from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
 from webassay.grading.events import Event, events
 from webassay.grading.network import READING, NetworkGrader
@@ -54,7 +54,8 @@ def grade(
     try:
         with boundary(GradingError, f"Grading task {task.id}"):
             grading.run()
-    except GradingError as error:
+    except (GradingError, StoreError) as error:
+        # A damaged blob is missing evidence of one episode, not a reason to stop grading the others.
         message = Finding(check="grader", status="fault", message=error.message, code="cannot_grade")
         grading.findings.append(message)
         grading.aspects.clear()
@@ -218,16 +219,8 @@ class _Grading:
         for finding in findings:
             if level == "report" and finding.status == "fail":
                 message = f"{finding.message} (reported, not enforced)"
-                finding = finding.model_copy(update={"message": message, "code": _REPORTED + finding.code})
+                finding = finding.model_copy(update={"message": message, "code": REPORTED + finding.code})
             self.findings.append(finding)
-
-
-_REPORTED = "reported."
-
-
-def decides(finding: Finding) -> bool:
-    """Way-marks and what is only reported stand beside the verdict."""
-    return finding.check != "checkpoint" and not finding.code.startswith(_REPORTED)
 
 
 _hashes: dict[int, tuple[Task, str]] = {}

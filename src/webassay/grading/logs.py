@@ -16,9 +16,9 @@ from webassay.core.errors import Fault, GradingError, InputError
 from webassay.core.logs import LogLayout
 from webassay.core.task import Task
 from webassay.core.trajectory import AgentInfo, BlobRef, Ending, NetworkLog, Trajectory
-from webassay.core.verdict import Finding, Verdict
+from webassay.core.verdict import Finding, Verdict, decides
 from webassay.grading.events import Event, events
-from webassay.grading.grade import DEFAULT_POLICY, Policy, decides, grade
+from webassay.grading.grade import DEFAULT_POLICY, Policy, grade
 
 _MAX_ANSWER = 5_000_000
 _WORTH_A_PROCESS = 24

@@ -1,35 +1,47 @@
-"""Which episodes a run consists of. The plan is data: resuming is the plan less what the store has."""
+"""Which episodes a run consists of. The plan is data: resuming means the plan minus what the store has."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from webassay.core.record import content_hash
+from webassay.core.record import Json, content_hash
 from webassay.core.task import Task
-from webassay.store import UnitOfWork
+from webassay.core.unit import UnitOfWork
 
 
-def plan(tasks: Sequence[Task], agents: Sequence[str], *, trials: int = 1, seed: int = 0) -> list[UnitOfWork]:
-    """Every agent on every task, task by task, so that an unfinished run still compares like with like."""
+def plan(
+    tasks: Sequence[Task],
+    agents: Sequence[str],
+    *,
+    trials: int = 1,
+    seed: int = 0,
+    baselines: Collection[str] | None = None,
+) -> list[UnitOfWork]:
+    """Every agent on every task, task by task, so that an unfinished run still compares like with like.
+
+    `baselines` names the agents that do not try to solve the task. None: nobody knows, and reports go by the names of
+    the built-in ones.
+    """
+    known = [(task, metadata(task)) for task in tasks]
     return [
         UnitOfWork(
             agent=agent,
             task_id=task.id,
             trial=trial,
             seed=unit_seed(seed, task.id, trial),
-            facts=facts(task),
+            metadata=about if baselines is None else {**about, "baseline": agent in baselines},
         )
         for trial in range(trials)
-        for task in tasks
+        for task, about in known
         for agent in agents
     ]
 
 
 def unit_seed(seed: int, task_id: str, trial: int) -> int:
-    """The same for every agent: what is random in a task is not what tells agents apart."""
+    """The same for every agent: what is random in a task must not be what tells agents apart."""
     return int(content_hash([seed, task_id, trial]).removeprefix("sha256:")[:8], 16)
 
 
-def facts(task: Task) -> dict[str, object]:
-    """What a report may know of a task: how to group it, never what the answer is."""
+def metadata(task: Task) -> dict[str, Json]:
+    """What a report may know about a task: how to group it, never what the answer is."""
     return {
         "benchmark": task.benchmark,
         "template": task.template,

@@ -23,7 +23,7 @@ from webassay.browser.session import Browser, SessionSettings
 from webassay.core.errors import InputError, boundary
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task
-from webassay.episode import EpisodeContext, Limits
+from webassay.episode import EpisodeContext, Limits, Recording
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
 from webassay.run.local import RunSettings, grade_missing, run_units
 from webassay.run.plan import plan
@@ -55,6 +55,8 @@ class PlayOptions:
     ask: AskPerson | None = None
     """How to ask the person at the terminal."""
     limits: Limits = field(default_factory=Limits)
+    recording: Recording = field(default_factory=Recording)
+    """What is kept of every step; less makes a run smaller and faster."""
 
 
 DEFAULTS = PlayOptions()
@@ -101,6 +103,7 @@ async def run(
                     environment,
                     StoreBlobs(store),
                     limits=options.limits,
+                    recording=options.recording,
                     settings=_session_settings(store, options),
                     offline=options.offline,
                 )

@@ -1,0 +1,162 @@
+"""The small part of a trajectory or verdict that reports read.
+
+A report over a hundred thousand episodes must not parse a hundred thousand trajectories. So the store computes these
+summaries once, when a record is added, and keeps them next to it. They are derived: nothing is in them that is not in
+the record, and they can be made again from it at any time.
+
+They are msgspec structs rather than pydantic records, because reading them is most of what a report does.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import fsum
+from typing import Any, NamedTuple, Self
+
+import msgspec
+
+from webassay.core.record import content_hash
+from webassay.core.trajectory import Step, Trajectory
+from webassay.core.verdict import Fingerprint, Verdict, decides
+
+
+class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    agent: str
+    task_id: str
+    ending: str
+    template: str = ""
+    benchmark: str = ""
+    modality: str = ""
+    trial: int = 0
+    seed: int = 0
+    model: str = ""
+    claimed: str = ""
+    """The status the agent reported, if its answer is readable as it came."""
+    steps: int = 0
+    seconds: float = 0.0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    """None as soon as the cost of one call is unknown."""
+    actions: dict[str, int] = {}
+    tools: dict[str, int] = {}
+    errors: int = 0
+    """Steps in which an action failed."""
+    retries: int = 0
+    """Steps straight after a failed one."""
+    retries_that_worked: int = 0
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> Self:
+        steps = trajectory.steps
+        usages = [step.usage for step in steps if step.usage is not None]
+        failed = [bool(step.error) for step in steps]
+        worked = [not again for before, again in pairwise(failed) if before]
+        response = trajectory.response
+        return cls(
+            agent=trajectory.agent.name,
+            task_id=trajectory.task_id,
+            ending=trajectory.ending.kind,
+            template=trajectory.template,
+            benchmark=trajectory.benchmark,
+            modality=trajectory.goal.modality,
+            trial=trajectory.trial,
+            seed=trajectory.seed,
+            model=trajectory.agent.model,
+            claimed=response.status if response is not None and isinstance(response.status, str) else "",
+            steps=len(steps),
+            seconds=trajectory.seconds,
+            input_tokens=sum(usage.input_tokens for usage in usages) if usages else None,
+            output_tokens=sum(usage.output_tokens for usage in usages) if usages else None,
+            cost_usd=_total([usage.cost_usd for usage in usages if usage.calls or usage.cost_usd is not None]),
+            actions=dict(Counter(action.name for step in steps for action in step.actions)),
+            tools=_tools(steps),
+            errors=sum(failed),
+            retries=len(worked),
+            retries_that_worked=sum(worked),
+        )
+
+    def to_json(self) -> str:
+        return _encode(self)
+
+
+class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    status: str
+    grader: str
+    """Name, version and a short hash of everything but the key; two agents compare only where this agrees."""
+    key: str = ""
+    """The task's content hash; empty for judges."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """Check and code of every finding that counted against the agent."""
+    aspects: dict[str, float | bool | str | None] = {}
+    cost_usd: float | None = None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Self:
+        return cls(
+            status=verdict.status,
+            grader=grader_label(verdict.fingerprint),
+            key=verdict.fingerprint.key,
+            failures=tuple(
+                (finding.check, finding.code)
+                for finding in verdict.findings
+                if finding.status in ("fail", "fault") and decides(finding)
+            ),
+            aspects={name: aspect.value for name, aspect in verdict.aspects.items()},
+            cost_usd=verdict.cost_usd,
+        )
+
+    def to_json(self) -> str:
+        return _encode(self)
+
+
+class UnitResult(NamedTuple):
+    """One planned unit and what became of it: all that a report needs to know."""
+
+    agent: str
+    task_id: str
+    trial: int
+    seed: int
+    metadata: Mapping[str, Any]
+    trajectory: TrajectorySummary | None
+    """Of the attempt that counts; None if the unit was never played."""
+    verdict: VerdictSummary | None
+    """The newest of the grader asked for; None if there is none."""
+
+
+read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode
+read_verdict_summary = msgspec.json.Decoder(VerdictSummary).decode
+
+
+def grader_label(fingerprint: Fingerprint) -> str:
+    # The key differs from task to task, so it is compared task by task.
+    return _label(fingerprint.model_dump_json(exclude={"key"}))
+
+
+@lru_cache(maxsize=256)
+def _label(text: str) -> str:
+    stamp = msgspec.json.decode(text)
+    digest = content_hash(stamp).removeprefix("sha256:")
+    return f"{stamp['grader']} {stamp['version']} {digest[:12]}"
+
+
+def _encode(summary: msgspec.Struct) -> str:
+    return msgspec.json.encode(summary).decode()
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    """One unknown part makes the sum unknown."""
+    known = [cost for cost in costs if cost is not None]
+    return fsum(known) if costs and len(known) == len(costs) else None
+
+
+def _tools(steps: Sequence[Step]) -> dict[str, int]:
+    """Agents with tools note in each step how often they have used each one so far."""
+    so_far: dict[str, int] = {}
+    for step in steps:
+        noted = step.info.get("tool_uses")
+        for name, count in noted.items() if isinstance(noted, dict) else ():
+            if isinstance(count, int):
+                so_far[name] = max(count, so_far.get(name, 0))
+    return {name: count for name, count in so_far.items() if count}

@@ -1,0 +1,95 @@
+"""A record as a row: the columns that are searched, the summary, and the text with its hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import apsw
+
+from webassay.core.summary import TrajectorySummary, VerdictSummary
+from webassay.core.trajectory import Trajectory
+from webassay.core.unit import UnitOfWork
+from webassay.core.verdict import Verdict
+from webassay.store.blobs import BlobFolder
+
+
+def digest(text: bytes) -> bytes:
+    """What the columns `hash` and `summary_hash` hold."""
+    return hashlib.sha256(text).digest()
+
+
+def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
+    """`record`: the text as another version wrote it, which is kept as it is."""
+    text = unit.to_json() if record is None else record
+    return {
+        "id": unit.id,
+        "agent": unit.agent,
+        "task": unit.task_id,
+        "trial": unit.trial,
+        "benchmark": str(unit.metadata.get("benchmark") or ""),
+        "template": str(unit.metadata.get("template") or ""),
+        "hash": digest(text.encode()),
+        "record": text,
+    }
+
+
+def insert_trajectory(
+    db: apsw.Connection, unit_id: str, attempt: int, trajectory: Trajectory, record: str | None = None
+) -> None:
+    text, summary = trajectory.to_json() if record is None else record, TrajectorySummary.of(trajectory).to_json()
+    columns = {
+        "id": trajectory.id,
+        "unit": unit_id,
+        "attempt": attempt,
+        "agent": trajectory.agent.name,
+        "task": trajectory.task_id,
+        "ending": trajectory.ending.kind,
+        "faulted": trajectory.ending.kind == "fault",
+        "steps": len(trajectory.steps),
+        "seconds": trajectory.seconds,
+        "time": trajectory.started_at,
+        "hash": digest(text.encode()),
+        "summary": summary,
+        "summary_hash": digest(summary.encode()),
+    }
+    insert(db, "trajectory", columns)
+    db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (db.last_insert_rowid(), text))
+
+
+def insert_verdict(
+    db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str, ordinal: int | None = None
+) -> None:
+    """The raw replies go into a blob of their own: they are long, and only explanations read them."""
+    replies = ""
+    if verdict.replies:
+        # ASCII, because a reply may hold half a character, which JSON can escape and UTF-8 cannot hold.
+        replies = blobs.write(json.dumps(verdict.replies).encode("ascii"), "application/json").to_json()
+        verdict = verdict.model_copy(update={"replies": {}})
+    text, summary = verdict.to_json(), VerdictSummary.of(verdict).to_json()
+    played = db.execute("SELECT unit, agent FROM trajectory WHERE id = ?", (verdict.trajectory_id,)).fetchall()
+    unit_id, agent = played[0] if played else ("", "")
+    columns = {
+        "ordinal": ordinal,
+        "trajectory": verdict.trajectory_id,
+        "unit": unit_id,
+        "task": verdict.task_id,
+        "agent": agent,
+        "grader": verdict.fingerprint.grader,
+        "model": verdict.fingerprint.model,
+        "fingerprint": verdict.fingerprint.content_hash(),
+        "status": verdict.status,
+        "score": verdict.score,
+        "time": time,
+        "hash": digest(text.encode()),
+        "replies": replies,
+        "summary": summary,
+        "summary_hash": digest(summary.encode()),
+    }
+    insert(db, "verdict", columns)
+    db.execute("INSERT INTO verdict_record VALUES (?, ?)", (db.last_insert_rowid(), text))
+
+
+def insert(db: apsw.Connection, table: str, columns: Mapping[str, Any], conflict: str = "") -> None:
+    names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
+    db.execute(f"INSERT INTO {table} ({names}) VALUES ({values}) {conflict}", columns)

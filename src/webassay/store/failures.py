@@ -1,0 +1,42 @@
+"""What the disk and SQLite report, in words that name the file and say what to do."""
+
+import contextlib
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from webassay.core.errors import StoreError
+
+
+@contextlib.contextmanager
+def translate_errors(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except apsw.FullError as error:
+        raise _disk_full(place) from error
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreError(
+            f"{place} is damaged: {error}.",
+            hint="Nothing was changed. Restore a copy, or start a new run with another --out.",
+        ) from error
+    except ValidationError as error:
+        raise StoreError(
+            f"{place} holds a {error.title} that this webassay cannot read: {error.errors()[0]['msg']}.",
+            hint="Nothing was changed. It may have been written by another version.",
+        ) from error
+    except PydanticSerializationError as error:
+        raise StoreError(f"A record cannot be written to {place}: {error}.") from error
+    except apsw.Error as error:
+        raise StoreError(f"{place}: {error}.") from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _disk_full(place) from error
+        raise StoreError(f"{place}: {error.strerror or error}.") from error
+
+
+def _disk_full(place: Path) -> StoreError:
+    return StoreError(f"The disk is full: {place}.", hint="Free some space and run the same command again.")

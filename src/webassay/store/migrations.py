@@ -1,0 +1,102 @@
+"""The ledger's tables, as named steps from nothing to today. A released step is never edited: a new one follows it.
+
+A step is SQL and, where rows have to be read to be moved, a function. All of a step happens in one transaction.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import apsw
+
+from webassay.core.trajectory import Trajectory
+from webassay.core.unit import UnitOfWork
+from webassay.core.verdict import Verdict
+from webassay.store.blobs import BlobFolder
+from webassay.store.columns import insert, insert_trajectory, insert_verdict, unit_row
+
+
+class Migration(NamedTuple):
+    name: str
+    sql: str
+    move: Callable[[apsw.Connection, BlobFolder], None] | None = None
+
+
+def _move_to_columns(db: apsw.Connection, blobs: BlobFolder) -> None:
+    """One record at a time: those of a long run do not all fit into memory. Whoever changes these tables again gives
+    this step a copy of `columns.py` as it is."""
+    for ordinal, record in _all(db, "SELECT ordinal, record FROM unit_1 ORDER BY ordinal"):
+        # In version 1 the first unit has the ordinal 0.
+        insert(db, "unit", {"ordinal": ordinal + 1, **unit_row(UnitOfWork.from_json(record), record)})
+    # Version 1 did not keep the order in which trajectories came.
+    for name, unit_id, attempt in _all(db, "SELECT id, unit, attempt FROM trajectory_1 ORDER BY id"):
+        record = db.execute("SELECT record FROM trajectory_1 WHERE id = ?", (name,)).get
+        insert_trajectory(db, unit_id, attempt, Trajectory.from_json(record), record)
+    for (ordinal,) in _all(db, "SELECT ordinal FROM verdict_1 ORDER BY ordinal"):
+        record = db.execute("SELECT record FROM verdict_1 WHERE ordinal = ?", (ordinal,)).get
+        insert_verdict(db, Verdict.from_json(record), blobs, time="", ordinal=ordinal)
+    db.execute("DROP TABLE unit_1; DROP TABLE trajectory_1; DROP TABLE verdict_1")
+
+
+def _all(db: apsw.Connection, query: str) -> list[tuple[Any, ...]]:
+    return db.execute(query).fetchall()
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(
+        "001-ledger",
+        """
+        CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE unit (
+            id TEXT PRIMARY KEY, ordinal INTEGER NOT NULL UNIQUE, record TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE trajectory (
+            id TEXT PRIMARY KEY, unit TEXT NOT NULL, attempt INTEGER NOT NULL, faulted INTEGER NOT NULL,
+            record TEXT NOT NULL, UNIQUE (unit, attempt)
+        ) WITHOUT ROWID;
+        CREATE TABLE verdict (
+            ordinal INTEGER PRIMARY KEY, trajectory TEXT NOT NULL, grader TEXT NOT NULL, fingerprint TEXT NOT NULL,
+            record TEXT NOT NULL
+        );
+        CREATE INDEX verdict_of ON verdict (trajectory, grader, ordinal);
+        """,
+    ),
+    Migration(
+        "002-columns-and-summaries",
+        """
+        ALTER TABLE unit RENAME TO unit_1;
+        ALTER TABLE trajectory RENAME TO trajectory_1;
+        ALTER TABLE verdict RENAME TO verdict_1;
+        DROP INDEX verdict_of;
+        CREATE TABLE unit (
+            ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, task TEXT NOT NULL,
+            trial INTEGER NOT NULL, benchmark TEXT NOT NULL, template TEXT NOT NULL,
+            hash BLOB NOT NULL, record TEXT NOT NULL
+        );
+        CREATE INDEX unit_by_agent ON unit (agent);
+        CREATE INDEX unit_by_task ON unit (task);
+        CREATE INDEX unit_by_template ON unit (benchmark, template);
+        CREATE TABLE trajectory (
+            ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, unit TEXT NOT NULL, attempt INTEGER NOT NULL,
+            agent TEXT NOT NULL, task TEXT NOT NULL, ending TEXT NOT NULL, faulted INTEGER NOT NULL,
+            steps INTEGER NOT NULL, seconds REAL NOT NULL, time TEXT NOT NULL,
+            hash BLOB NOT NULL, summary TEXT NOT NULL, summary_hash BLOB NOT NULL, UNIQUE (unit, attempt)
+        );
+        CREATE INDEX trajectory_that_counts ON trajectory (unit, faulted, attempt);
+        CREATE INDEX trajectory_by_task ON trajectory (task, agent);
+        CREATE INDEX trajectory_by_ending ON trajectory (ending);
+        CREATE TABLE trajectory_record (ordinal INTEGER PRIMARY KEY, record TEXT NOT NULL);
+        CREATE TABLE verdict (
+            ordinal INTEGER PRIMARY KEY, trajectory TEXT NOT NULL, unit TEXT NOT NULL, task TEXT NOT NULL,
+            agent TEXT NOT NULL, grader TEXT NOT NULL, model TEXT NOT NULL, fingerprint TEXT NOT NULL,
+            status TEXT NOT NULL, score REAL, time TEXT NOT NULL,
+            hash BLOB NOT NULL, replies TEXT NOT NULL, summary TEXT NOT NULL, summary_hash BLOB NOT NULL
+        );
+        CREATE INDEX verdict_of ON verdict (trajectory, grader);
+        CREATE INDEX verdict_by_fingerprint ON verdict (fingerprint, trajectory, status);
+        CREATE INDEX verdict_by_task ON verdict (task, agent);
+        CREATE INDEX verdict_by_status ON verdict (grader, status);
+        CREATE TABLE verdict_record (ordinal INTEGER PRIMARY KEY, record TEXT NOT NULL);
+        """,
+        _move_to_columns,
+    ),
+)
