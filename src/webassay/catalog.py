@@ -15,38 +15,38 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from webassay.agents.base import Agent, BrowserDriver
-from webassay.agents.choose import MODEL_AGENTS, is_model_agent, model_agent
-from webassay.agents.external import External
-from webassay.agents.human import AskPerson, Human
-from webassay.agents.naive import NAIVE, naive
-from webassay.agents.oracle import Oracle
+from webassay.agents.base import (
+    Agent,
+    AgentFactory,
+    AgentRequest,
+    AskPerson,
+    BrowserDriver,
+    as_factory,
+    make_agent,
+)
+from webassay.agents.external import COMMAND, external
 from webassay.benchmarks import chores, verified, webarena
 from webassay.benchmarks import open as open_tasks
 from webassay.benchmarks.arena import TEMPLATES
 from webassay.benchmarks.arena.template import Template, instances
-from webassay.core.errors import AgentError, InputError, boundary
+from webassay.core.errors import InputError
+from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task, load_tasks
 from webassay.environments.arena import Arena
 from webassay.environments.base import Environment
 from webassay.environments.open_web import OpenWeb
 from webassay.grading.grade import grade
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
+from webassay.registry import Registry, instances_of
 from webassay.sites.kit import Site, World, snapshot
 
 SITES: Mapping[str, str] = {"shop": "webassay.sites.shop:SITE"}
 
 GRADERS = {"rules": grade}
 
-COMMAND = "cmd:"
-"""Before the command line of a program that drives the browser itself."""
+BUILT_IN = Registry("agent", instances_of(AgentFactory), packages=("webassay.agents",), group="webassay.agents.none")
 
-AGENTS: Mapping[str, str] = {
-    "oracle": "The reference solution of each template (arena tasks only).",
-    **{name: f"{words} Needs --model." for name, words in MODEL_AGENTS.items()},
-    "human": "You, in a browser window (with --headed).",
-    **dict.fromkeys(NAIVE, "A naive baseline: what it scores is what a benchmark gives away."),
-}
+AGENTS: Mapping[str, str] = BUILT_IN.summaries()
 
 BENCHMARKS: Mapping[str, str] = {
     "arena": "Chores on the embedded sites, generated from templates, with keys computed by SQL.",
@@ -197,39 +197,37 @@ class Catalog:
         return self._tasks[task_id]
 
     def agent(self, name: str, task: Task, seed: int) -> Agent | BrowserDriver:
-        if name == "oracle":
-            return Oracle(_template(task).solve, task.parameters)
-        if name in NAIVE:
-            return naive(name, seed)
-        if is_model_agent(name):
-            if self.minds.model is None:
-                raise InputError(f"{name} needs a model.", hint="Give one: --model openai:NAME, or --model NAME@URL.")
-            return model_agent(name, self.minds.model, self.minds.settings)
-        if name == "human":
-            if self.minds.ask is None:
-                raise InputError("The agent `human` needs a terminal and --headed.")
-            return Human(self.minds.ask)
-        if name.startswith(COMMAND):
-            return External(name.removeprefix(COMMAND))
-        with boundary(AgentError, f"Agent {name} cannot be made"):
-            made = load_attribute(_registered("webassay.agents").get(name, name))
-            agent = made() if callable(made) else made
-        if not isinstance(agent, Agent | BrowserDriver):
-            raise InputError(
-                f"{name} is not an agent.", hint="It needs a name, `wants`, `start(goal)` and `decide(observation)`."
-            )
-        return agent
+        factory, options = agent_factory(name)
+        solve = _template(task).solve if "solution" in factory.needs else None
+        request = AgentRequest(
+            name=name,
+            options=options,
+            seed=seed,
+            model=self.minds.model,
+            settings=self.minds.settings,
+            ask=self.minds.ask,
+            solution=solve and (lambda page: solve(task.goal, task.parameters, page)),
+        )
+        return make_agent(factory, request)
+
+
+def agent_factory(spec: str) -> tuple[AgentFactory, Any]:
+    if spec.startswith(COMMAND):
+        return external(spec.removeprefix(COMMAND)), None
+    name, wishes = read_spec(spec) if ":" not in spec else (spec, {})
+    registered = _registered("webassay.agents")
+    if name in BUILT_IN:
+        factory = BUILT_IN.get(name)
+    elif name in registered or ":" in name:
+        factory = as_factory(load_attribute(registered.get(name, name)), name)
+    else:
+        raise nearest("agent", name, {**AGENTS, **registered}, hint="Your own: --agent module:Class or file.py:Class.")
+    return factory, read_options(name, factory.options, wishes)
 
 
 def check_agent(name: str) -> None:
     """Before anything starts: does this name mean an agent?"""
-    known = {**AGENTS, **_registered("webassay.agents")}
-    if is_model_agent(name) or name.startswith(COMMAND):
-        return
-    if name not in known and ":" not in name:
-        raise nearest("agent", name, known, hint="Your own: --agent module:Class or file.py:Class.")
-    if ":" in name:
-        load_attribute(name)
+    agent_factory(name)
 
 
 def arena_tasks(chosen: Selection, cache: Path | None) -> list[Task]:

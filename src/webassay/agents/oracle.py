@@ -1,18 +1,16 @@
 """The oracle: a template's reference solution, acting through the same observations and actions as any agent.
 
-It gets the template's parameters and what it sees, never the key. So an oracle that passes proves that the task
-can be solved from the pages alone, and that what stands on the pages is what the truth query found.
+It gets the template's parameters and what it sees, never the key. So an oracle that passes proves that the task can be
+solved from the pages alone, and that the pages agree with the truth query.
 """
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from webassay.core.errors import AgentError
-from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart
+from webassay.agents.base import AgentFactory, AgentRequest
+from webassay.core.errors import AgentError, InputError
+from webassay.core.interaction import Decision, Goal, Observation, ObservationPart, Walk
 from webassay.core.record import Json
-
-Walk = Generator[Action, Observation, Json]
-"""Yields actions, is sent observations, returns the response."""
 
 Solution = Callable[[Goal, Mapping[str, Json], Observation], Walk]
 
@@ -45,3 +43,15 @@ class Oracle:
         except StopIteration as done:
             return Decision.answer(json.dumps(done.value, ensure_ascii=False))
         return Decision(actions=(action,))
+
+
+def _make(request: AgentRequest) -> Oracle:
+    solution = request.solution
+    if solution is None:
+        raise InputError(f"{request.name} needs a task with a reference solution.")
+    return Oracle(lambda goal, parameters, page: solution(page), {})
+
+
+ORACLE_AGENT = AgentFactory(
+    "oracle", "The reference solution of each template (arena tasks only).", _make, needs=("solution",)
+)

@@ -58,14 +58,14 @@ def demo(
 
     Plays the reference solution and every naive baseline on the embedded shop. Needs no model and no key.
     """
-    from webassay.agents.naive import NAIVE
+    from webassay.agents.naive import NAIVE_AGENTS
     from webassay.analysis.page import to_html
     from webassay.catalog import Selection
     from webassay.cli.results import show, write
 
     path = out or _new_directory(Path("runs"), "demo")
     chosen = Selection(instances=1, templates=DEMO_TEMPLATES)
-    play(chosen, ["oracle", *NAIVE], path, workers=workers)
+    play(chosen, ["oracle", *(factory.name for factory in NAIVE_AGENTS)], path, workers=workers)
     from webassay.store import Store
 
     with Store.open(path) as store:
@@ -124,7 +124,8 @@ def run(
 
     Example: `webassay run -a oracle -a naive-zero -o runs/first -n 2`
     """
-    from webassay.catalog import COMMAND, Selection
+    from webassay.agents.external import COMMAND
+    from webassay.catalog import Selection
     from webassay.cli.results import show
     from webassay.core.errors import InputError
 
@@ -166,7 +167,8 @@ def try_(
 
     Example: `webassay try https://example.org/ "What is this page for?" --agent generic --model openai:NAME`
     """
-    from webassay.catalog import COMMAND, Selection
+    from webassay.agents.external import COMMAND
+    from webassay.catalog import Selection
     from webassay.core.errors import InputError
     from webassay.store import Store
 
@@ -307,9 +309,10 @@ async def _play(store: "Store", catalog: "Catalog", chromium: Path, workers: int
 
 def expand(names: list[str]) -> list[str]:
     """`naive` stands for the whole family."""
-    from webassay.agents.naive import NAIVE
+    from webassay.agents.naive import NAIVE_AGENTS
 
-    expanded = [name for given in names for name in (NAIVE if given == "naive" else (given,))]
+    naive = [factory.name for factory in NAIVE_AGENTS]
+    expanded = [name for given in names for name in (naive if given == "naive" else (given,))]
     return list(dict.fromkeys(expanded))
 
 
