@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webassay.agents.base import Agent
-from webassay.agents.computer import Computer
+from webassay.agents.computer import POINTER_STYLE
 from webassay.agents.generic import Generic
 from webassay.agents.memory import PlanNotes, Table, Window
 from webassay.agents.occam import Occam
@@ -67,7 +67,7 @@ AGENTS: dict[str, tuple[Callable[[Model], Agent], Callable[[int], str]]] = {
     "generic + table": (lambda model: Generic(model, memory=Table()), tabled),
     "generic + window": (lambda model: Generic(model, memory=Window()), tagged),
     "generic + plans": (lambda model: Generic(model, memory=PlanNotes()), tagged),
-    "computer": (lambda model: Computer(model), pointed),
+    "computer": (lambda model: Generic(model, style=POINTER_STYLE), pointed),
     "occam": (lambda model: Occam(model), planned),
 }
 

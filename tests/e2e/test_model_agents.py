@@ -9,10 +9,8 @@ import pytest_asyncio
 
 from tests.e2e.toy import Lines, Place, serving
 from tests.unit.agent_pages import occam_reply, tagged
-from webassay.agents.generic import Generic
-from webassay.agents.memory import Table
+from webassay.agents.generic import Generic, Options
 from webassay.agents.occam import Occam
-from webassay.agents.tools import tools_named
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.errors import BudgetError
@@ -135,7 +133,7 @@ async def test_a_table_and_a_calculator_in_an_episode(place: Place) -> None:
         ]
     )
     async with model_for(lines) as (model, _):
-        trajectory = await place.play(Generic(model, memory=Table(), tools=tools_named(["calculator"])))
+        trajectory = await place.play(Generic(model, options=Options(memory="table", tools=("calculator",))))
     assert trajectory.answer == "$42.00"
     assert len(trajectory.steps) == 3
     assert "sum = 42 over 3 rows" in lines.asked[4]
@@ -241,6 +239,6 @@ async def test_nonsense_for_ever_is_the_agents_failure(place: Place) -> None:
     async with model_for(lines) as (model, _):
         trajectory = await place.play(Generic(model))
     assert trajectory.ending.kind == "agent_crashed"
-    assert "two steps running" in trajectory.ending.message
+    assert "two steps in a row" in trajectory.ending.message
     assert len(lines.asked) == 10
     assert "problem" in trajectory.steps[0].info

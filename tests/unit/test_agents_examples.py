@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.unit.agent_pages import GOAL, page
-from webassay.agents.base import Agent
-from webassay.agents.choose import model_agent
-from webassay.catalog import load_attribute
+from webassay.agents.base import Agent, AgentRequest, as_factory, make_agent
+from webassay.agents.generic import Generic
 from webassay.core.interaction import Action, Node
 from webassay.llm.providers import connect
+from webassay.registry import load_attribute
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -24,8 +24,10 @@ def lines_of_code(name: str) -> int:
 
 async def test_your_own_agent_in_ten_lines() -> None:
     assert lines_of_code("own_agent.py") <= 10
-    agent = load_attribute(f"{EXAMPLES / 'own_agent.py'}:FirstHeading")()
+    spec = f"{EXAMPLES / 'own_agent.py'}:FirstHeading"
+    agent = make_agent(as_factory(load_attribute(spec), spec), AgentRequest(name=spec))
     assert isinstance(agent, Agent)
+    assert agent.name == "first-heading"
     await agent.start(GOAL)
     decision = await agent.decide(page(0, nodes=(Node("7", "heading", "My Orders", 0),)))
     assert decision.actions[0].name == "send_msg_to_user"
@@ -34,7 +36,7 @@ async def test_your_own_agent_in_ten_lines() -> None:
 
 async def test_your_own_model_in_one_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    agent = model_agent("generic", connect("python:own_model:Parrot", env={}))
+    agent = Generic(connect("python:own_model:Parrot", env={}))
     await agent.start(GOAL)
     decision = await agent.decide(page(0))
     assert decision.actions == (Action.of("send_msg_to_user", "I have seen the page."),)

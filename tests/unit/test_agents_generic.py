@@ -4,12 +4,11 @@ import pytest
 
 from tests.unit.agent_pages import GOAL, TREE, page, tagged
 from webassay.agents.base import Agent
-from webassay.agents.computer import Computer
+from webassay.agents.computer import POINTER_STYLE
 from webassay.agents.dialogue import cut_tree, estimate_tokens
 from webassay.agents.generic import Generic, Options
 from webassay.agents.knowledge import Knowledge
-from webassay.agents.memory import PlanNotes, Table, Window
-from webassay.agents.tools import tools_named
+from webassay.agents.memory import Window
 from webassay.core.errors import AgentError, BudgetError, ModelError
 from webassay.core.interaction import Action, Usage
 from webassay.llm.client import Budget, Image, budgeted
@@ -68,7 +67,7 @@ async def test_four_retries_then_an_empty_step_then_the_end() -> None:
     assert decision.actions == ()
     assert "problem" in decision.info
     assert len(model.asked) == 5
-    with pytest.raises(AgentError, match="two steps running"):
+    with pytest.raises(AgentError, match="two steps in a row"):
         await agent.decide(page(1))
 
 
@@ -167,7 +166,7 @@ async def test_what_is_seen_can_be_overridden() -> None:
 
 async def test_a_tool_costs_no_step_and_its_result_comes_back() -> None:
     model = Scripted.of([tagged("calculate('25.50 + 4.50')"), tagged("send_msg_to_user('30')")])
-    agent = await started(Generic(model, tools=tools_named(["calculator"])))
+    agent = await started(Generic(model, options=Options(tools=("calculator",))))
     decision = await agent.decide(page(0))
     assert decision.actions == (Action.of("send_msg_to_user", "30"),)
     assert model.asked[1].messages[-1].text.startswith("calculate gave: 30")
@@ -178,7 +177,7 @@ async def test_a_tool_costs_no_step_and_its_result_comes_back() -> None:
 
 async def test_a_tool_beside_an_action_shows_its_result_in_the_history() -> None:
     model = Scripted.of([tagged("calculate('6*7')\nclick('33')"), tagged("noop()")])
-    agent = await started(Generic(model, tools=tools_named(["calculator"])))
+    agent = await started(Generic(model, options=Options(tools=("calculator",))))
     assert (await agent.decide(page(0))).actions == (Action.of("click", "33"),)
     await agent.decide(page(1))
     assert "calculate: 42" in model.asked[1].messages[-1].text
@@ -186,14 +185,14 @@ async def test_a_tool_beside_an_action_shows_its_result_in_the_history() -> None
 
 async def test_tools_alone_end_after_a_bounded_number_of_rounds() -> None:
     model = Scripted.of([Act(text=tagged("calculate('1')"), times=99)])
-    agent = await started(Generic(model, tools=tools_named(["calculator"]), options=Options(tool_rounds=3)))
+    agent = await started(Generic(model, options=Options(tools=("calculator",), tool_rounds=3)))
     assert (await agent.decide(page(0))).actions == ()
     assert len(model.asked) == 4
 
 
 async def test_a_tool_that_fails_says_why() -> None:
     model = Scripted.of([tagged("calculate('1/0')"), tagged("noop()")])
-    agent = await started(Generic(model, tools=tools_named(["calculator"])))
+    agent = await started(Generic(model, options=Options(tools=("calculator",))))
     await agent.decide(page(0))
     assert "division by zero" in model.asked[1].messages[-1].text
 
@@ -206,7 +205,7 @@ async def test_a_table_survives_pages() -> None:
             tagged("send_msg_to_user('30')"),
         ]
     )
-    agent = await started(Generic(model, memory=Table()))
+    agent = await started(Generic(model, options=Options(memory="table")))
     first = await agent.decide(page(0))
     assert "Table orders: 2 rows" in first.memory
     second = await agent.decide(page(1))
@@ -218,7 +217,7 @@ async def test_pruning_a_plan_goes_back_to_its_page() -> None:
     model = Scripted.of(
         [tagged("plan_branch(0, 'search')\nclick('33')"), tagged("plan_prune(0, 'nothing there')"), tagged("noop()")]
     )
-    agent = await started(Generic(model, memory=PlanNotes()))
+    agent = await started(Generic(model, options=Options(memory="plans")))
     await agent.decide(page(0))
     decision = await agent.decide(page(1, url="http://shop.test/elsewhere"))
     assert decision.actions == (Action.of("goto", "http://shop.test/orders"),)
@@ -254,7 +253,7 @@ async def test_a_model_that_fails_and_a_budget_that_ends_pass_through() -> None:
 
 async def test_the_computer_agent_sees_a_picture_and_points() -> None:
     model = Scripted.of([tagged("click('4')"), tagged("mouse_click(100, 40)\nkeyboard_type('lamp')")])
-    agent = await started(Computer(model))
+    agent = await started(Generic(model, style=POINTER_STYLE))
     assert tuple(agent.wants) == ("screenshot",)
     decision = await agent.decide(page(0, tree=None, screenshot=b"jpeg"))
     assert [action.name for action in decision.actions] == ["mouse_click", "keyboard_type"]
@@ -276,5 +275,5 @@ async def test_the_knowledge_agent_answers_from_the_goal_alone() -> None:
 
 
 async def test_every_agent_fits_the_seam() -> None:
-    for agent in (Generic(Scripted.of([])), Computer(Scripted.of([])), Knowledge(Scripted.of([]))):
+    for agent in (Generic(Scripted.of([])), Generic(Scripted.of([]), style=POINTER_STYLE), Knowledge(Scripted.of([]))):
         assert isinstance(agent, Agent)

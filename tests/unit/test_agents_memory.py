@@ -2,15 +2,25 @@
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webassay.agents.memory import MAX_ROWS, Memory, Notes, PlanNotes, Table, Window, memory_named, number_in
+from webassay.agents.memory import (
+    MAX_ROWS,
+    MEMORIES,
+    Memory,
+    MemoryName,
+    Notes,
+    PlanNotes,
+    Table,
+    Window,
+    number_in,
+)
 from webassay.agents.tools import Call, Toolbox
-from webassay.core.errors import ActionError, InputError
+from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
 from webassay.llm.replay import Scripted
 
@@ -72,7 +82,7 @@ def test_a_table_shows_its_shape_and_not_all_its_rows() -> None:
         (lambda t: t.compute("posts", "sum", "title"), "no number in 'Rain'"),
         (lambda t: t.compute("posts", "median", "comments"), "cannot be computed"),
         (lambda t: t.compute("posts", "count", where={"nothing": 1}), "no column"),
-        (lambda t: t.compute("posts", "count", where={"title": ["like", "x"]}), "no comparison"),
+        (lambda t: t.compute("posts", "count", where={"title": ["like", "x"]}), "not a comparison operator"),
         (lambda t: t.compute("posts", "count", where="title"), "dictionary"),
         (lambda t: t.add("posts", "a row"), "list of dictionaries"),
         (lambda t: t.add("posts", [{"a": [1]}]), "short text"),
@@ -150,12 +160,7 @@ def test_plans_as_a_memory_of_any_agent() -> None:
 
 
 def test_memories_by_name() -> None:
-    assert [memory_named(name).kind for name in ("notes", "table", "window", "plans")] == [
-        "notes",
-        "table",
-        "window",
-        "plans",
-    ]
-    assert all(memory_named(name).guide() for name in ("notes", "table", "window", "plans"))
-    with pytest.raises(InputError, match="no memory"):
-        memory_named("elephant")
+    assert tuple(MEMORIES) == get_args(MemoryName)
+    for name, make in MEMORIES.items():
+        assert make().kind == name
+        assert make().guide()

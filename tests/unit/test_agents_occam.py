@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 from tests.unit.agent_pages import GOAL, PRUNED, occam_reply, page
 from webassay.agents.base import Agent
-from webassay.agents.memory import Notes, Table
 from webassay.agents.occam import Command, Occam, Options, highlight, parse_command, sections
 from webassay.agents.plans import PlanTree
-from webassay.agents.tools import tools_named
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import Action
 from webassay.llm.replay import Act, Scripted
@@ -261,7 +259,7 @@ async def test_the_validity_loop_is_bounded() -> None:
     decision = await agent.decide(page(0))
     assert decision.actions == ()
     assert len(model.asked) == 4
-    with pytest.raises(AgentError, match="two steps running"):
+    with pytest.raises(AgentError, match="two steps in a row"):
         await agent.decide(page(1))
 
 
@@ -341,7 +339,7 @@ async def test_a_judge_that_cannot_be_read_leaves_the_first() -> None:
 
 async def test_occam_with_another_memory() -> None:
     model = Scripted.of([occam_reply("note [$30 in March]"), occam_reply("stop [30]")])
-    agent = await started(Occam(model, memory=Notes()))
+    agent = await started(Occam(model, options=Options(memory="notes")))
     decision = await agent.decide(page(0))
     assert decision.memory == "step 0: $30 in March"
     await agent.decide(page(1))
@@ -357,7 +355,7 @@ async def test_occam_with_a_table_and_a_calculator() -> None:
             occam_reply("stop [30]"),
         ]
     )
-    agent = await started(Occam(model, memory=Table(), tools=tools_named(["calculator"])))
+    agent = await started(Occam(model, options=Options(memory="table", tools=("calculator",))))
     decision = await agent.decide(page(0))
     assert decision.actions == (Action.of("send_msg_to_user", "30"),)
     assert decision.info["tool_uses"] == {"table_add": 1, "table_compute": 1, "calculate": 1}

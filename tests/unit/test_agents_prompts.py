@@ -12,13 +12,11 @@ import pytest
 from tests.unit.agent_pages import GOAL, PRUNED, occam_reply, page, tagged
 from webassay.agents import prompts
 from webassay.agents.base import Agent
-from webassay.agents.computer import Computer
+from webassay.agents.computer import POINTER_STYLE
 from webassay.agents.generic import Generic, Options
 from webassay.agents.knowledge import Knowledge
-from webassay.agents.memory import Table
 from webassay.agents.occam import Occam
 from webassay.agents.occam import Options as OccamOptions
-from webassay.agents.tools import tools_named
 from webassay.llm.client import Image, Message, Model
 from webassay.llm.replay import Scripted
 
@@ -48,7 +46,7 @@ PLAYS: dict[str, tuple[Callable[[Model], Agent], list[str]]] = {
     "generic.txt": (lambda model: Generic(model), TAGGED),
     "generic-table-tools.txt": (
         lambda model: Generic(
-            model, memory=Table(), tools=tools_named(["calculator"]), options=Options(several_actions=False, tips=False)
+            model, options=Options(memory="table", tools=("calculator",), several_actions=False, tips=False)
         ),
         [
             tagged("table_add('orders', [{'id': 189, 'total': 25.5}, {'id': 191, 'total': 4.5}])"),
@@ -57,7 +55,7 @@ PLAYS: dict[str, tuple[Callable[[Model], Agent], list[str]]] = {
             tagged("send_msg_to_user('30')"),
         ],
     ),
-    "computer.txt": (lambda model: Computer(model), POINTED),
+    "computer.txt": (lambda model: Generic(model, style=POINTER_STYLE), POINTED),
     "occam.txt": (lambda model: Occam(model), PLANNED),
     "occam-judge.txt": (
         lambda model: Occam(model, options=OccamOptions(judge=True)),

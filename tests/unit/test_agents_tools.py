@@ -15,7 +15,7 @@ from webassay.agents.tools import (
     show_number,
     tools_named,
 )
-from webassay.core.errors import ActionError, InputError
+from webassay.core.errors import ActionError
 from webassay.core.interaction import Action, Call
 
 
@@ -116,8 +116,3 @@ def test_uses_are_counted_and_wrong_calls_are_explained() -> None:
 def test_the_scratchpad_is_bounded() -> None:
     with pytest.raises(ActionError, match="at most"):
         Scratchpad().write("x" * 60_000)
-
-
-def test_unknown_tools_are_refused() -> None:
-    with pytest.raises(InputError, match="no tool"):
-        tools_named(["hammer"])

@@ -1,54 +1,47 @@
-"""The one seam between webassay and an agent.
+"""The one seam between webassay and an agent, and how agents are made.
 
 An agent is any object with these attributes and methods; there is no class to inherit from. It sees goals and
-observations and returns decisions. It runs in our process but may only import `core.interaction`, `core.errors`
-and `llm.client`: what grades it is out of its reach.
+observations and returns decisions. It runs in our process but may only import `core.interaction`, `core.errors`,
+`core.options`, `core.record`, `core.text` and `llm.client`: what grades it is out of its reach.
+
+An `AgentFactory` makes a fresh agent for each episode and says what it needs for that.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from webassay.core.interaction import Decision, Goal, Observation, ObservationPart
-from webassay.core.record import Json
+from webassay.core.errors import AgentError, InputError, boundary
+from webassay.core.interaction import Decision, Goal, Observation, ObservationPart, Walk
+from webassay.core.options import NoOptions
+from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
 
 
 @runtime_checkable
 class Agent(Protocol):
+    """May also have `settings`, `model` and `prompts` (file name to hash), which are recorded with its trajectories,
+    and `async stop()`, called after the episode."""
+
     name: str
     wants: Sequence[ObservationPart]
-    """The parts of the page that it looks at; nothing else is computed."""
+    """The parts of the page it looks at; nothing else is computed."""
 
     async def start(self, goal: Goal) -> None:
         """A new episode: forget the last one."""
         ...
 
     async def decide(self, observation: Observation) -> Decision | str:
-        """What to do next; a text is read as actions, such as `click('12')`."""
+        """What to do next; text is parsed as actions, such as `click('12')`."""
         ...
-
-
-class Described(Protocol):
-    """What an agent may add, to be recorded with everything that it does."""
-
-    settings: Mapping[str, Json]
-    model: str
-    prompts: Mapping[str, str]
-    """Prompt file to content hash."""
-
-
-class Closing(Protocol):
-    """An agent that holds something open (a process, a connection)."""
-
-    async def stop(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class DevToolsEndpoint:
-    """Where a program from outside gets hold of the browser."""
+    """How an outside program reaches the browser."""
 
     endpoint: str
-    """Of the DevTools, such as `http://127.0.0.1:40123`."""
+    """The browser's DevTools, such as `http://127.0.0.1:40123`."""
     page: str
     """WebSocket of the tab in front, such as `ws://127.0.0.1:40123/devtools/page/ID`."""
 
@@ -63,5 +56,103 @@ class BrowserDriver(Protocol):
     async def start(self, goal: Goal) -> None: ...
 
     async def drive(self, door: DevToolsEndpoint) -> str:
-        """Until it is done; the answer."""
+        """Returns the answer when it is done."""
         ...
+
+
+# --- making agents ----------------------------------------------------------------------------------------
+
+AskPerson = Callable[[str], Awaitable[str]]
+"""Shows a text and waits for a line of answer; the command line passes its terminal in."""
+
+Solution = Callable[[Observation], Walk]
+"""The reference solution of one task, starting from its first page."""
+
+Need = Literal["model", "person", "solution"]
+
+
+@dataclass(frozen=True)
+class AgentRequest:
+    """What an agent may be made from."""
+
+    name: str
+    """The whole spec, as reports show it: `generic[memory=table]`."""
+    options: Any = field(default_factory=NoOptions)
+    """An instance of the factory's `options`."""
+    seed: int = 0
+    model: Model | None = None
+    settings: Settings = PROVIDERS_CHOICE
+    """Of the model."""
+    ask: AskPerson | None = None
+    solution: Solution | None = None
+    """For the oracle only."""
+
+
+@dataclass(frozen=True)
+class AgentFactory:
+    name: str
+    summary: str
+    make: Callable[[AgentRequest], Agent | BrowserDriver]
+    """A fresh agent for one episode."""
+    options: type = NoOptions
+    """A frozen dataclass with defaults: the settings of `name[key=value]`."""
+    needs: tuple[Need, ...] = ()
+    family: str = ""
+    """A name that stands for several agents at once, such as `naive`."""
+    baseline: bool = False
+    """It does not try: what it scores is given away by the benchmark, not earned."""
+
+
+_MISSING: dict[Need, tuple[str, str]] = {
+    "model": ("a model", "Give one: --model openai:NAME, or --model openai:NAME@URL."),
+    "person": ("a person at a terminal", "Run it in a terminal, with --headed."),
+    "solution": ("tasks with a reference solution", "The arena's tasks have one."),
+}
+
+
+def check_needs(factory: AgentFactory, name: str, available: Collection[Need]) -> None:
+    """Refuses an agent that cannot be made, before anything is planned."""
+    for need in factory.needs:
+        if need not in available:
+            missing, hint = _MISSING[need]
+            raise InputError(f"{name} needs {missing}.", hint=hint)
+
+
+def make_agent(factory: AgentFactory, request: AgentRequest) -> Agent | BrowserDriver:
+    """The agent, checked: what its own code raises is an `AgentError`, and what is not an agent is refused."""
+    given: dict[Need, object] = {"model": request.model, "person": request.ask, "solution": request.solution}
+    check_needs(factory, request.name, [need for need, value in given.items() if value is not None])
+    with boundary(AgentError, f"{request.name} could not be made"):
+        agent = factory.make(request)
+    if not isinstance(agent, Agent | BrowserDriver):
+        raise InputError(f"{request.name} is not an agent.", hint=_FORM)
+    return agent
+
+
+_FORM = "It needs `name`, `wants`, `start(goal)` and either `decide(observation)` or `drive(door)`."
+
+
+def as_factory(thing: Any, name: str) -> AgentFactory:
+    """A plain agent class, or a function without arguments that returns an agent, as a factory.
+
+    The agent's own `name` is what reports show; `name` is what the user typed.
+    """
+    if isinstance(thing, AgentFactory):
+        return thing
+    if not callable(thing):
+        raise InputError(
+            f"{name} is an object, not a class or a function.",
+            hint="Every episode needs a fresh agent: name its class, or a function that returns one.",
+        )
+    if isinstance(thing, type) and not (
+        hasattr(thing, "start") and (hasattr(thing, "decide") or hasattr(thing, "drive"))
+    ):
+        raise InputError(f"{name} is not an agent.", hint=_FORM)
+    try:
+        inspect.signature(thing).bind()
+    except TypeError as error:
+        raise InputError(f"{name} cannot be made without arguments: {error}.") from None
+    except ValueError:
+        pass  # written in C: it cannot be inspected, so it is tried
+    summary = (inspect.getdoc(thing) or "").partition("\n")[0]
+    return AgentFactory(name, summary or "Your own agent.", lambda request: thing())

@@ -1,13 +1,9 @@
-"""The agent that works as a person does: a screenshot in, points and keys out."""
-
-from collections.abc import Sequence
+"""The agent that works like a person: a screenshot in, mouse and keyboard out."""
 
 from webassay.agents.generic import Example, Generic, Options, Style
-from webassay.agents.memory import Memory
-from webassay.agents.tools import Tool
-from webassay.llm.client import Model
+from webassay.agents.thinking import thinking_factory
 
-COMPUTER = Style(
+POINTER_STYLE = Style(
     "computer",
     "computer_system.md",
     (
@@ -37,13 +33,9 @@ COMPUTER = Style(
 )
 
 
-class Computer(Generic):
-    def __init__(
-        self,
-        model: Model,
-        *,
-        memory: Memory | None = None,
-        tools: Sequence[Tool] = (),
-        options: Options | None = None,
-    ) -> None:
-        super().__init__(model, memory=memory, tools=tools, options=options, style=COMPUTER)
+COMPUTER_AGENT = thinking_factory(
+    "computer",
+    "A screenshot in, mouse and keyboard out.",
+    lambda model, options: Generic(model, options=options, style=POINTER_STYLE),
+    Options,
+)

@@ -1,4 +1,4 @@
-"""One question to a model, asked until its answer can be read, and the books about it."""
+"""Asking a model until its answer can be read, and what is recorded about it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Answer(Generic[T]):
 async def ask_until_read(
     model: Model, messages: Sequence[Message], read: Callable[[str], T], *, retries: int, purpose: str
 ) -> Answer[T]:
-    """`read` refuses with an ActionError, whose text goes back to the model as its next user turn."""
+    """`read` refuses with an ActionError, whose text goes back to the model as the next user message."""
     talk = list(messages)
     replies: list[Reply] = []
     problem = ""
@@ -51,7 +51,7 @@ async def ask_until_read(
 
 
 def books(messages: Sequence[Message], replies: Sequence[Reply], unreadable: int = 0) -> tuple[Usage, dict[str, Json]]:
-    """What a step records about its model calls."""
+    """What a step records about its model calls: total usage, and details."""
     notes: dict[str, Json] = {
         "prompt_hash": prompt_hash(messages),
         "calls": len(replies),
@@ -72,14 +72,14 @@ def books(messages: Sequence[Message], replies: Sequence[Reply], unreadable: int
 
 
 def prompt_hash(messages: Sequence[Message]) -> str:
-    """Of the texts; pictures are kept with the step anyway."""
+    """A hash of the texts only; pictures are kept with the step anyway."""
     return content_hash([[message.role, message.text] for message in messages])
 
 
 # --- what every prompt needs ------------------------------------------------------------------------------
 
 CHARACTERS_A_TOKEN = 3.0
-"""Trees are full of numbers and brackets, which cost more tokens than prose; this is on the safe side for both."""
+"""Trees are full of numbers and brackets, which cost more tokens than prose; this errs on the safe side for both."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -87,7 +87,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def cut_tree(tree: str, tokens: int) -> str:
-    """The tree without as many of its last lines as needed, three tenths at a time, and a line that says so."""
+    """The tree, cut from the end by three tenths of its lines at a time until it fits, with a line that says so."""
     if estimate_tokens(tree) <= tokens:
         return tree
     lines = tree.split("\n")

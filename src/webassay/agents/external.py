@@ -5,10 +5,10 @@ The program gets one JSON object on its standard input:
     {"version": 1, "goal": {…the Goal…}, "instruction": "…", "start_urls": ["…"],
      "cdp": "http://127.0.0.1:PORT", "page": "ws://127.0.0.1:PORT/devtools/page/ID"}
 
-It drives the browser by itself over the Chrome DevTools Protocol: at `cdp` as a whole, as Playwright and Puppeteer
-do, or at `page` the tab in front, with one WebSocket. The start pages are open already. What it prints to its
-standard output is its answer, and leaving with 0 ends the episode. webassay watches from outside: pages, pictures,
-network and what became of the sites are recorded as for any other agent.
+It drives the browser itself over the Chrome DevTools Protocol: the whole browser at `cdp`, as Playwright and Puppeteer
+do, or the tab in front at `page`, with one WebSocket. The start pages are already open. What it prints to standard
+output is its answer, and exiting with 0 ends the episode. webassay watches from outside: pages, pictures, network and
+changes to the sites are recorded as for any other agent.
 """
 
 import asyncio
@@ -19,13 +19,15 @@ import shlex
 import signal
 from collections.abc import Sequence
 
-from webassay.agents.base import DevToolsEndpoint
+from webassay.agents.base import AgentFactory, DevToolsEndpoint
 from webassay.core.errors import AgentError, InputError
 from webassay.core.interaction import Goal, ObservationPart
 from webassay.core.record import Json
 
+COMMAND = "cmd:"
+"""Before the command line of a program that drives the browser itself."""
 MAX_ANSWER = 1_000_000
-"""Bytes; an answer longer than this is a program that went astray."""
+"""Bytes; a longer answer means the program has gone wrong."""
 GRACE_SECONDS = 3.0
 
 
@@ -41,8 +43,6 @@ class External:
         if not self._command:
             raise InputError("The agent's command is empty.")
         self.settings: dict[str, Json] = {"command": command}
-        self.model = ""
-        self.prompts: dict[str, str] = {}
 
     async def start(self, goal: Goal) -> None:
         self._goal = goal
@@ -78,9 +78,9 @@ class External:
 
 async def _tell(stdin: asyncio.StreamWriter | None, text: str) -> None:
     assert stdin is not None
-    # A program that does not care for its goal may close its input early.
+    # A program that ignores its goal may close its input early.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        stdin.write(text.encode("utf-8", "surrogatepass") + b"\n")
+        stdin.write(text.encode() + b"\n")
         await stdin.drain()
     stdin.close()
 
@@ -96,9 +96,15 @@ async def _read(stream: asyncio.StreamReader | None) -> str:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Whatever it started dies with it, also when the episode's time is up."""
+    """Its child processes die with it, even when the episode runs out of time."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, sign)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+
+
+def external(command: str) -> AgentFactory:
+    """The agent that `cmd:COMMAND` means; a command that cannot be parsed is refused now."""
+    External(command)
+    return AgentFactory(f"{COMMAND}{command}", "A program that drives the browser.", lambda request: External(command))

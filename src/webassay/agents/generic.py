@@ -1,12 +1,12 @@
 """The BrowserGym-style agent: the whole tree, the whole history of actions and memories, tags in the answer.
 
-What it sees each step: the task, the page, every action it took with its error and what it wrote down then (never
-an old page, never an old thought), the actions there are, and the form of the answer. `agents.computer` is the same
-agent with other eyes and hands.
+Each step it sees the task, the page, every action so far with its error and the note it made then (never an old page or
+an old thought), the available actions, and the form of the answer. `agents.computer` is the same agent with another
+style of seeing and acting.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from webassay.agents.dialogue import (
@@ -18,9 +18,10 @@ from webassay.agents.dialogue import (
     goal_values,
     picture_of,
 )
-from webassay.agents.memory import Memory, Notes
-from webassay.agents.prompts import hashes, render, tips_for
-from webassay.agents.tools import Outcome, Tool, Toolbox, parse_calls
+from webassay.agents.memory import Memory
+from webassay.agents.prompts import hashes, render
+from webassay.agents.thinking import ThinkingOptions, equip, thinking_factory, tips_of
+from webassay.agents.tools import Outcome, Tool, parse_calls
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import (
     ACTIONS,
@@ -33,7 +34,7 @@ from webassay.core.interaction import (
     Observation,
     ObservationPart,
 )
-from webassay.core.record import Json
+from webassay.core.options import Count
 from webassay.llm.client import Message, Model, Reply
 
 
@@ -46,7 +47,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Eyes and hands."""
+    """How an agent sees and acts."""
 
     name: str
     system: str
@@ -55,7 +56,7 @@ class Style:
     sees_tree: bool = True
 
 
-GENERIC = Style(
+TREE_STYLE = Style(
     "generic",
     "generic_system.md",
     BASIC_ACTIONS,
@@ -68,15 +69,13 @@ GENERIC = Style(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    modality: Modality | None = None
-    """None: what the task asks for."""
+class Options(ThinkingOptions):
     several_actions: bool = True
-    parse_retries: int = 4
-    prompt_tokens: int = 126_000
-    tool_rounds: int = 8
-    """How often within one step a model may use tools before it has to act."""
-    tips: bool = True
+    """Whether one step may take more than one action."""
+    parse_retries: Count = 4
+    """Unreadable replies allowed before the step is given up."""
+    prompt_tokens: Count = 126_000
+    """Above this, lines are cut from the end of the tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +104,20 @@ class Generic:
         self,
         model: Model,
         *,
-        memory: Memory | None = None,
-        tools: Sequence[Tool] = (),
         options: Options | None = None,
-        style: Style = GENERIC,
+        memory: Memory | None = None,
+        tools: Sequence[Tool] | None = None,
+        style: Style = TREE_STYLE,
     ) -> None:
+        """`memory` and `tools` replace what the options name, for some of your own."""
         self._model = model
-        self._memory: Memory = Notes() if memory is None else memory
         self._options = options or Options()
         self._style = style
-        self._toolbox = Toolbox.of([*tools, *self._memory.tools()])
+        equipment = equip(self._options, memory, tools)
+        self._memory, self._toolbox = equipment.memory, equipment.toolbox
         self.name = style.name
         self.model = model.name
-        self.settings: dict[str, Json] = {
-            **asdict(self._options),
-            "memory": self._memory.kind,
-            "tools": list(self._toolbox.tools),
-        }
+        self.settings = equipment.settings
         self.prompts = hashes(style.system, "generic_user.md", "tool_results.md", f"memory_{self._memory.kind}.md")
         self.wants: Sequence[ObservationPart] = ("tree",) if style.sees_tree else ("screenshot",)
 
@@ -134,8 +130,9 @@ class Generic:
         self._history: list[str] = []
         self._last: tuple[int, _Work] | None = None
         self._failures = 0
-        tips = "\n".join(filter(None, map(tips_for, goal.sites))) if self._options.tips else ""
-        self._system = Message.system(render(self._style.system, tips=tips, several_sites=len(goal.sites) > 1))
+        self._system = Message.system(
+            render(self._style.system, tips=tips_of(goal, self._options), several_sites=len(goal.sites) > 1)
+        )
         self._fixed = {
             **goal_values(goal),
             "actions": _describe(self._style.actions),
@@ -153,7 +150,7 @@ class Generic:
         answer = await self._ask(messages, work)
         self._failures = self._failures + 1 if answer.value is None else 0
         if self._failures > 1:
-            raise AgentError(f"{self.name}: no reply could be read in two steps running. {answer.problem}")
+            raise AgentError(f"{self.name}: no reply could be read in two steps in a row. {answer.problem}")
         work.replies += await self._memory.tidy(self._model)
         self._last = (observation.step, work)
         usage, notes = books(messages, work.replies, work.unreadable)
@@ -171,7 +168,7 @@ class Generic:
         )
 
     async def _ask(self, messages: Sequence[Message], work: _Work) -> Answer[_Read]:
-        """Asks until there is something for the browser to do; tools are used on the way."""
+        """Asks until there is something for the browser to do, using tools on the way."""
         talk = list(messages)
         for _ in range(self._options.tool_rounds + 1):
             answer = await ask_until_read(
@@ -245,7 +242,7 @@ class Generic:
         return [self._system, Message.user(text, *picture_of(observation))]
 
     def _close_last_step(self, error: str) -> None:
-        """The error of a step is known only when the next page is seen."""
+        """A step's error is known only when the next page is seen."""
         if self._last is None:
             return
         step, work = self._last
@@ -283,7 +280,15 @@ def _describe(names: Sequence[str]) -> str:
 
 
 def _tag(text: str, name: Literal["think", "memory", "action"]) -> str | None:
-    """The last one, where a model wrote several: it corrects itself forwards."""
+    """The last one if there are several: models correct themselves as they go."""
     end = text.rfind(f"</{name}>")
     start = text.rfind(f"<{name}>", 0, max(end, 0))
     return text[start + len(name) + 2 : end].strip() if start >= 0 else None
+
+
+GENERIC_AGENT = thinking_factory(
+    "generic",
+    "BrowserGym-style: the whole tree, the whole history of actions and memories.",
+    lambda model, options: Generic(model, options=options),
+    Options,
+)

@@ -1,26 +1,21 @@
 """A person in a browser window, recorded like any agent: what the task costs a human, and whether it can be done."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
-from webassay.agents.base import DevToolsEndpoint
+from webassay.agents.base import AgentFactory, AgentRequest, AskPerson, DevToolsEndpoint
+from webassay.core.errors import InputError
 from webassay.core.interaction import Goal, ObservationPart
-from webassay.core.record import Json
-
-AskPerson = Callable[[str], Awaitable[str]]
-"""Shows a text and waits for a line of answer; the command line passes its terminal in."""
+from webassay.core.text import capped
 
 
 class Human:
-    """Drives by hand (see `agents.base.BrowserDriver`); needs a browser with a window."""
+    """Drives by hand; needs a browser with a window."""
 
     name = "human"
     wants: Sequence[ObservationPart] = ()
 
     def __init__(self, ask: AskPerson) -> None:
         self._ask = ask
-        self.settings: dict[str, Json] = {}
-        self.model = ""
-        self.prompts: dict[str, str] = {}
 
     async def start(self, goal: Goal) -> None:
         self._goal = goal
@@ -28,4 +23,14 @@ class Human:
     async def drive(self, door: DevToolsEndpoint) -> str:
         goal = self._goal
         hints = "".join(f"\n({hint})" for hint in goal.hints)
-        return await self._ask(f"{goal.instruction}{hints}\n\n{goal.protocol.instructions}\n\nYour answer: ")
+        question = f"{goal.instruction}{hints}\n\n{goal.protocol.instructions}\n\nYour answer: "
+        return capped(await self._ask(question))
+
+
+def _make(request: AgentRequest) -> Human:
+    if request.ask is None:
+        raise InputError(f"{request.name} needs a person at a terminal.")
+    return Human(request.ask)
+
+
+HUMAN_AGENT = AgentFactory("human", "You, in a browser window (with --headed).", _make, needs=("person",))

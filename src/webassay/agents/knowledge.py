@@ -1,9 +1,10 @@
-"""Answers from the goal alone: what it gets right, a model already knew, or the task gives away."""
+"""Answers from the goal alone: what it gets right, the model already knew or the task gives away."""
 
 from collections.abc import Sequence
 
 from webassay.agents.dialogue import books, goal_values
 from webassay.agents.prompts import hashes, render
+from webassay.agents.thinking import thinking_factory
 from webassay.core.interaction import Decision, Goal, Observation, ObservationPart
 from webassay.core.record import Json
 from webassay.llm.client import Message, Model
@@ -26,3 +27,11 @@ class Knowledge:
         reply = await self._model.ask(self._messages, purpose="knowledge")
         usage, notes = books(self._messages, [reply])
         return Decision.answer(reply.text.strip(), raw=reply.text, usage=usage, info=notes)
+
+
+KNOWLEDGE_AGENT = thinking_factory(
+    "knowledge",
+    "Answers from the task alone, without a browser: what a model already knew.",
+    lambda model, options: Knowledge(model),
+    baseline=True,
+)

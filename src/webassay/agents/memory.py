@@ -1,21 +1,21 @@
-"""What an agent keeps from page to page. Any agent can be given any of these.
+"""What an agent keeps from page to page. Any agent can use any of these.
 
-- `Notes`: what the model writes down, word for word, for ever. What the BrowserGym-style agent has.
+- `Notes`: what the model writes down, verbatim, for the whole episode. The BrowserGym-style agent's.
 - `Table`: rows that can be filtered and added up, so that counting six hundred posts is data and not prose.
-- `Window`: the last notes word for word, everything before as a summary that the model writes.
-- `PlanNotes`: notes that hang on a tree of plans. What the AgentOccam-style agent has.
+- `Window`: the latest notes verbatim, everything before as a summary the model writes.
+- `PlanNotes`: notes attached to a tree of plans. The AgentOccam-style agent's.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from webassay.agents.plans import PlanTree
 from webassay.agents.prompts import render
 from webassay.agents.tools import Outcome, Tool, show_number
-from webassay.core.errors import ActionError, InputError
+from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
 from webassay.llm.client import Message, Model, Reply
 
@@ -23,7 +23,7 @@ from webassay.llm.client import Message, Model, Reply
 class Memory(Protocol):
     kind: str
     in_history: bool
-    """An agent that shows its history shows what was remembered beside each step, instead of `show()`."""
+    """Agents that show their history show each note with its step, instead of `show()`."""
 
     def start(self, instruction: str) -> None:
         """A new episode: forget the last one."""
@@ -36,7 +36,7 @@ class Memory(Protocol):
     def remember(self, text: str) -> None: ...
 
     def show(self) -> str:
-        """As the model reads it in every prompt; empty when there is nothing to show."""
+        """The part of every prompt; empty if there is nothing to show."""
         ...
 
     def guide(self) -> str:
@@ -120,7 +120,7 @@ class Window(_Plain):
         return "\n".join([f"Summary of everything before: {self.summary}", *lines] if self.summary else lines)
 
     async def tidy(self, model: Model) -> tuple[Reply, ...]:
-        # Some slack, so that the model is asked now and then and not at every step.
+        # Some slack, so that the model is not asked at every step.
         if len(self.recent) <= self._keep + self._slack:
             return ()
         old = self.recent[: -self._keep]
@@ -282,7 +282,7 @@ def _test(column: str, wanted: Any, known: Collection[str]) -> Callable[[Row], b
     if sign == "contains":
         return lambda row: str(value).casefold() in str(row.get(column, "")).casefold()
     if sign not in _COMPARISONS:
-        raise ActionError(f"{sign!r} is no comparison.", hint="Use = != < <= > >= or contains.")
+        raise ActionError(f"{sign!r} is not a comparison operator.", hint="Use = != < <= > >= or contains.")
     compare, target = _COMPARISONS[sign], _order(value)
     return lambda row: column in row and compare(_order(row[column]), target)
 
@@ -350,15 +350,11 @@ class PlanNotes(_Plain):
         return Outcome(f"Back at plan [{node.id}].", back)
 
 
-MEMORIES: Mapping[str, Callable[[], Memory]] = {
+MemoryName = Literal["notes", "table", "window", "plans"]
+
+MEMORIES: Mapping[MemoryName, Callable[[], Memory]] = {
     "notes": Notes,
     "table": Table,
     "window": Window,
     "plans": PlanNotes,
 }
-
-
-def memory_named(name: str) -> Memory:
-    if name not in MEMORIES:
-        raise InputError(f"There is no memory {name!r}.", hint=f"Known memories: {', '.join(MEMORIES)}.")
-    return MEMORIES[name]()

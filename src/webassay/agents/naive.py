@@ -1,13 +1,14 @@
-"""Agents that do not try. Whatever they score is what a benchmark gives away.
+"""Agents that do not try. Whatever they score, the benchmark gives away.
 
-Constants answer the same to everything; heuristics copy from the goal; walkers touch the site without reading it.
+Constants give the same answer to everything; heuristics copy from the goal; walkers touch the site without reading it.
 Each answers in the protocol's form, so that it fails for what it says and not for how it says it.
 """
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from webassay.agents.base import AgentFactory, AgentRequest
 from webassay.core.interaction import STATUSES, Action, Decision, Goal, Node, Observation, ObservationPart
 from webassay.core.record import Json
 
@@ -20,7 +21,7 @@ def response(results: list[Json] | None, status: str = "SUCCESS", action: str = 
 
 
 class Constant:
-    """Answers at once, from the goal's text alone or from nothing."""
+    """Answers at once, from the goal's text or from nothing."""
 
     wants: Sequence[ObservationPart] = ()
 
@@ -41,7 +42,7 @@ def numbers_of(text: str) -> list[Json]:
 
 
 def _status(code: str) -> Callable[[str], str]:
-    # The likeliest action beside each code: nobody retrieves a success without results.
+    # The likeliest action for each code: a retrieval does not succeed without results.
     action = "mutate" if code == "SUCCESS" else "retrieve"
     return lambda _: response(None, code, action)
 
@@ -103,6 +104,8 @@ def _usable(observation: Observation, roles: set[str]) -> list[Node]:
 
 
 class RandomClicker(_Walker):
+    """Clicks whatever can be clicked, at random but repeatably."""
+
     action = "mutate"
 
     def next(self, observation: Observation) -> Action | None:
@@ -130,7 +133,7 @@ class LinkFollower(_Walker):
 
 
 class FormFiller(_Walker):
-    """Fills every field that it finds, then presses the first button."""
+    """Fills in every field it finds, then presses a button."""
 
     action = "mutate"
 
@@ -144,7 +147,7 @@ class FormFiller(_Walker):
 
 
 class FixedPath(_Walker):
-    """Opens the same addresses of whatever site it is on."""
+    """Opens the same addresses on any site."""
 
     PATHS = ("/", "/search?q=best", "/account", "/account/orders", "/cart", "/contact")
 
@@ -176,10 +179,24 @@ WALKERS: dict[str, type[_Walker]] = {
     "naive-screenshot": ScreenshotOnly,
 }
 
-NAIVE: tuple[str, ...] = (*CONSTANTS, *WALKERS)
+_SUMMARIES: Mapping[str, str] = {
+    "naive-empty": "Answers with nothing at all.",
+    "naive-na": "Answers N/A to everything.",
+    "naive-yes": "Answers Yes to everything.",
+    "naive-no": "Answers No to everything.",
+    "naive-zero": "Answers 0 to everything.",
+    "naive-echo": "Answers with the task's own text.",
+    "naive-numbers": "Answers with the numbers in the task's text.",
+    **{name: f"Claims {name.removeprefix('naive-status-')} at once." for name in CONSTANTS if "-status-" in name},
+    **{name: str(walker.__doc__) for name, walker in WALKERS.items()},
+}
 
 
-def naive(name: str, seed: int = 0) -> Constant | _Walker:
-    if name in CONSTANTS:
-        return Constant(name, CONSTANTS[name])
-    return WALKERS[name](name, seed)
+def _naive(name: str) -> AgentFactory:
+    def make(request: AgentRequest) -> Constant | _Walker:
+        return Constant(name, CONSTANTS[name]) if name in CONSTANTS else WALKERS[name](name, request.seed)
+
+    return AgentFactory(name, _SUMMARIES[name], make, family="naive", baseline=True)
+
+
+NAIVE_AGENTS = tuple(map(_naive, (*CONSTANTS, *WALKERS)))

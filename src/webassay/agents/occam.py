@@ -1,22 +1,24 @@
 """The AgentOccam-style agent: a short page, few actions, and a tree of plans.
 
-Plans can be branched and pruned, and pruning really goes back to the page where the plan was made. The history
-shows the steps of the active plan only, each with the part of the page that the model pointed at. An answer that
-cannot be carried out is asked for again, a bounded number of times. A judge may choose between candidate actions.
+Plans can be branched and pruned, and pruning really goes back to the page where the plan was made. The history shows
+only the steps of the active plan, each with the part of the page the model pointed at. If an answer cannot be carried
+out, the model is asked again, a bounded number of times. A judge may choose between candidate actions.
 """
 
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from webassay.agents.dialogue import Answer, ask_until_read, books, goal_values, picture_of
-from webassay.agents.memory import Memory, PlanNotes
+from webassay.agents.memory import Memory, MemoryName, PlanNotes
 from webassay.agents.plans import PlanTree
-from webassay.agents.prompts import hashes, render, tips_for
-from webassay.agents.tools import Outcome, Tool, Toolbox, parse_calls
+from webassay.agents.prompts import hashes, render
+from webassay.agents.thinking import ThinkingOptions, equip, thinking_factory, tips_of
+from webassay.agents.tools import Outcome, Tool, parse_calls
 from webassay.core.errors import ActionError, AgentError
-from webassay.core.interaction import Action, Call, Decision, Goal, Modality, Node, Observation, ObservationPart
+from webassay.core.interaction import Action, Call, Decision, Goal, Node, Observation, ObservationPart
+from webassay.core.options import Count, Positive
 from webassay.core.record import Json, content_hash
 from webassay.llm.client import Message, Model, Reply, UnusableReply, ask_json
 
@@ -25,20 +27,20 @@ MAX_HIGHLIGHT_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    modality: Modality | None = None
-    """None: what the task asks for."""
-    max_steps: int = 50
-    """Only to tell the model which step is its last."""
-    validity_retries: int = 10
-    detailed_steps: int | None = None
-    """How many of the latest steps are shown with their page; None: all of them, as in WebChoreArena."""
+class Options(ThinkingOptions):
+    memory: MemoryName = "plans"
+    max_steps: Count = 50
+    """Only to announce the final step."""
+    validity_retries: Count = 10
+    """Impossible actions allowed before the step is given up."""
+    detailed_steps: Count | None = None
+    """How many of the latest steps are shown with their page; none: all of them, as in WebChoreArena."""
     judge: bool = False
-    candidates: int = 4
-    tool_rounds: int = 8
-    tips: bool = True
-    seed: int = 0
-    """Of the order in which the judge sees the candidates."""
+    """The model proposes several actions and chooses one in a second call."""
+    candidates: Positive = 4
+    """At most this many proposals for the judge."""
+    seed: Count = 0
+    """For the order in which the judge sees the proposals."""
 
 
 # --- what the model writes --------------------------------------------------------------------------------
@@ -65,7 +67,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A reply that could be read; more than one proposal only where a judge is to choose."""
+    """A reply that could be read; several proposals only if a judge is to choose."""
 
     summary: str
     description: str
@@ -81,7 +83,7 @@ _NEXT_COMMAND = re.compile(rf"\n\s*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
 
 
 def sections(text: str) -> dict[str, str]:
-    """What stands below each heading; of a heading that comes twice, the last."""
+    """The text under each heading; the last one if a heading occurs twice."""
     marks = list(_HEADING.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=False)}
@@ -113,7 +115,7 @@ def _parse_type(rest: str) -> Command | None:
     if not found:
         return None
     element, text, enter = found[1].strip(), found[2], "1"
-    # The text may hold brackets itself, so the switch is looked for from the end.
+    # The text may contain brackets, so the switch is searched for from the end.
     if switch := re.fullmatch(r"(.*)\]\s*\[\s*(?:press_enter_after\s*=\s*)?([01])\s*", text, re.DOTALL):
         text, enter = switch[1], switch[2]
     return Command("type", (element, text, enter))
@@ -123,7 +125,8 @@ def _parse_type(rest: str) -> Command | None:
 
 
 def highlight(page: str, ids: Sequence[str]) -> str:
-    """The lines of these elements with what is above, below and named beside them; elements of large parts drop out."""
+    """The lines of these elements with their ancestors, descendants and named siblings; elements of large parts are
+    left out."""
     lines = page.split("\n")
     depths = [len(line) - len(line.lstrip()) for line in lines]
     kept: set[int] = set()
@@ -189,24 +192,20 @@ class Occam:
         self,
         model: Model,
         *,
-        memory: Memory | None = None,
-        tools: Sequence[Tool] = (),
         options: Options | None = None,
+        memory: Memory | None = None,
+        tools: Sequence[Tool] | None = None,
         judge: Model | None = None,
     ) -> None:
+        """`memory` and `tools` replace what the options name, for some of your own."""
         self._model = model
         self._judge = judge or model
         self._options = options or Options()
-        self._memory: Memory = PlanNotes() if memory is None else memory
-        # Its own plan tree has commands of its own; only what another memory offers is a tool.
-        offered = () if isinstance(self._memory, PlanNotes) else self._memory.tools()
-        self._toolbox = Toolbox.of([*tools, *offered])
+        # Plans have commands of their own; only what another memory offers is a tool.
+        equipment = equip(self._options, memory, tools, lambda own: () if isinstance(own, PlanNotes) else own.tools())
+        self._memory, self._toolbox = equipment.memory, equipment.toolbox
         self.model = model.name
-        self.settings: dict[str, Json] = {
-            **asdict(self._options),
-            "memory": self._memory.kind,
-            "tools": list(self._toolbox.tools),
-        }
+        self.settings = equipment.settings
         used = ["occam_system.md", "occam_user.md", "tool_results.md", f"memory_{self._memory.kind}.md"]
         self.prompts = hashes(*used, *(["occam_judge.md"] if self._options.judge else []))
         self.wants: Sequence[ObservationPart] = ("pruned",)
@@ -224,7 +223,6 @@ class Occam:
         self._error = ""
         self._results: list[tuple[str, str]] = []
         self._home = _home(goal)
-        tips = "\n".join(filter(None, map(tips_for, goal.sites))) if self._options.tips else ""
         self._system = Message.system(
             render(
                 "occam_system.md",
@@ -234,7 +232,7 @@ class Occam:
                 tools=self._toolbox.guide,
                 memory_guide="" if own else self._memory.guide(),
                 response=goal.protocol.instructions,
-                tips=tips,
+                tips=tips_of(goal, self._options),
                 several_sites=len(goal.sites) > 1,
             )
         )
@@ -249,7 +247,7 @@ class Occam:
         answer, chosen = await self._ask(messages, work)
         self._failures = self._failures + 1 if chosen is None else 0
         if self._failures > 1:
-            raise AgentError(f"occam: no action could be carried out in two steps running. {answer.problem}")
+            raise AgentError(f"occam: no action could be carried out in two steps in a row. {answer.problem}")
         self._error, self._results = work.error, work.results
         if chosen is not None and answer.value is not None:
             self._plans.took_step()
@@ -401,7 +399,7 @@ class Occam:
             commands += [item for item in parse_calls(text, self._toolbox.tools) if isinstance(item, Call)]
         else:
             pieces = _NEXT_COMMAND.split(text)
-            # A stop's answer may hold anything, also lines that look like commands.
+            # The answer of a stop may contain anything, even lines that look like commands.
             if text.startswith("stop"):
                 pieces = [text]
             commands += [parse_command(piece) for piece in pieces]
@@ -488,8 +486,16 @@ def _has_choices(nodes: Sequence[Node], at: int) -> bool:
 
 
 def _home(goal: Goal) -> str:
-    """The page that lists the other sites: the first address in the hints, where there are other sites."""
+    """The page that lists the other sites, if there are any: the first address in the hints."""
     if len(goal.sites) < 2:
         return ""
     found = re.search(r"https?://[^\s)>\"']+", " ".join(goal.hints))
     return found[0].rstrip(".,;:") if found else goal.start_urls[0]
+
+
+OCCAM_AGENT = thinking_factory(
+    "occam",
+    "AgentOccam-style: a pruned tree, plans that branch and prune, notes.",
+    lambda model, options: Occam(model, options=options),
+    Options,
+)

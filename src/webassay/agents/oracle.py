@@ -5,13 +5,11 @@ can be solved from the pages alone, and that the pages show what the truth query
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from webassay.agents.base import AgentFactory, AgentRequest, Solution
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Decision, Goal, Observation, ObservationPart, Walk
-
-Solution = Callable[[Observation], Walk]
-"""From the first page on; a template's instance has one as its `solve`."""
 
 
 class Oracle:
@@ -37,3 +35,13 @@ class Oracle:
         except StopIteration as done:
             return Decision.answer(json.dumps(done.value, ensure_ascii=False))
         return Decision(actions=(action,))
+
+
+def _make(request: AgentRequest) -> Oracle:
+    assert request.solution is not None  # `needs` says so
+    return Oracle(request.solution)
+
+
+ORACLE = AgentFactory(
+    "oracle", "The reference solution of each template (arena tasks only).", _make, needs=("solution",)
+)

@@ -1,4 +1,4 @@
-"""A tree of plans: what is being tried, why what was tried before was given up, and the notes of each attempt."""
+"""A tree of plans: what is being tried, why earlier attempts were given up, and the notes of each."""
 
 from dataclasses import dataclass, field
 
@@ -14,17 +14,17 @@ class Plan:
     intent: str
     parent: int | None
     url: str
-    """Where the agent was when it made the plan: going back to the plan means going back there."""
+    """Where the agent was when it made the plan; going back to the plan goes back there."""
     level: int
     visible: bool = True
     notes: list[str] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
     given_up: list[str] = field(default_factory=list)
-    """Why what hung below this plan was given up."""
+    """Why its subplans were given up."""
 
 
 class PlanTree:
-    """Plan 0 is the task. Ids are never used twice, so a mention of an old plan cannot mean a new one."""
+    """Plan 0 is the task. Ids are never reused, so a mention of an old plan cannot mean a new one."""
 
     def __init__(self, objective: str = "") -> None:
         self._url = ""
@@ -62,7 +62,7 @@ class PlanTree:
         return plan
 
     def prune(self, plan_id: int, reason: str) -> Plan:
-        """Back to that plan as it was when it was made: what came of it since is hidden, the reason stays."""
+        """Back to that plan as it was when it was made: what followed is hidden, the reason stays."""
         plan = self.visible(plan_id)
         for other in self.plans.values():
             later_sibling = other.parent == plan.parent and other.id > plan.id

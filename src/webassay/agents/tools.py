@@ -1,7 +1,7 @@
-"""Tools that are part of an agent and not of a page: a calculator, a scratchpad, and whatever a memory offers.
+"""Tools that belong to an agent and not to a page: a calculator, a scratchpad, and whatever a memory offers.
 
-A tool call is written like an action, `calculate('17 * 3')`, parsed and never executed. It costs no step: the
-result comes back in the same step, and every use is counted.
+A tool call is written like an action, `calculate('17 * 3')`, parsed and never executed. It costs no step: the result
+comes back within the step, and every use is counted.
 """
 
 import ast
@@ -11,15 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Literal
 
-from webassay.core.errors import ActionError, InputError
+from webassay.core.errors import ActionError
 from webassay.core.interaction import ACTIONS, Action, Call, read_calls
 from webassay.core.record import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a tool answers, and what the browser has to do for it, if anything."""
+    """A tool's answer, and what the browser has to do for it, if anything."""
 
     text: str
     actions: tuple[Action, ...] = ()
@@ -64,7 +65,7 @@ class Toolbox:
 
 
 def parse_calls(text: str, tools: Mapping[str, Tool]) -> tuple[Action | Call, ...]:
-    """Actions of the browser and tool calls, in the order in which they were written."""
+    """Browser actions and tool calls, in the order they were written."""
     return tuple(
         call if call.name in tools else Action.of(call.name, *call.args, **call.named)
         for call in read_calls(text, ACTIONS.keys() | tools)
@@ -196,7 +197,7 @@ MAX_PAD = 50_000
 
 @dataclass(slots=True)
 class Scratchpad:
-    """A page of text that the agent can write on and read again; unlike a memory it is not shown unasked."""
+    """Text the agent can write and read back; unlike a memory, it is only shown on request."""
 
     text: str = ""
 
@@ -221,13 +222,14 @@ class Scratchpad:
         )
 
 
-def tools_named(names: Sequence[str]) -> tuple[Tool, ...]:
-    """`calculator` and `scratchpad`, fresh for one episode."""
-    made: dict[str, Callable[[], tuple[Tool, ...]]] = {
-        "calculator": lambda: (CALCULATOR,),
-        "scratchpad": lambda: Scratchpad().tools(),
-    }
-    unknown = [name for name in names if name not in made]
-    if unknown:
-        raise InputError(f"There is no tool {unknown[0]!r}.", hint=f"Known tools: {', '.join(made)}.")
-    return tuple(tool for name in names for tool in made[name]())
+ToolName = Literal["calculator", "scratchpad"]
+
+_TOOLS: Mapping[ToolName, Callable[[], tuple[Tool, ...]]] = {
+    "calculator": lambda: (CALCULATOR,),
+    "scratchpad": lambda: Scratchpad().tools(),
+}
+
+
+def tools_named(names: Sequence[ToolName]) -> tuple[Tool, ...]:
+    """Fresh for one episode."""
+    return tuple(tool for name in names for tool in _TOOLS[name]())

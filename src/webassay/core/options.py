@@ -9,13 +9,24 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from webassay.core.errors import InputError
 
 O = TypeVar("O")  # noqa: E741
 
 _SWITCHES = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """The smallest value of a number: `rounds: Annotated[int, AtLeast(1)] = 8`."""
+
+    minimum: float
+
+
+Count = Annotated[int, AtLeast(0)]
+Positive = Annotated[int, AtLeast(1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,7 @@ def read_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 def read_options(owner: str, kind: type[O], wishes: Mapping[str, str]) -> O:
     """An instance of the dataclass `kind`; an unknown name or an unusable value is an `InputError` that says why."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for key in wishes:
         if key not in known:
@@ -62,7 +73,7 @@ def read_options(owner: str, kind: type[O], wishes: Mapping[str, str]) -> O:
 
 def describe_options(kind: type) -> Iterator[Option]:
     """The text under each field of the dataclass becomes its summary."""
-    hints, notes = get_type_hints(kind), _notes(kind)
+    hints, notes = get_type_hints(kind, include_extras=True), _notes(kind)
     for field in fields(kind):
         if field.default is not MISSING:
             default = field.default
@@ -73,6 +84,12 @@ def describe_options(kind: type) -> Iterator[Option]:
 
 def _read(owner: str, kind: Any, text: str) -> Any:
     origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        value = _read(owner, inner[0], text)
+        lowest = max((one.minimum for one in inner[1:] if isinstance(one, AtLeast)), default=None)
+        if lowest is not None and not value >= lowest:
+            raise InputError(f"{owner} must be at least {lowest:g}, not {text!r}.")
+        return value
     if origin in (Union, UnionType):
         if type(None) in inner and text == "none":
             return None
@@ -101,6 +118,8 @@ def _read(owner: str, kind: Any, text: str) -> Any:
 
 def _form(kind: Any) -> str:
     origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _form(inner[0])
     if origin in (Union, UnionType):
         return "|".join("none" if one is type(None) else _form(one) for one in inner)
     if origin is Literal:
@@ -119,9 +138,17 @@ def _write(value: object) -> str:
 
 
 def _notes(kind: type) -> dict[str, str]:
+    """What stands under each field, also of the classes this one inherits from."""
+    notes: dict[str, str] = {}
+    for owner in reversed(kind.__mro__[:-1]):
+        notes |= _own_notes(owner)
+    return notes
+
+
+def _own_notes(kind: type) -> dict[str, str]:
     try:
         body = ast.parse(inspect.cleandoc("\n" + inspect.getsource(kind))).body[0]
-    except (OSError, SyntaxError):  # made in a notebook or at a prompt: no source to read
+    except (OSError, SyntaxError, TypeError):  # made in a notebook or at a prompt: no source to read
         return {}
     notes, last = {}, ""
     for statement in body.body if isinstance(body, ast.ClassDef) else ():

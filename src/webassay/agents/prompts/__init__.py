@@ -1,6 +1,6 @@
-"""What the agents tell their models, as files: a change of wording is a change of the experiment, and shows as a diff.
+"""What the agents tell their models, as files: a change of wording changes the experiment, and shows as a diff.
 
-The hash of every file that an agent uses is recorded with each of its trajectories.
+The hash of every file an agent uses is recorded with each of its trajectories.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def hashes(*names: str) -> Mapping[str, str]:
 
 @cache
 def tips_for(site: str) -> str:
-    """What a person who knows the site would tell; empty where nobody wrote anything down."""
+    """What somebody who knows the site would tell; empty if there is nothing for it."""
     if not site.replace("_", "").isalnum():
         raise InputError(f"{site!r} cannot be the name of a site.")
     path = FOLDER / "tips" / f"{site}.md"
