@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.verifier_world import Faults, author, judged_by, many
-from webassay.judging.batch import verifier, verify_many
-from webassay.judging.ledger import Models
-from webassay.judging.verify import VerifierResources
+from tests.unit.judging_samples import prepared
+from webassay.judging.batch import verify_many
+from webassay.judging.resources import VerifierResources
 from webassay.llm.client import Patience, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
@@ -32,7 +32,7 @@ async def hurry(_seconds):
 async def over(server, concurrency):
     model = connect(f"openai:judge@{server.url}", env={})
     patient = retrying(model, Patience(attempts=12, first=0.0, sleep=hurry))
-    yield verifier("universal", Models.one(patient), desk=VerifierResources(limit=asyncio.Semaphore(concurrency)))
+    yield prepared("universal", patient, resources=VerifierResources(limit=asyncio.Semaphore(concurrency)))
     await close(model)
 
 

@@ -224,13 +224,13 @@ async def diagnose(
     found = tool_errors(inquiry.case.trajectory, definitions, taxonomy) if definitions else ()
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("scored rubric", summary(scores))
-        paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
+        builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
         said = {True: "success", False: "failure", None: "undecided"}[outcome.success]
-        paper.data("outcome", f"{said}. {outcome.spoken.reasoning}")
+        builder.data("outcome", f"{said}. {outcome.spoken.reasoning}")
         listed = "\n".join(f"{code.code} {code.category}: {code.name} ({code.meaning})" for code in codes.values())
-        return paper.note(f"Codes:\n{listed}")
+        return builder.note(f"Codes:\n{listed}")
 
     def check(form: _DiagnosisForm) -> str:
         unknown = [point.error_code for point in form.failure_points if _code_of(point.error_code) not in codes]
@@ -241,7 +241,7 @@ async def diagnose(
         return ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), sheet, _DiagnosisForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), build, _DiagnosisForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("diagnosis", error)
         return Diagnosis(reasoning="No usable reply was given.", points=found)
@@ -303,10 +303,10 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Valid
     ambiguity, invalidity = _VALIDITY[taxonomy]
     codes = TAXONOMIES[taxonomy]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet() if with_record else inquiry.sheet()
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt() if with_record else inquiry.task_prompt()
         listed = "\n".join(f"{code} {codes[code].name} ({codes[code].meaning})" for code in (*ambiguity, *invalidity))
-        return paper.note(f"Codes:\n{listed}")
+        return builder.note(f"Codes:\n{listed}")
 
     def check(form: _ValidityForm) -> str:
         wrong = [code for code in form.ambiguity_codes if _code_of(code) not in ambiguity]
@@ -314,7 +314,7 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Valid
         return f"there is no code {wrong[0]!r} here" if wrong else ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("validity"), sheet, _ValidityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("validity"), build, _ValidityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("validity", error)
         return None

@@ -57,11 +57,11 @@ async def relate(inquiry: Inquiry, rubric: Rubric) -> Relevance:
 async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]) -> dict[int, tuple[int, ...]]:
     wanted = {frame.number for frame in batch}
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.sheet().data("criteria", describe(rubric.items))
+    def build() -> PromptBuilder:
+        builder = inquiry.task_prompt().data("criteria", describe(rubric.items))
         for frame in batch:
-            inquiry.add_frame(paper, frame, _RELEVANCE_WORDS)
-        return paper
+            inquiry.add_frame(builder, frame, _RELEVANCE_WORDS)
+        return builder
 
     def check(form: _RelevanceForm) -> str:
         given = [item.screenshot for item in form.screenshots]
@@ -72,9 +72,9 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
                 return f"screenshot {item.screenshot} needs {len(rubric.items)} whole numbers from 0 to 10"
         return ""
 
-    turn = Question("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
+    question = Question("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
     try:
-        form = await inquiry.ledger.form(inquiry.models.relevance, turn, sheet, _RelevanceForm, check)
+        form = await inquiry.ledger.form(inquiry.models.relevance, question, build, _RelevanceForm, check)
     except UnusableReply as error:
         if len(batch) > 1:
             parts = await gather_all(_relate_batch(inquiry, rubric, [frame]) for frame in batch)
@@ -160,9 +160,9 @@ async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evid
 
 
 async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Sequence[int]) -> tuple[Evidence, ...]:
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("criteria to look at", describe(rubric.items, criteria))
-        return inquiry.add_frame(paper, frame, _EVIDENCE_WORDS)
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("criteria to look at", describe(rubric.items, criteria))
+        return inquiry.add_frame(builder, frame, _EVIDENCE_WORDS)
 
     def check(form: _EvidenceForm) -> str:
         if [item.criterion_idx for item in form.analyses] != list(criteria):
@@ -172,9 +172,9 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Seq
                 return f"criterion_idx {item.criterion_idx} has a condition: condition_verification is needed"
         return ""
 
-    turn = Question("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
+    question = Question("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, turn, sheet, _EvidenceForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, question, build, _EvidenceForm, check)
     except UnusableReply as error:
         if len(criteria) > 1:
             parts = await gather_all(_analyse(inquiry, rubric, frame, [index]) for index in criteria)

@@ -73,11 +73,11 @@ class _ActionForm(Form):
 async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
     """The first of two passes. Raises UnusableReply where no usable scores could be had."""
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("rubric", describe(rubric.items))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("rubric", describe(rubric.items))
         if rubric.critical_point is not None:
-            paper.data("critical point of the task", describe_point(rubric.critical_point))
-        return paper
+            builder.data("critical point of the task", describe_point(rubric.critical_point))
+        return builder
 
     def check(form: _ActionForm) -> str:
         if problem := _in_order([item.criterion_idx for item in form.items], range(len(rubric.items))):
@@ -91,7 +91,7 @@ async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
                 return f"criterion_idx {item.criterion_idx} has a condition: is_condition_met is needed"
         return ""
 
-    form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), sheet, _ActionForm, check)
+    form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), build, _ActionForm, check)
     return tuple(
         Score(
             criterion=criterion,
@@ -149,15 +149,15 @@ async def _ask_conditions(
 ) -> Mapping[int, tuple[bool, str]] | None:
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("criteria with conditions", describe(criteria, wanted))
-        return paper.data("evidence", describe_evidence(criteria, evidence, wanted))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("criteria with conditions", describe(criteria, wanted))
+        return builder.data("evidence", describe_evidence(criteria, evidence, wanted))
 
     def check(form: _ConditionsForm) -> str:
         return _in_order([item.criterion_idx for item in form.disambiguation], wanted)
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, Question("conditions"), sheet, _ConditionsForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, Question("conditions"), build, _ConditionsForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("conditions", error)
         return None
@@ -180,15 +180,15 @@ async def check_reality(inquiry: Inquiry, scores: Sequence[Score], evidence: Seq
     """A note on each criterion: how the world differs from what the rubric assumed."""
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("rubric", describe(criteria))
-        return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("rubric", describe(criteria))
+        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     def check(form: _RealityForm) -> str:
         return _in_order([item.criterion_idx for item in form.reality_checks], range(len(criteria)))
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, Question("reality"), sheet, _RealityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, Question("reality"), build, _RealityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("reality", error)
         return ("",) * len(criteria)
@@ -222,10 +222,10 @@ async def rescore(
         return tuple(kept)
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("rubric", describe(criteria, wanted))
-        paper.data("scores from the actions alone, and notes on reality", _baseline(scores, wanted))
-        return paper.data("evidence", describe_evidence(criteria, evidence, wanted))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("rubric", describe(criteria, wanted))
+        builder.data("scores from the actions alone, and notes on reality", _baseline(scores, wanted))
+        return builder.data("evidence", describe_evidence(criteria, evidence, wanted))
 
     def check(form: _RescoreForm) -> str:
         if problem := _in_order([item.criterion_idx for item in form.items], wanted):
@@ -237,7 +237,7 @@ async def rescore(
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.score, Question("rescore", _vote_key(inquiry, vote)), sheet, _RescoreForm, check
+            inquiry.models.score, Question("rescore", _vote_key(inquiry, vote)), build, _RescoreForm, check
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("rescore", error)
@@ -288,9 +288,9 @@ async def find_side_effects(
     """Penalties for lasting effects that nobody asked for; they are criteria that earned nothing."""
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("scored rubric", summary(scores))
-        return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
+        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     def check(form: _SideEffectsForm) -> str:
         if form.requires_penalty != bool(form.penalty_criteria):
@@ -299,7 +299,7 @@ async def find_side_effects(
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), sheet, _SideEffectsForm, check
+            inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), build, _SideEffectsForm, check
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("side_effects", error)

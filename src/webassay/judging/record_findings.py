@@ -41,10 +41,10 @@ _MAX_TEXT = 2_000_000
 _WINDOW_SLACK = 4
 
 
-def facts(
+def record_findings(
     goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None = None
 ) -> tuple[Finding, ...]:
-    """Everything that speaks against the answer. `read_picture` is OCR for pages without text, where there is one."""
+    """Everything in the record that speaks against the answer. `read_picture` is OCR, for pages without text."""
     pages = Pages.of(goal, trajectory, blobs, read_picture)
     return (*_unseen_values(goal, trajectory, pages), *_changes(goal, trajectory, blobs))
 
