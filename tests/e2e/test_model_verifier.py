@@ -54,7 +54,7 @@ async def test_killed_and_continued_over_the_wire(tmp_path):
     """`kill -9` in the middle; the next run judges what is left, once."""
     async with replaying(Script(author(Faults(every=0, delay=0.01)))) as server:
         program = [sys.executable, "-m", "tests.e2e.verifier_world", str(tmp_path), server.url, "12"]
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
         process = await asyncio.create_subprocess_exec(*program, cwd=ROOT, env=env, stdout=subprocess.PIPE)
         assert process.stdout is not None
         for _ in range(3):

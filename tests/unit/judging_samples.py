@@ -23,6 +23,9 @@ FREE = ResponseProtocol(name="free", instructions="")
 JUDGES: Registry[Judge[Any]] = Registry(
     "judge", instances_of(Judge), packages=("webassay.judging.judges",), group="webassay.judges"
 )
+BUILT_IN = [name for name in JUDGES.names() if JUDGES.get(name).options.__module__.startswith("webassay.")]
+"""Without judges of packages that happen to be installed."""
+LITERATURE = [name for name in BUILT_IN if name != "universal"]
 
 
 def prepared(

@@ -6,15 +6,25 @@ from collections import Counter
 
 import pytest
 
-from tests.unit.judging_samples import JUDGES, ByStage, golden, golden_names, golden_trajectory, prepared, replies_of
+from tests.unit.judging_samples import (
+    JUDGES,
+    LITERATURE,
+    ByStage,
+    golden,
+    golden_names,
+    golden_trajectory,
+    prepared,
+    replies_of,
+)
 from webassay.core.errors import BudgetError, InputError, StoreError
 from webassay.core.trajectory import BlobRef, MemoryBlobs
-from webassay.judging.batch import verify_many
+from webassay.judging.batch import Claims, verify_many
 from webassay.judging.inquiry import PROFILES
 from webassay.judging.judges.universal import plan_profile, prepare_profile
 from webassay.judging.ledger import Models
 from webassay.judging.plan import describe_plan
 from webassay.judging.resources import VerifierResources
+from webassay.judging.rubric import Criterion, FrozenRubric, Rubric
 from webassay.llm.client import Budget, budgeted, cached
 
 
@@ -218,9 +228,6 @@ def test_the_plan_knows_what_rules_decide_and_what_is_judged_already():
     assert made.rubrics == 13
 
 
-LITERATURE = [name for name in JUDGES.names() if name != "universal"]
-
-
 @pytest.mark.parametrize("name", LITERATURE)
 async def test_the_plan_of_a_judge_of_the_literature_counts_its_calls(name):
     items = [(with_trees(run, blobs), blobs) for run, blobs in cases()[0]]
@@ -277,3 +284,83 @@ async def test_budget_errors_pass_through_a_single_verification():
     with pytest.raises(BudgetError):
         judge = prepared("universal", budgeted(ByStage(answer), Budget(calls=3)))
         await judge.judge(items[0][0].goal, items[0][0], items[0][1])
+
+
+# --- several batches, cancellation, frozen rubrics ------------------------------------------------------
+
+
+async def test_two_batches_over_one_store_judge_nothing_twice():
+    items, answer = cases()
+    kept, claims = Kept(), Claims()
+
+    def batch(model):
+        judge = prepared("universal", model)
+        return verify_many(items, judge, sink=kept.add, stored=kept.has, at_once=3, claims=claims)
+
+    one, other = await asyncio.gather(batch(ByStage(answer)), batch(ByStage(answer)))
+    ids = Counter(verdict.trajectory_id for verdict in kept.verdicts)
+    assert set(ids) == {run.id for run, _ in items} and set(ids.values()) == {1}
+    assert one.judged + other.judged == len(items) == one.skipped + other.skipped
+    assert not claims._held
+
+
+async def test_what_was_claimed_and_not_finished_can_be_claimed_again():
+    items, answer = cases()
+    kept, claims = Kept(), Claims()
+    spent = budgeted(ByStage(answer), Budget(calls=3))
+    tally = await verify_many(items[:1], prepared("universal", spent), sink=kept.add, claims=claims)
+    assert tally.stopped and not kept.verdicts
+    await verify_many(items[:1], prepared("universal", ByStage(answer)), sink=kept.add, claims=claims)
+    assert len(kept.verdicts) == 1
+
+
+@pytest.mark.parametrize("name", ["universal", "agenttrek"])
+async def test_a_cancelled_batch_is_cancelled_and_leaves_no_verdict(name):
+    items, _ = cases()
+    asked = asyncio.Event()
+
+    class Stuck(ByStage):
+        async def ask(self, *args, **named):
+            asked.set()
+            await asyncio.Event().wait()
+
+    kept, claims = Kept(), Claims()
+    work = asyncio.create_task(verify_many(items, prepared(name, Stuck(None)), sink=kept.add, claims=claims))
+    await asked.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert not kept.verdicts and not claims._held
+
+
+def frozen_for(run):
+    rubric = Rubric(items=(Criterion(criterion="Find it", description="as asked", max_points=4),))
+    return VerifierResources(rubric=FrozenRubric.of(rubric, run.goal, run.task_id))
+
+
+async def test_a_frozen_rubric_never_judges_another_task():
+    """It used to be compared with the first trajectory only."""
+    items, answer = cases()
+    (mine, blobs), (foreign, _) = items[:2]
+    model, kept = ByStage(answer), Kept()
+    judge = prepared("universal", model, resources=frozen_for(mine))
+    both_tasks = f"{mine.task_id}.*{mine.goal.instruction[:20]}.*{foreign.goal.instruction[:20]}"
+    judge.check(mine.goal)
+    with pytest.raises(InputError, match=both_tasks):
+        judge.check(foreign.goal)
+    with pytest.raises(InputError, match=both_tasks):
+        await judge.judge(foreign.goal, foreign, blobs)
+    with pytest.raises(InputError, match=both_tasks):
+        await verify_many([(foreign, blobs)], judge, sink=kept.add)
+    with pytest.raises(InputError, match=both_tasks):
+        universal = JUDGES.get("universal")
+        await universal.plan([(mine, blobs), (foreign, blobs)], universal.options(), resources=frozen_for(mine))
+    assert not model.asked and not kept.verdicts
+
+
+async def test_a_judge_without_rubrics_does_not_care_about_a_frozen_one():
+    items, _ = cases()
+    kept = Kept()
+    judge = prepared("agenttrek", ByStage(lambda p, m: "Status: success"), resources=frozen_for(items[0][0]))
+    await verify_many(items, judge, sink=kept.add)
+    assert {verdict.status for verdict in kept.verdicts} == {"pass"}

@@ -313,6 +313,28 @@ async def test_a_rubric_is_written_once_a_task_also_by_many_at_a_time(tmp_path):
     assert "rubric" not in again.stages() and "dependency" not in again.stages()
 
 
+async def write_rubrics(cache, times=2):
+    written = []
+
+    async def write():
+        written.append(Rubric(items=(Criterion(criterion=f"c{len(written)}", description="d", max_points=1),)))
+        return written[-1]
+
+    got = [await cache.get("sha256:abc", write) for _ in range(times)]
+    return len(written), got
+
+
+async def test_repeated_runs_can_have_rubrics_of_their_own(tmp_path):
+    assert (await write_rubrics(RubricCache(tmp_path)))[0] == 1
+    assert (await write_rubrics(RubricCache(tmp_path)))[0] == 0, "kept on disk"
+    assert (await write_rubrics(RubricCache(tmp_path, salt="2")))[0] == 1, "another repetition"
+    assert (await write_rubrics(RubricCache(tmp_path, salt="2")))[0] == 0
+    assert (await write_rubrics(RubricCache()))[0] == 1, "one per run, and nothing kept"
+    count, (one, other) = await write_rubrics(RubricCache(tmp_path, enabled=False))
+    assert count == 2 and one != other
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 async def test_each_slot_has_its_own_model():
     case, blobs = golden("12-condition-met"), MemoryBlobs()
     run = golden_trajectory(case, blobs)

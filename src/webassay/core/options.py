@@ -116,9 +116,14 @@ def _write(value: object) -> str:
 
 
 def _notes(kind: type) -> dict[str, str]:
+    """Of inherited fields, too."""
+    return {name: note for one in reversed(kind.__mro__) for name, note in _own_notes(one).items()}
+
+
+def _own_notes(kind: type) -> dict[str, str]:
     try:
         body = ast.parse(inspect.cleandoc("\n" + inspect.getsource(kind))).body[0]
-    except (OSError, SyntaxError):  # made in a notebook or at a prompt: no source to read
+    except (OSError, TypeError, SyntaxError):  # built in, or made in a notebook or at a prompt: no source to read
         return {}
     notes, last = {}, ""
     for statement in body.body if isinstance(body, ast.ClassDef) else ():

@@ -123,7 +123,7 @@ def read_steps(text: str, last: int) -> tuple[int, ...]:
     """`3-7,12` as numbers, within 1 and `last`; whatever cannot be read is left out."""
     found: set[int] = set()
     for part in re.split(r"[,;]| and ", text):
-        match = re.fullmatch(r"\D*(\d{1,6})(?:\s*(?:-|–|—|to)\s*\D*(\d{1,6}))?\D*", part.strip())
+        match = re.fullmatch(r"\D*(\d{1,6})(?:\s*(?:-|–|—|to)\s*\D*(\d{1,6}))?\D*", part.strip()[:200])
         if match is None:
             continue
         first = int(match[1])
@@ -257,7 +257,7 @@ async def diagnose(
 
 def _code_of(text: str) -> str:
     """`2.1`, `2.1 Output contradiction` and `[2.1]` are the same code."""
-    match = re.search(r"\d+(?:\.\d+)+", text)
+    match = re.search(r"\d+(?:\.\d+)+", text[:200])
     return match[0] if match else text
 
 

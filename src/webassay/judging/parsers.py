@@ -12,7 +12,8 @@ from typing import Literal
 
 Parsing = Literal["robust", "as-published"]
 
-DRESS = r"[\s\-*_#>`\"'“”‘’\[\](){}.•]*"
+_DRESS = r"[\s\-*_#>`\"'“”‘’\[\](){}.•]"
+DRESS = f"{_DRESS}*"
 """Marks that models put around a key or a value: bullets, bold, headings, quotes."""
 LEAD = rf"^{DRESS}(?:\d+[.)]{DRESS})?"
 """The start of a line, up to its first word."""
@@ -23,7 +24,14 @@ _STATUS = re.compile(
     rf"(?P<rest>[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
+_LONG_RUN = re.compile(rf"({_DRESS}{{60}}){_DRESS}+")
 _LINE_START = re.compile(rf"{LEAD}\Z", re.MULTILINE)
+
+
+def tidy(text: str) -> str:
+    """Without endless runs of marks and blank lines: models that lose the thread write them, and every pattern that
+    skips marks would take quadratic time over them."""
+    return _LONG_RUN.sub(r"\1", text)
 
 
 def status(text: str, parsing: Parsing = "robust") -> bool | None:
@@ -31,6 +39,7 @@ def status(text: str, parsing: Parsing = "robust") -> bool | None:
     if parsing == "as-published":
         parts = text.lower().split("status:")
         return "success" in parts[1] if len(parts) > 1 else False
+    text = tidy(text)
     found: bool | None = None
     for match in _STATUS.finditer(text):
         word = match[1].lower()

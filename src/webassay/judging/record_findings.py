@@ -54,6 +54,8 @@ def record_findings(
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d])|\d+(?:\.\d+)?")
 _MONEY = re.compile(r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\d[\d,]*(?:\.\d+)?\s?[$€£¥]|\b\d[\d,]*\.\d{2}\b")
+_LONG_NUMBER = re.compile(r"([\d,.]{60})[\d,.]+")
+"""No amount is that long, and looking for amounts in a run of digits takes quadratic time."""
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DATE = re.compile(
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}"
@@ -165,7 +167,7 @@ def numbers_in(text: str) -> Iterator[Decimal]:
 
 
 def amounts_in(text: str) -> Iterator[Decimal]:
-    for found in _MONEY.findall(text):
+    for found in _MONEY.findall(_LONG_NUMBER.sub(r"\1", text)):
         yield from numbers_in(found)
 
 

@@ -406,7 +406,8 @@ def _overlaps(rubric: Rubric) -> Iterator[Lint]:
 
 
 def alike(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
+    # Quadratic in the length, and the length is the model's choice.
+    return difflib.SequenceMatcher(None, one[:2000].casefold(), other[:2000].casefold()).ratio()
 
 
 def _shared(one: str, other: str) -> float:

@@ -78,9 +78,11 @@ def read_tags(text: str, names: Sequence[str]) -> dict[str, str]:
     """`<name>value</name>`, the last of each."""
     values = {}
     for name in names:
-        found = re.findall(rf"<{name}>\s*(.*?)\s*</{name}>", text, re.IGNORECASE | re.DOTALL)
+        # Nothing is searched beyond the last closing tag, where every opening one would be followed to the end.
+        end = max((closing.end() for closing in re.finditer(f"</{name}>", text, re.IGNORECASE)), default=0)
+        found = re.findall(rf"<{name}>(.*?)</{name}>", text[:end], re.IGNORECASE | re.DOTALL)
         if found:
-            values[name] = found[-1]
+            values[name] = found[-1].strip()
     return values
 
 

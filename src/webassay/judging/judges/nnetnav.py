@@ -7,7 +7,7 @@ from webassay.core.verdict import Aspect
 from webassay.judging.case import Case, PromptBuilder, describe_step
 from webassay.judging.judges.base import ModelJudge, ModelOptions, Opinion
 from webassay.judging.ledger import Ledger, Models, Question, gather_all, prompt
-from webassay.judging.parsers import DRESS, LEAD
+from webassay.judging.parsers import DRESS, LEAD, tidy
 
 _CHANGE = prompt("nnetnav_change")
 _REWARD = prompt("nnetnav_reward")
@@ -55,7 +55,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: NNetNavOpt
 
 
 def read_reward(text: str) -> int | None:
-    found = _REWARD_LINE.findall(text)
+    found = _REWARD_LINE.findall(tidy(text))
     return int(found[-1]) if found else None
 
 

@@ -80,10 +80,18 @@ class UniversalVerifier(Judge[UniversalOptions]):
         resources: "VerifierResources",
     ) -> Plan:
         """Computed, because a rehearsal would take as many calls as the real thing."""
-        if resources.rubric is None:
+        frozen = resources.rubric
+        if frozen is None:
             return plan_profile(items, options.settled, stored=stored)
-        criteria = len(resources.rubric.rubric.items)
-        return plan_profile(items, options.settled, criteria=criteria, stored=stored, rubric_given=True)
+        fitting = _checked(items, frozen.check)
+        criteria = len(frozen.rubric.items)
+        return plan_profile(fitting, options.settled, criteria=criteria, stored=stored, rubric_given=True)
+
+
+def _checked(items: Iterable[Item], check: Callable[[Goal], None]) -> Iterator[Item]:
+    for trajectory, blobs in items:
+        check(trajectory.goal)
+        yield trajectory, blobs
 
 
 UNIVERSAL = UniversalVerifier(

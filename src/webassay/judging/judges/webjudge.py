@@ -16,7 +16,7 @@ from webassay.judging import parsers
 from webassay.judging.case import Case, Frame, PromptBuilder
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, action_list
 from webassay.judging.ledger import Ledger, Models, Prompt, Question, gather_all, prompt
-from webassay.judging.parsers import DRESS, LEAD, Parsing
+from webassay.judging.parsers import DRESS, LEAD, Parsing, tidy
 from webassay.llm.client import Image
 
 _KEY_POINTS = prompt("webjudge_key_points")
@@ -142,12 +142,13 @@ def read_score(text: str, parsing: Parsing = "robust") -> int:
         parts = text.split("Score")
         digits = re.findall(r"[1-5]", parts[1]) if len(parts) > 1 else []
         return int(digits[0]) if digits else 0
-    scores = _SCORE.findall(text)
+    scores = _SCORE.findall(tidy(text))
     return int(scores[-1]) if scores else 0
 
 
 def read_reason(text: str) -> str:
     """What stands between the words Reasoning and Score, on one line."""
+    text = tidy(text)
     found = re.search(rf"reasoning{DRESS}:?{DRESS}(.*?)(?={LEAD}score|\Z)", text, re.I | re.S | re.M)
     body = found[1] if found else text
     return " ".join(body.strip(" \n*#").split())
@@ -155,7 +156,7 @@ def read_reason(text: str) -> str:
 
 def read_key_points(text: str) -> str:
     """The list after the heading `Key Points`, or the whole reply if there is no such heading."""
-    parts = re.split(r"(?i)\**key points\**\s*:?\**", text, maxsplit=1)
+    parts = re.split(r"(?i)(?<!\*)\**key points\**\s*:?\**", text, maxsplit=1)
     return "\n".join(line.lstrip() for line in parts[-1].strip().splitlines())
 
 

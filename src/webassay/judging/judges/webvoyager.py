@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions
 from webassay.judging.ledger import Ledger, Models, Question, prompt
-from webassay.judging.parsers import DRESS, Parsing
+from webassay.judging.parsers import DRESS, Parsing, tidy
 
 _PROMPT = prompt("webvoyager")
 _VERDICT = re.compile(r"\b(NOT[ _-]SUCCESS(?:FUL)?|UNSUCCESSFUL|FAILURE|SUCCESS)\b")
@@ -44,7 +44,7 @@ def read_verdict(text: str, parsing: Parsing = "robust") -> bool | None:
             return False
         return True if "SUCCESS" in text else None
     found: bool | None = None
-    for line in text.splitlines():
+    for line in tidy(text).splitlines():
         words = _VERDICT.findall(line)
         bare = re.sub(DRESS, "", _VERDICT.sub("", line))
         # A line that is little more than the verdict, or one that announces it.
