@@ -1,7 +1,7 @@
-"""What went wrong, where, and of which kind. Explains a verdict; never changes one.
+"""What went wrong, where, and of which kind. This explains a verdict and never changes one.
 
-Two taxonomies are in use and their numbers collide (5.1 is an underspecified task in the paper and an unsolicited
-side effect in the released code), so a code is always stored with its taxonomy and its name.
+Two taxonomies are in use, and their numbers collide: 5.1 is an underspecified task in the paper, and an unsolicited
+side effect in the released code. So a code is always stored with its taxonomy and its name.
 """
 
 import re
@@ -120,7 +120,7 @@ _MAX_STEPS = 10_000
 
 
 def read_steps(text: str, last: int) -> tuple[int, ...]:
-    """`3-7,12` as numbers, within 1 and `last`; whatever cannot be read is left out."""
+    """`3-7,12` as numbers from 1 to `last`. What cannot be read is left out."""
     found: set[int] = set()
     for part in re.split(r"[,;]| and ", text):
         match = re.fullmatch(r"\D*(\d{1,6})(?:\s*(?:-|–|—|to)\s*\D*(\d{1,6}))?\D*", part.strip()[:200])
@@ -134,7 +134,7 @@ def read_steps(text: str, last: int) -> tuple[int, ...]:
 
 class FailurePoint(Record):
     steps: tuple[int, ...]
-    """Numbers of the actions, from 1; empty where the reply names none that exist."""
+    """Numbers of the actions, from 1; empty if the reply names none that exist."""
     code: str
     taxonomy: Taxonomy
     slug: str
@@ -152,7 +152,7 @@ class Diagnosis(Record):
 
     @property
     def first_step(self) -> int | None:
-        """Of all failures; found by a program, never by the model."""
+        """Of all failures. Computed, never the model's word."""
         steps = [step for point in self.points for step in point.steps]
         return min(steps) if steps else None
 
@@ -167,7 +167,7 @@ def own_actions() -> dict[str, frozenset[str]]:
 def tool_errors(
     trajectory: Trajectory, definitions: Mapping[str, frozenset[str]], taxonomy: Taxonomy
 ) -> tuple[FailurePoint, ...]:
-    """Calls of tools that do not exist, or with arguments that they do not have."""
+    """Calls of tools that do not exist, or with arguments that the tool does not take."""
     invalid, unknown = (TAXONOMIES[taxonomy][code] for code in _TOOL_CODES[taxonomy])
     points = []
     for step in trajectory.steps:

@@ -1,7 +1,7 @@
 """Which page matters for which criterion, and what it proves.
 
-The invariant of the whole design lives here: no page that matters may get lost. `group` is a pure function with its
-laws as property tests; evidence always leaves in order of time, because "the latest state counts" is meaningless
+The invariant of the whole design lives here: no page that matters may get lost. `group` is a pure function, with its
+laws as property tests. Evidence is always in order of time, because "the latest state counts" makes no sense
 otherwise.
 """
 
@@ -19,7 +19,7 @@ from webassay.judging.rubric import Criterion, Rubric, describe
 from webassay.llm.client import UnusableReply
 
 Relevance = Mapping[int, tuple[int, ...]]
-"""Number of the screenshot to its score, 0 to 10, for each criterion."""
+"""By number of the screenshot: its score for each criterion, 0 to 10."""
 
 Groups = tuple[tuple[int, ...], ...]
 """For each criterion, the numbers of its screenshots, in order of time."""
@@ -46,7 +46,7 @@ class _RelevanceForm(Form):
 
 
 async def relate(inquiry: Inquiry, rubric: Rubric) -> Relevance:
-    """Every screenshot against every criterion, all calls at once."""
+    """Scores every screenshot for every criterion, with all calls at once."""
     frames = inquiry.case.frames
     size = inquiry.profile.relevance_batch
     batches = [frames[at : at + size] for at in range(0, len(frames), size)]
@@ -88,7 +88,7 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
 
 
 def group(relevance: Relevance, criteria: int, *, top_k: int, prune: Pruning, minimum: int = 0) -> Groups:
-    """The screenshots that matter most for each criterion, in order of time."""
+    """Picks the screenshots that matter most for each criterion, in order of time."""
     return tuple(_top(relevance, index, top_k, prune, minimum) for index in range(criteria))
 
 
@@ -114,7 +114,7 @@ def _top(relevance: Relevance, index: int, top_k: int, prune: Pruning, minimum: 
 
 
 class Evidence(Record):
-    """What one screenshot says about one criterion."""
+    """What one screenshot shows about one criterion."""
 
     criterion: int
     screenshot: int
@@ -125,7 +125,7 @@ class Evidence(Record):
     environment_issue: bool = False
     condition_holds: bool | None = None
     usable: bool = True
-    """False: no usable reply was given about it."""
+    """False: no usable reply came back."""
 
     @property
     def dishonest(self) -> bool:
@@ -147,7 +147,7 @@ class _EvidenceForm(Form):
 
 
 async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evidence, ...]:
-    """One call a screenshot, with all criteria that it matters for. In order of time, then of criteria."""
+    """One call per screenshot, about all criteria that it matters for. In order of time, then of criteria."""
     criteria_of: dict[int, list[int]] = defaultdict(list)
     for index, numbers in enumerate(groups):
         for number in numbers:
