@@ -19,10 +19,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.e2e.verifier_world import Faults, author, many
 
-from webassay.judging.batch import verifier, verify_many
+from webassay.judging.batch import verify_many
 from webassay.judging.inquiry import PROFILES
+from webassay.judging.judges.universal import UNIVERSAL, UniversalOptions
 from webassay.judging.ledger import Models
-from webassay.judging.verify import VerifierResources
+from webassay.judging.resources import VerifierResources
 from webassay.llm.client import close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
@@ -44,8 +45,8 @@ def megabytes() -> int:
 
 async def bench(args: argparse.Namespace, url: str) -> None:
     model = connect(f"openai:judge@{url}", env={})
-    desk = VerifierResources(limit=asyncio.Semaphore(args.concurrency))
-    judge = verifier("universal", Models.one(retrying(model)), profile=PROFILES[args.profile], desk=desk)
+    resources = VerifierResources(limit=asyncio.Semaphore(args.concurrency))
+    judge = UNIVERSAL.prepare(Models.one(retrying(model)), UniversalOptions(profile=args.profile), resources)
     calls, peaks, seen = 0, [], set()
 
     def sink(verdict) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.verifier_world import Faults, author, judged_by, many
-from webassay.judging.batch import verifier, verify_many
-from webassay.judging.ledger import Models
-from webassay.judging.verify import VerifierResources
+from tests.unit.judging_samples import prepared
+from webassay.judging.batch import verify_many
+from webassay.judging.resources import VerifierResources
 from webassay.llm.client import Patience, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
@@ -32,7 +32,7 @@ async def hurry(_seconds):
 async def over(server, concurrency):
     model = connect(f"openai:judge@{server.url}", env={})
     patient = retrying(model, Patience(attempts=12, first=0.0, sleep=hurry))
-    yield verifier("universal", Models.one(patient), desk=VerifierResources(limit=asyncio.Semaphore(concurrency)))
+    yield prepared("universal", patient, resources=VerifierResources(limit=asyncio.Semaphore(concurrency)))
     await close(model)
 
 
@@ -54,7 +54,7 @@ async def test_killed_and_continued_over_the_wire(tmp_path):
     """`kill -9` in the middle; the next run judges what is left, once."""
     async with replaying(Script(author(Faults(every=0, delay=0.01)))) as server:
         program = [sys.executable, "-m", "tests.e2e.verifier_world", str(tmp_path), server.url, "12"]
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
         process = await asyncio.create_subprocess_exec(*program, cwd=ROOT, env=env, stdout=subprocess.PIPE)
         assert process.stdout is not None
         for _ in range(3):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.unit.judging_samples import NOTHING_SEEN, criteria_in, frames_in, goal, png
+from tests.unit.judging_samples import NOTHING_SEEN, criteria_in, frames_in, goal, png, prepared
 from webassay.core.trajectory import (
     AgentInfo,
     Blobs,
@@ -23,10 +23,12 @@ from webassay.core.trajectory import (
     WritableBlobs,
 )
 from webassay.core.verdict import Verdict
-from webassay.judging.batch import verifier, verify_many
-from webassay.judging.ledger import Models, prompt
+from webassay.judging.batch import verify_many
+from webassay.judging.inquiry import PROFILES
+from webassay.judging.ledger import prompt
 from webassay.judging.outcome import RULES
-from webassay.judging.verify import STAGES, VerifierResources
+from webassay.judging.resources import VerifierResources
+from webassay.judging.verify import stages
 from webassay.llm.client import Message, cached, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Act
@@ -96,7 +98,7 @@ class Faults:
 
 def author(faults: Faults) -> Callable[[Sequence[Message]], Act]:
     """Right replies to every stage; tasks whose number ends in 0 are successes, the others failures."""
-    stage_of = {prompt(stage): stage for stage in STAGES}
+    stage_of = {prompt(stage).text: stage for profile in PROFILES.values() for stage in stages(profile)}
 
     def write(messages: Sequence[Message]) -> Act:
         fault = faults.next()
@@ -155,7 +157,7 @@ async def main(folder: Path, url: str, count: int) -> None:
     store = Store.open(folder / "run", writable=True) if (folder / "run").exists() else Store.create(folder / "run")
     with store:
         model = cached(retrying(connect(f"openai:judge@{url}", env={})), folder / "cache")
-        judge = verifier("universal", Models.one(model), desk=VerifierResources(limit=asyncio.Semaphore(4)))
+        judge = prepared("universal", model, resources=VerifierResources(limit=asyncio.Semaphore(4)))
 
         def sink(verdict: Verdict) -> None:
             store.add_verdict(verdict)

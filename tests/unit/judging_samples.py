@@ -11,11 +11,29 @@ from typing import Any
 
 from webassay.core.interaction import Goal, ResponseProtocol, Usage
 from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, RecordedObservation, Step, Trajectory
-from webassay.llm.client import PROVIDERS_CHOICE, Message, Reply, Settings
+from webassay.judging.judges.base import Judge, PreparedJudge
+from webassay.judging.ledger import Models
+from webassay.judging.resources import VerifierResources
+from webassay.llm.client import PROVIDERS_CHOICE, Message, Model, Reply, Settings
+from webassay.registry import Registry, instances_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verifier"
 OUTSIDE = Path(__file__).parents[3] / "shared" / "data"
 FREE = ResponseProtocol(name="free", instructions="")
+JUDGES: Registry[Judge[Any]] = Registry(
+    "judge", instances_of(Judge), packages=("webassay.judging.judges",), group="webassay.judges"
+)
+BUILT_IN = [name for name in JUDGES.names() if JUDGES.get(name).options.__module__.startswith("webassay.")]
+"""Without judges of packages that happen to be installed."""
+LITERATURE = [name for name in BUILT_IN if name != "universal"]
+
+
+def prepared(
+    name: str, model: Model | None, options: Any = None, resources: VerifierResources | None = None
+) -> PreparedJudge:
+    judge = JUDGES.get(name)
+    models = None if model is None else Models.one(model)
+    return judge.prepare(models, options or judge.options(), resources or VerifierResources())
 
 
 def png(number: int, side: int = 2) -> bytes:

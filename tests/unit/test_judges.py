@@ -5,14 +5,16 @@ import re
 
 import pytest
 
-from tests.unit.judging_samples import OUTSIDE, ByStage, png, trajectory
+from tests.unit.judging_samples import LITERATURE, OUTSIDE, ByStage, png, prepared, trajectory
 from webassay.core.errors import Fault, ModelError
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.judging import parsers
 from webassay.judging.case import frames_of
 from webassay.judging.explain import explain
-from webassay.judging.judges import DEFAULTS, JUDGES, Options, fingerprint_of, pick
-from webassay.judging.ledger import Models
+from webassay.judging.judges.agentrewardbench import read_optimality, read_tags, read_yes_or_no
+from webassay.judging.judges.nnetnav import read_reward
+from webassay.judging.judges.webjudge import WebJudgeOptions, pick, read_key_points, read_list, read_score
+from webassay.judging.judges.webvoyager import WebVoyagerOptions, read_verdict
 from webassay.llm.client import Image
 
 # --- parsers --------------------------------------------------------------------------------------------
@@ -57,8 +59,8 @@ def test_status(text, robust, published):
     ],
 )
 def test_webvoyager_verdicts(text, robust, published):
-    assert parsers.webvoyager(text) is robust
-    assert parsers.webvoyager(text, "as-published") is published
+    assert read_verdict(text) is robust
+    assert read_verdict(text, "as-published") is published
 
 
 @pytest.mark.parametrize(
@@ -72,24 +74,24 @@ def test_webvoyager_verdicts(text, robust, published):
     ],
 )
 def test_frame_scores(text, robust, published):
-    assert parsers.frame_score(text) == robust
-    assert parsers.frame_score(text, "as-published") == published
+    assert read_score(text) == robust
+    assert read_score(text, "as-published") == published
 
 
 def test_lists_tags_and_words():
-    assert parsers.numbered("1. one\n2) two\n   more\n- three") == ("one", "two more", "three")
-    assert parsers.key_points("Sure.\n**Key Points**:\n1. a\n2. b") == "1. a\n2. b"
-    assert parsers.tags("<success>No</success> <SUCCESS>Successful</SUCCESS>", ["success", "loop"]) == {
+    assert read_list("1. one\n2) two\n   more\n- three") == ("one", "two more", "three")
+    assert read_key_points("Sure.\n**Key Points**:\n1. a\n2. b") == "1. a\n2. b"
+    assert read_tags("<success>No</success> <SUCCESS>Successful</SUCCESS>", ["success", "loop"]) == {
         "success": "Successful"
     }
-    assert [parsers.yes_or_no(word) for word in ("Yes.", "Unsuccessful", "n/a", None)] == [True, False, None, None]
-    assert [parsers.optimality(text) for text in ("3. Somewhat Optimal", "Completely Optimal", "Suboptimal", "?")] == [
+    assert [read_yes_or_no(word) for word in ("Yes.", "Unsuccessful", "n/a", None)] == [True, False, None, None]
+    assert [read_optimality(text) for text in ("3. Somewhat Optimal", "Completely Optimal", "Suboptimal", "?")] == [
         3,
         4,
         2,
         None,
     ]
-    assert parsers.reward("Thought: a Reward: 2 was near.\nReward: 5") == 5
+    assert read_reward("Thought: a Reward: 2 was near.\nReward: 5") == 5
 
 
 # --- the judges -----------------------------------------------------------------------------------------
@@ -111,12 +113,15 @@ REPLIES = {
 }
 
 
-async def judge(name, replies=REPLIES, options=DEFAULTS, **changes):
+def read(name, run, blobs, model, options=None):
+    return prepared(name, model, options).judge(run.goal, run, blobs)
+
+
+async def judge(name, replies=REPLIES, options=None, **changes):
     blobs = MemoryBlobs()
     run = trajectory(blobs, 3, trees={i: f"StaticText 'page {i}'" for i in range(4)}, **changes)
     model = ByStage(lambda purpose, messages: replies[purpose.split("#")[0]])
-    verdict = await JUDGES[name](run.goal, run, blobs, Models.one(model), options=options)
-    return verdict, model
+    return await read(name, run, blobs, model, options), model
 
 
 CALLS = {
@@ -136,7 +141,7 @@ CALLS = {
 
 
 def test_the_table_names_every_judge():
-    assert set(CALLS) == set(JUDGES)
+    assert set(CALLS) == set(LITERATURE)
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
@@ -144,7 +149,7 @@ async def test_each_judge_asks_as_often_as_published_and_says_yes_to_a_yes(name)
     verdict, model = await judge(name)
     assert len(model.asked) == CALLS[name]
     assert verdict.status == "pass" and verdict.aspects["outcome"].value is True
-    assert verdict.fingerprint == fingerprint_of(name, Models.one(model), Options())
+    assert verdict.fingerprint == prepared(name, model).fingerprint
     assert sum(len(call["replies"]) for call in verdict.replies["calls"].values()) == CALLS[name]
     assert name in explain(verdict)
 
@@ -165,22 +170,23 @@ async def test_a_model_that_fails_is_a_fault_and_so_is_a_broken_run(name):
     def fails(purpose, messages):
         raise ModelError("gone")
 
-    verdict = await JUDGES[name](run.goal, run, blobs, Models.one(ByStage(fails)))
+    verdict = await read(name, run, blobs, ByStage(fails))
     assert verdict.status == "fault" and verdict.fault is not None
     broken = run.model_copy(update={"ending": Ending(kind="fault", fault=Fault(boundary="b", message="m"))})
     model = ByStage(lambda purpose, messages: "")
-    verdict = await JUDGES[name](run.goal, broken, blobs, Models.one(model))
+    verdict = await read(name, broken, blobs, model)
     assert verdict.status == "fault" and not model.asked
 
 
 def shown(model, purpose):
-    messages = next(messages for asked, messages in model.asked if asked.split("#")[0] == purpose)
+    """By its full purpose: questions of one stage are asked concurrently, so any of them may come first."""
+    (messages,) = [messages for asked, messages in model.asked if asked == purpose]
     pictures = [part.data for part in messages[-1].parts if isinstance(part, Image)]
     return messages[-1].text, pictures
 
 
 async def test_what_each_judge_gets_to_see():
-    _, model = await judge("webvoyager", options=Options(last_images=2))
+    _, model = await judge("webvoyager", options=WebVoyagerOptions(last_images=2))
     text, pictures = shown(model, "webvoyager")
     assert pictures == [png(2), png(3)] and "Here it is." in text and "click(" not in text
 
@@ -207,8 +213,8 @@ async def test_what_each_judge_gets_to_see():
     assert pictures == [] and "page 3" in text and "page 2" not in text
 
     _, model = await judge("nnetnav")
-    text, pictures = shown(model, "nnetnav.change")
-    assert pictures == [] and "page 0" in text and "page 1" in text
+    text, pictures = shown(model, "nnetnav.change#0001")
+    assert pictures == [] and "page 0" in text and "page 1" in text and "page 2" not in text
 
 
 async def test_the_simplified_judge_answers_four_questions():
@@ -232,7 +238,7 @@ async def test_key_points_one_by_one_must_all_be_met():
             return "Thoughts: it costs 25.\nStatus: failure"
         return REPLIES[purpose.split("#")[0]]
 
-    verdict = await JUDGES["webjudge-points"](run.goal, run, blobs, Models.one(ByStage(answer)))
+    verdict = await read("webjudge-points", run, blobs, ByStage(answer))
     assert verdict.status == "fail" and verdict.aspects["key_points_met"].value == 0.5
     assert [(f.message, f.status) for f in verdict.findings] == [("a kettle", "pass"), ("under 20", "fail")]
 
@@ -244,7 +250,7 @@ async def test_without_what_it_looks_at_a_judge_abstains(name):
     blobs = MemoryBlobs()
     run = trajectory(blobs, 2, pictures=[])
     model = ByStage(lambda purpose, messages: REPLIES[purpose.split("#")[0]])
-    verdict = await JUDGES[name](run.goal, run, blobs, Models.one(model))
+    verdict = await read(name, run, blobs, model)
     assert verdict.status == "abstain" and not model.asked
 
 
@@ -256,7 +262,7 @@ async def test_what_pages_and_agents_say_is_fenced(name):
     steps = tuple(step.model_copy(update={"thought": attack, "action_text": attack}) for step in run.steps)
     run = run.model_copy(update={"steps": steps})
     model = ByStage(lambda purpose, messages: REPLIES[purpose.split("#")[0]])
-    await JUDGES[name](run.goal, run, blobs, Models.one(model))
+    await read(name, run, blobs, model)
     fence = re.compile(r"\[\[DATA ([0-9a-f]{12}) [^\n]*\]\]\n.*?\n\[\[END \1\]\]", re.DOTALL)
     assert model.asked
     for _, messages in model.asked:
@@ -303,7 +309,7 @@ async def test_recorded_replies_of_o4_mini_give_the_recorded_scores_selections_a
             return by_picture[picture]
 
         model = ByStage(answer)
-        verdict = await JUDGES["webjudge"](run.goal, run, blobs, Models.one(model), options=Options(parsing=parsing))
+        verdict = await read("webjudge", run, blobs, model, WebJudgeOptions(parsing=parsing))
         assert verdict.status == ("pass" if row["final_eval"] else "fail"), row["task_id"]
         assert verdict.replies["key_points"].split() == row["key_points"].split()
         theirs = [frame["Score"] for frame in frames]
@@ -324,5 +330,5 @@ async def test_recorded_replies_of_o4_mini_give_the_recorded_scores_selections_a
 def test_at_most_the_first_fifty_are_picked():
     run = trajectory(MemoryBlobs(), 79)
     frames = frames_of(run, text=False, merge=False)
-    picked = pick(frames, ["Score: 5"] * 80, Options())
+    picked = pick(frames, ["Score: 5"] * 80, WebJudgeOptions())
     assert [item.frame.number for item in picked] == list(range(1, 51))

@@ -6,14 +6,25 @@ from collections import Counter
 
 import pytest
 
-from tests.unit.judging_samples import ByStage, golden, golden_names, golden_trajectory, replies_of
+from tests.unit.judging_samples import (
+    JUDGES,
+    LITERATURE,
+    ByStage,
+    golden,
+    golden_names,
+    golden_trajectory,
+    prepared,
+    replies_of,
+)
 from webassay.core.errors import BudgetError, InputError, StoreError
 from webassay.core.trajectory import BlobRef, MemoryBlobs
-from webassay.judging.batch import describe_plan, plan, rehearse, verifier, verify_many
+from webassay.judging.batch import Claims, verify_many
 from webassay.judging.inquiry import PROFILES
-from webassay.judging.judges import AS_PUBLISHED, DEFAULTS, JUDGES
+from webassay.judging.judges.universal import plan_profile, prepare_profile
 from webassay.judging.ledger import Models
-from webassay.judging.verify import VerifierResources
+from webassay.judging.plan import describe_plan
+from webassay.judging.resources import VerifierResources
+from webassay.judging.rubric import Criterion, FrozenRubric, Rubric
 from webassay.llm.client import Budget, budgeted, cached
 
 
@@ -57,7 +68,7 @@ class Kept:
 async def test_a_batch_gives_what_one_by_one_gives():
     items, answer = cases()
     kept, model = Kept(), ByStage(answer)
-    tally = await verify_many(items, verifier("universal", Models.one(model)), sink=kept.add, at_once=4)
+    tally = await verify_many(items, prepared("universal", model), sink=kept.add, at_once=4)
     assert (tally.judged, tally.skipped, tally.faulted) == (len(items), 0, 0)
     for verdict in kept.verdicts:
         expected = golden(verdict.trajectory_id)["expected"]
@@ -70,9 +81,7 @@ async def test_cut_off_and_continued_nothing_is_judged_or_paid_twice(tmp_path):
     kept, model = Kept(), ByStage(answer)
 
     def judge():
-        return verifier(
-            "universal", Models.one(cached(model, tmp_path)), desk=VerifierResources(limit=asyncio.Semaphore(3))
-        )
+        return prepared("universal", cached(model, tmp_path), resources=VerifierResources(limit=asyncio.Semaphore(3)))
 
     for stop_after in (1, 4, 9):
 
@@ -101,7 +110,7 @@ async def test_one_bad_trajectory_stops_nothing():
         blobs,
     )
     kept = Kept()
-    tally = await verify_many(items, verifier("universal", Models.one(ByStage(answer))), sink=kept.add)
+    tally = await verify_many(items, prepared("universal", ByStage(answer)), sink=kept.add)
     assert (tally.judged, tally.faulted) == (len(items), 1)
     (bad,) = [verdict for verdict in kept.verdicts if verdict.status == "fault"]
     assert bad.trajectory_id == run.id and "not here" in bad.fault.message
@@ -116,7 +125,7 @@ async def test_an_error_of_ours_in_a_judge_is_a_fault_of_that_trajectory_only():
         return answer(purpose, messages)
 
     kept = Kept()
-    await verify_many(items, verifier("universal", Models.one(ByStage(sometimes))), sink=kept.add)
+    await verify_many(items, prepared("universal", ByStage(sometimes)), sink=kept.add)
     faults = [verdict for verdict in kept.verdicts if verdict.status == "fault"]
     assert [verdict.trajectory_id for verdict in faults] == ["05-wrong-answer"]
     assert "a mistake of ours" in faults[0].fault.message and len(kept.verdicts) == len(items)
@@ -126,7 +135,7 @@ async def test_a_spent_budget_ends_the_batch_and_keeps_what_is_finished():
     items, answer = cases()
     kept, budget = Kept(), Budget(calls=60)
     model = budgeted(ByStage(answer), budget)
-    tally = await verify_many(items, verifier("universal", Models.one(model)), sink=kept.add, at_once=2)
+    tally = await verify_many(items, prepared("universal", model), sink=kept.add, at_once=2)
     assert "60 calls" in tally.stopped and 0 < len(kept.verdicts) < len(items)
     assert all(verdict.status in ("pass", "fail") for verdict in kept.verdicts)
 
@@ -138,13 +147,13 @@ async def test_a_store_that_fails_ends_the_batch():
         raise StoreError("The disk is full.")
 
     with pytest.raises(StoreError):
-        await verify_many(items, verifier("universal", Models.one(ByStage(answer))), sink=full)
+        await verify_many(items, prepared("universal", ByStage(answer)), sink=full)
 
 
 async def test_the_same_trajectory_given_twice_is_judged_once():
     items, answer = cases()
     kept = Kept()
-    tally = await verify_many([*items, *items], verifier("universal", Models.one(ByStage(answer))), sink=kept.add)
+    tally = await verify_many([*items, *items], prepared("universal", ByStage(answer)), sink=kept.add)
     assert (tally.judged, tally.skipped) == (len(items), len(items))
 
 
@@ -164,7 +173,7 @@ async def test_trajectories_are_taken_only_as_there_is_room_for_them():
         under_way -= 1
         done += 1
 
-    await verify_many(watched(), verifier("universal", Models.one(ByStage(answer))), sink=sink, at_once=2)
+    await verify_many(watched(), prepared("universal", ByStage(answer)), sink=sink, at_once=2)
     assert done == len(items) and most <= 3
 
 
@@ -182,7 +191,7 @@ async def test_no_more_calls_at_once_than_the_limit():
             now -= 1
             return reply
 
-    judge = verifier("universal", Models.one(Slow(answer)), desk=VerifierResources(limit=asyncio.Semaphore(5)))
+    judge = prepared("universal", Slow(answer), resources=VerifierResources(limit=asyncio.Semaphore(5)))
     await verify_many(items, judge, sink=lambda verdict: None, at_once=8)
     assert most == 5
 
@@ -193,10 +202,12 @@ async def test_the_plan_counts_the_calls_that_are_then_made(profile):
     chosen = PROFILES[profile].with_changes(taxonomy="paper", top_k=1)
     for run, blobs in items:
         case = golden(run.id)
-        made = plan([(run, blobs)], chosen, criteria=len(case["replies"]["rubric"]["items"]))
+        made = plan_profile([(run, blobs)], chosen, criteria=len(case["replies"]["rubric"]["items"]))
         model = ByStage(answer)
         kept = Kept()
-        await verify_many([(run, blobs)], verifier("universal", Models.one(model), profile=chosen), sink=kept.add)
+        await verify_many(
+            [(run, blobs)], prepare_profile(Models.one(model), chosen, VerifierResources()), sink=kept.add
+        )
         calls = [stage for stage in model.stages() if stage not in ("evidence", "cp_violation", "conditions")]
         # Which screenshots will be picked, whether there is a critical point and whether there are conditions is
         # known only later: the plan counts the most.
@@ -205,28 +216,30 @@ async def test_the_plan_counts_the_calls_that_are_then_made(profile):
         assert made.calls == len(calls) + points + evidence
         assert len(model.asked) <= made.calls_at_most
         assert made.input_tokens > 1000 and made.output_tokens > 100
-    text = describe_plan(plan(items, chosen, stored=lambda id: id.startswith("0")))
+    text = describe_plan(plan_profile(items, chosen, stored=lambda id: id.startswith("0")))
     assert "14 trajectories: 9 judged already" in text
 
 
 def test_the_plan_knows_what_rules_decide_and_what_is_judged_already():
     items, _ = cases()
     empty = items[0][0].model_copy(update={"steps": (), "id": "empty"})
-    made = plan([*items, (empty, items[0][1])], PROFILES["webassay"], stored=lambda id: id == "01-solved")
+    made = plan_profile([*items, (empty, items[0][1])], PROFILES["webassay"], stored=lambda id: id == "01-solved")
     assert (made.trajectories, made.decided_by_rule, made.already_judged) == (15, 1, 1)
     assert made.rubrics == 13
 
 
-@pytest.mark.parametrize("name", JUDGES)
+@pytest.mark.parametrize("name", LITERATURE)
 async def test_the_plan_of_a_judge_of_the_literature_counts_its_calls(name):
     items = [(with_trees(run, blobs), blobs) for run, blobs in cases()[0]]
-    made = await rehearse(items, name)
+    judge = JUDGES.get(name)
+    made = await judge.plan(items, judge.options(), resources=VerifierResources())
     answers = "Key Points:\n1. a\n2. b\n3. c\n4. d\nScore: 5\nReward: 1\n<success>Yes</success>\nStatus: success"
     model = ByStage(lambda purpose, messages: answers)
-    await verify_many(items, verifier(name, Models.one(model)), sink=Kept().add)
+    await verify_many(items, prepared(name, model), sink=Kept().add)
     assert made.calls == len(model.asked) >= len(items) - made.decided_by_rule > 0
     assert made.input_tokens > 1000
-    assert (await rehearse(items, name, stored=lambda id: True)).calls == 0
+    known = await judge.plan(items, judge.options(), stored=lambda id: True, resources=VerifierResources())
+    assert known.calls == 0 and known.already_judged == len(items)
 
 
 async def test_a_judge_asks_with_the_settings_that_its_verdict_names():
@@ -238,8 +251,8 @@ async def test_a_judge_asks_with_the_settings_that_its_verdict_names():
             seen.append(settings)
             return await super().ask(messages, settings=settings, **others)
 
-    for options in (DEFAULTS, AS_PUBLISHED):
-        judge = verifier("agenttrek", Models.one(Listening(lambda p, m: "Status: success")), options=options)
+    for options in (None, JUDGES.get("agenttrek").as_published):
+        judge = prepared("agenttrek", Listening(lambda p, m: "Status: success"), options)
         kept = Kept()
         await verify_many(items[:1], judge, sink=kept.add)
         stated = kept.verdicts[0].fingerprint.settings
@@ -248,10 +261,10 @@ async def test_a_judge_asks_with_the_settings_that_its_verdict_names():
 
 
 def test_unknown_names_and_missing_models_are_told():
-    with pytest.raises(InputError, match="universal"):
-        verifier("webjugde", None)
+    with pytest.raises(InputError, match="Did you mean webjudge"):
+        prepared("webjugde", None)
     with pytest.raises(InputError, match="needs a model"):
-        verifier("webjudge", None)
+        prepared("webjudge", None)
     with pytest.raises(InputError, match="slot"):
         Models.one(ByStage(lambda p, m: ""), judge=None)
 
@@ -260,7 +273,7 @@ async def test_a_judge_of_the_literature_runs_in_a_batch_too():
     items, _ = cases()
     kept = Kept()
     model = ByStage(lambda purpose, messages: "Thoughts: fine.\nStatus: success")
-    tally = await verify_many(items, verifier("agenttrek", Models.one(model)), sink=kept.add)
+    tally = await verify_many(items, prepared("agenttrek", model), sink=kept.add)
     assert tally.judged == len(items) == len(model.asked)
     assert {verdict.fingerprint.grader for verdict in kept.verdicts} == {"agenttrek"}
     assert all(json.loads(verdict.to_json()) for verdict in kept.verdicts)
@@ -269,5 +282,85 @@ async def test_a_judge_of_the_literature_runs_in_a_batch_too():
 async def test_budget_errors_pass_through_a_single_verification():
     items, answer = cases()
     with pytest.raises(BudgetError):
-        judge = verifier("universal", Models.one(budgeted(ByStage(answer), Budget(calls=3))))
+        judge = prepared("universal", budgeted(ByStage(answer), Budget(calls=3)))
         await judge.judge(items[0][0].goal, items[0][0], items[0][1])
+
+
+# --- several batches, cancellation, frozen rubrics ------------------------------------------------------
+
+
+async def test_two_batches_over_one_store_judge_nothing_twice():
+    items, answer = cases()
+    kept, claims = Kept(), Claims()
+
+    def batch(model):
+        judge = prepared("universal", model)
+        return verify_many(items, judge, sink=kept.add, stored=kept.has, at_once=3, claims=claims)
+
+    one, other = await asyncio.gather(batch(ByStage(answer)), batch(ByStage(answer)))
+    ids = Counter(verdict.trajectory_id for verdict in kept.verdicts)
+    assert set(ids) == {run.id for run, _ in items} and set(ids.values()) == {1}
+    assert one.judged + other.judged == len(items) == one.skipped + other.skipped
+    assert not claims._held
+
+
+async def test_what_was_claimed_and_not_finished_can_be_claimed_again():
+    items, answer = cases()
+    kept, claims = Kept(), Claims()
+    spent = budgeted(ByStage(answer), Budget(calls=3))
+    tally = await verify_many(items[:1], prepared("universal", spent), sink=kept.add, claims=claims)
+    assert tally.stopped and not kept.verdicts
+    await verify_many(items[:1], prepared("universal", ByStage(answer)), sink=kept.add, claims=claims)
+    assert len(kept.verdicts) == 1
+
+
+@pytest.mark.parametrize("name", ["universal", "agenttrek"])
+async def test_a_cancelled_batch_is_cancelled_and_leaves_no_verdict(name):
+    items, _ = cases()
+    asked = asyncio.Event()
+
+    class Stuck(ByStage):
+        async def ask(self, *args, **named):
+            asked.set()
+            await asyncio.Event().wait()
+
+    kept, claims = Kept(), Claims()
+    work = asyncio.create_task(verify_many(items, prepared(name, Stuck(None)), sink=kept.add, claims=claims))
+    await asked.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert not kept.verdicts and not claims._held
+
+
+def frozen_for(run):
+    rubric = Rubric(items=(Criterion(criterion="Find it", description="as asked", max_points=4),))
+    return VerifierResources(rubric=FrozenRubric.of(rubric, run.goal, run.task_id))
+
+
+async def test_a_frozen_rubric_never_judges_another_task():
+    """It used to be compared with the first trajectory only."""
+    items, answer = cases()
+    (mine, blobs), (foreign, _) = items[:2]
+    model, kept = ByStage(answer), Kept()
+    judge = prepared("universal", model, resources=frozen_for(mine))
+    both_tasks = f"{mine.task_id}.*{mine.goal.instruction[:20]}.*{foreign.goal.instruction[:20]}"
+    judge.check(mine.goal)
+    with pytest.raises(InputError, match=both_tasks):
+        judge.check(foreign.goal)
+    with pytest.raises(InputError, match=both_tasks):
+        await judge.judge(foreign.goal, foreign, blobs)
+    with pytest.raises(InputError, match=both_tasks):
+        await verify_many([(foreign, blobs)], judge, sink=kept.add)
+    with pytest.raises(InputError, match=both_tasks):
+        universal = JUDGES.get("universal")
+        await universal.plan([(mine, blobs), (foreign, blobs)], universal.options(), resources=frozen_for(mine))
+    assert not model.asked and not kept.verdicts
+
+
+async def test_a_judge_without_rubrics_does_not_care_about_a_frozen_one():
+    items, _ = cases()
+    kept = Kept()
+    judge = prepared("agenttrek", ByStage(lambda p, m: "Status: success"), resources=frozen_for(items[0][0]))
+    await verify_many(items, judge, sink=kept.add)
+    assert {verdict.status for verdict in kept.verdicts} == {"pass"}

@@ -13,8 +13,9 @@ from webassay.judging.evidence import group
 from webassay.judging.explain import explain_review
 from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import Models
-from webassay.judging.rubric import Criterion, CriticalPoint, Rubric, freeze, lint, thaw
-from webassay.judging.verify import VerifierResources, review_task, verify
+from webassay.judging.resources import VerifierResources
+from webassay.judging.rubric import Criterion, CriticalPoint, FrozenRubric, Rubric, freeze, lint, thaw
+from webassay.judging.verify import review_task, verify
 
 
 def rubric(*items):
@@ -69,13 +70,15 @@ def test_overlap_dependence_conditions_and_credit_are_pointed_out():
 def test_a_frozen_rubric_is_bound_to_its_task_and_its_words():
     made = rubric({"criterion": "Find it"})
     text = freeze(made, goal("Find it."), "t-1", "a reviewer")
-    assert thaw(text, goal("Find it."), "file") == made
-    with pytest.raises(InputError, match="another task"):
-        thaw(text, goal("Find something else."), "file")
+    frozen = thaw(text, "file")
+    assert frozen.rubric == made
+    frozen.check(goal("Find it."))
+    with pytest.raises(InputError, match=r"'t-1' \('Find it\.'\), not for 'Find something else\.'"):
+        frozen.check(goal("Find something else."))
     with pytest.raises(InputError, match="changed after"):
-        thaw(text.replace('Find it"', 'Find that"'), goal("Find it."), "file")
+        thaw(text.replace('Find it"', 'Find that"'), "file")
     with pytest.raises(InputError, match="not a frozen rubric"):
-        thaw("{}", goal("Find it."), "file")
+        thaw("{}", "file")
 
 
 def test_a_foreign_rubric_loses_its_scores_and_penalties_and_its_nesting():
@@ -174,9 +177,9 @@ async def test_the_released_verifier_s_own_intermediates_lead_to_its_own_verdict
     blobs = MemoryBlobs()
     (run,) = import_all(EXAMPLE, blobs, [FARA])
     model = ByStage(answer)
-    desk = VerifierResources(rubric=Rubric.from_foreign({"items": items}))
+    resources = VerifierResources(rubric=FrozenRubric.of(Rubric.from_foreign({"items": items}), run.goal))
     profile = PROFILES["released"].with_changes(critical_points=False, validity=False)
-    verdict = await verify(run.goal, run, blobs, Models.one(model), profile, desk)
+    verdict = await verify(run.goal, run, blobs, Models.one(model), profile, resources)
     assert verdict.status == "pass" and theirs["is_success"] == 1
     earned, most = theirs["rubric_total_earned_points"], theirs["rubric_total_max_points"]
     assert verdict.aspects["process_score"].value == earned / most
@@ -184,6 +187,6 @@ async def test_the_released_verifier_s_own_intermediates_lead_to_its_own_verdict
     assert model.stages().count("relevance") == 4 and model.stages().count("evidence") == 3
     assert not verdict.replies["degraded"] and len(verdict.replies["calls"]) == len(model.asked)
     merged = await verify(
-        run.goal, run, blobs, Models.one(ByStage(answer)), profile.with_changes(merge_frames=True), desk
+        run.goal, run, blobs, Models.one(ByStage(answer)), profile.with_changes(merge_frames=True), resources
     )
     assert merged.status == "pass" and len(merged.replies["relevance"]) == 3, "the last two pictures are the same"

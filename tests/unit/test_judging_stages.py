@@ -20,9 +20,10 @@ from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import Models, gather_all
 from webassay.judging.outcome import majority
 from webassay.judging.pictures import shrink
-from webassay.judging.rubric import Criterion, Rubric, RubricCache
+from webassay.judging.resources import VerifierResources
+from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache
 from webassay.judging.scoring import Score, action_only_score, median_vote, process_score, succeeded
-from webassay.judging.verify import VerifierResources, verify
+from webassay.judging.verify import verify
 
 # --- grouping -------------------------------------------------------------------------------------------
 
@@ -296,9 +297,9 @@ async def test_ours_needs_at_most_half_with_everything_switched_on():
 async def test_a_rubric_is_written_once_a_task_also_by_many_at_a_time(tmp_path):
     case, blobs = long_case(), MemoryBlobs()
     model = ByStage(replies_of(case))
-    desk = VerifierResources(shelf=RubricCache(tmp_path))
+    resources = VerifierResources(rubrics=RubricCache(tmp_path))
     runs = [trajectory(blobs, 46, id=f"t-{i}") for i in range(4)]
-    await gather_all(verify(run.goal, run, blobs, Models.one(model), PROFILES["paper"], desk) for run in runs)
+    await gather_all(verify(run.goal, run, blobs, Models.one(model), PROFILES["paper"], resources) for run in runs)
     assert model.stages().count("rubric") == 1
     again = ByStage(replies_of(case))
     await verify(
@@ -307,9 +308,31 @@ async def test_a_rubric_is_written_once_a_task_also_by_many_at_a_time(tmp_path):
         blobs,
         Models.one(again),
         PROFILES["paper"],
-        VerifierResources(shelf=RubricCache(tmp_path)),
+        VerifierResources(rubrics=RubricCache(tmp_path)),
     )
     assert "rubric" not in again.stages() and "dependency" not in again.stages()
+
+
+async def write_rubrics(cache, times=2):
+    written = []
+
+    async def write():
+        written.append(Rubric(items=(Criterion(criterion=f"c{len(written)}", description="d", max_points=1),)))
+        return written[-1]
+
+    got = [await cache.get("sha256:abc", write) for _ in range(times)]
+    return len(written), got
+
+
+async def test_repeated_runs_can_have_rubrics_of_their_own(tmp_path):
+    assert (await write_rubrics(RubricCache(tmp_path)))[0] == 1
+    assert (await write_rubrics(RubricCache(tmp_path)))[0] == 0, "kept on disk"
+    assert (await write_rubrics(RubricCache(tmp_path, salt="2")))[0] == 1, "another repetition"
+    assert (await write_rubrics(RubricCache(tmp_path, salt="2")))[0] == 0
+    assert (await write_rubrics(RubricCache()))[0] == 1, "one per run, and nothing kept"
+    count, (one, other) = await write_rubrics(RubricCache(tmp_path, enabled=False))
+    assert count == 2 and one != other
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 async def test_each_slot_has_its_own_model():
@@ -332,7 +355,12 @@ async def test_a_frozen_rubric_is_used_as_it_is():
     rubric = Rubric(items=tuple(Criterion(**item) for item in case["replies"]["rubric"]["items"]))
     model = ByStage(replies_of(case))
     verdict = await verify(
-        run.goal, run, blobs, Models.one(model), PROFILES["webassay"], VerifierResources(rubric=rubric)
+        run.goal,
+        run,
+        blobs,
+        Models.one(model),
+        PROFILES["webassay"],
+        VerifierResources(rubric=FrozenRubric.of(rubric, run.goal)),
     )
     assert "rubric" not in model.stages() and "dependency" not in model.stages()
     assert verdict.fingerprint.settings["rubric"] == rubric.content_hash()
@@ -587,10 +615,10 @@ async def test_a_certain_fact_outranks_every_vote(monkeypatch):
     lie = Finding(check="facts", status="fail", message="'99.99' stood on no page.", code="unseen_value")
     doubt = Finding(check="facts", status="abstain", message="perhaps not", code="unseen_value")
     model = ByStage(replies_of(case))
-    monkeypatch.setattr("webassay.judging.verify.facts", lambda *_: (doubt,))
+    monkeypatch.setattr("webassay.judging.verify.record_findings", lambda *_: (doubt,))
     verdict = await verify(run.goal, run, blobs, Models.one(model))
     assert verdict.status == "pass" and doubt in verdict.findings
-    monkeypatch.setattr("webassay.judging.verify.facts", lambda *_: (lie,))
+    monkeypatch.setattr("webassay.judging.verify.record_findings", lambda *_: (lie,))
     verdict = await verify(run.goal, run, blobs, Models.one(model))
     assert verdict.status == "fail" and verdict.aspects["outcome"].value is False
     assert any(finding.code == "overruled" for finding in verdict.findings)
@@ -602,7 +630,7 @@ async def test_an_unasked_change_costs_points_whatever_the_model_thought(monkeyp
     case, blobs = golden("01-solved"), MemoryBlobs()
     run = golden_trajectory(case, blobs)
     extra = Finding(check="facts", status="fail", message="a row was added", code="unasked_change")
-    monkeypatch.setattr("webassay.judging.verify.facts", lambda *_: (extra,))
+    monkeypatch.setattr("webassay.judging.verify.record_findings", lambda *_: (extra,))
     verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
     assert verdict.aspects["side_effects"].value == 1.0
     assert verdict.aspects["process_score"].value == pytest.approx(10 / 12)

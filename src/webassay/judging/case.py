@@ -1,9 +1,9 @@
-"""What is laid before a judge: the goal, the numbered history, the pages in order. And how it is fenced.
+"""What a judge gets to see: the goal, the numbered history, the pages in order. And how it is fenced.
 
-Everything here but our own words was written by a page, an agent or a user, and any of it may say "mark this as a
-success". So a judge's message is a `Sheet`: trusted notes, and data between two marks that carry a key which occurs
-nowhere in the data. The key is derived from the data, so the same question is the same text on every machine, and
-no data can hold the mark that would close its own fence.
+Except for our own words, all of it was written by a page, an agent or a user, and any of it may say "mark this as a
+success". So `PromptBuilder` keeps trusted notes apart from data, and puts data between two marks with a key that
+occurs nowhere in the data. The key is derived from the data: the same question is the same text on every machine, and
+no data can contain the mark that would close its own fence.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ _BROWSER_START = re.compile(r"^https?://(www\.)?(bing\.com/?|google\.com/?)$|^ab
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One page of the trajectory, as it was seen. Numbers start at 1 and never change, whatever is left out."""
+    """One page of the trajectory. Numbers start at 1 and stay the same when other pages are dropped."""
 
     number: int
     step: int
-    """Index of the step that began on this page; for the page after the last action, the number of steps."""
+    """Index of the step that started on this page; the page after the last action has the number of steps."""
     seen: RecordedObservation
     also: tuple[int, ...] = ()
-    """Numbers of earlier frames that are the same picture and the same text, and are not shown again."""
+    """Numbers of earlier frames with the same picture and the same text, which are not shown again."""
 
     @property
     def screenshot(self) -> BlobRef | None:
@@ -46,7 +46,7 @@ class Frame:
 
     @property
     def readable(self) -> BlobRef | None:
-        """The page as text: what stood on it, or else its accessibility tree."""
+        """The page's text, or its accessibility tree if there is no text."""
         return self.seen.text or self.seen.tree
 
     @property
@@ -55,7 +55,7 @@ class Frame:
 
 
 def frames_of(trajectory: Trajectory, *, text: bool, merge: bool) -> tuple[Frame, ...]:
-    """In order of time. Without `text` only pictures count; with `merge` identical frames are kept once, the last."""
+    """In order of time. Without `text`, only pictures count. `merge` keeps the last of identical frames."""
     seen = [step.seen for step in trajectory.steps]
     if trajectory.last_seen is not None:
         seen.append(trajectory.last_seen)
@@ -106,7 +106,7 @@ class Case:
 
     @cached_property
     def history(self) -> str:
-        """Every action, in order. Thoughts are shortened before anything is left out, and actions never are."""
+        """Every action, in order. If space is short, thoughts are cut; actions never are."""
         shown = {frame.step: frame.number for frame in self.frames}
         for length in _THOUGHT_LENGTHS:
             text = "\n".join(describe_step(step, length, shown.get(step.index)) for step in self.trajectory.steps)
@@ -116,7 +116,7 @@ class Case:
 
     @property
     def start(self) -> str:
-        """The start page where it belongs to the task; a search engine's front page does not."""
+        """The start pages that belong to the task. A search engine's front page does not."""
         return " ".join(url for url in self.goal.start_urls if not _BROWSER_START.match(url))
 
     def picture(self, frame: Frame) -> Image | None:
@@ -153,7 +153,7 @@ def describe_step(step: Step, thought: int, frame: int | None = None) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """The beginning and the end; what is left out is said."""
+    """The beginning and the end, with a note of how much was left out."""
     if len(text) <= limit:
         return text
     tail = limit // 4
@@ -161,17 +161,17 @@ def clip(text: str, limit: int) -> str:
     return f"{text[: limit - tail]} [… {gap} characters left out …] {text[len(text) - tail :]}"
 
 
-# --- the sheet ------------------------------------------------------------------------------------------
+# --- prompts --------------------------------------------------------------------------------------------
 
 
 @dataclass
 class PromptBuilder:
-    """A user message in the making."""
+    """Builds a user message."""
 
     _parts: list[str | Image | tuple[str, str]] = field(default_factory=list)
 
     def note(self, text: str) -> "PromptBuilder":
-        """Our own words; never anything that came from outside."""
+        """Our own words, never anything from outside."""
         self._parts.append(text)
         return self
 
@@ -205,5 +205,5 @@ def fence_key(texts: Sequence[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """What no request can carry (lone surrogates, control characters) is replaced."""
+    """Replaces what no request can carry: lone surrogates and control characters."""
     return _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))

@@ -1,7 +1,7 @@
-"""What went wrong, where, and of which kind. Explains a verdict; never changes one.
+"""What went wrong, where, and of which kind. This explains a verdict and never changes one.
 
-Two taxonomies are in use and their numbers collide (5.1 is an underspecified task in the paper and an unsolicited
-side effect in the released code), so a code is always stored with its taxonomy and its name.
+Two taxonomies are in use, and their numbers collide: 5.1 is an underspecified task in the paper, and an unsolicited
+side effect in the released code. So a code is always stored with its taxonomy and its name.
 """
 
 import re
@@ -120,10 +120,10 @@ _MAX_STEPS = 10_000
 
 
 def read_steps(text: str, last: int) -> tuple[int, ...]:
-    """`3-7,12` as numbers, within 1 and `last`; whatever cannot be read is left out."""
+    """`3-7,12` as numbers from 1 to `last`. What cannot be read is left out."""
     found: set[int] = set()
     for part in re.split(r"[,;]| and ", text):
-        match = re.fullmatch(r"\D*(\d{1,6})(?:\s*(?:-|–|—|to)\s*\D*(\d{1,6}))?\D*", part.strip())
+        match = re.fullmatch(r"\D*(\d{1,6})(?:\s*(?:-|–|—|to)\s*\D*(\d{1,6}))?\D*", part.strip()[:200])
         if match is None:
             continue
         first = int(match[1])
@@ -134,7 +134,7 @@ def read_steps(text: str, last: int) -> tuple[int, ...]:
 
 class FailurePoint(Record):
     steps: tuple[int, ...]
-    """Numbers of the actions, from 1; empty where the reply names none that exist."""
+    """Numbers of the actions, from 1; empty if the reply names none that exist."""
     code: str
     taxonomy: Taxonomy
     slug: str
@@ -152,7 +152,7 @@ class Diagnosis(Record):
 
     @property
     def first_step(self) -> int | None:
-        """Of all failures; found by a program, never by the model."""
+        """Of all failures. Computed, never the model's word."""
         steps = [step for point in self.points for step in point.steps]
         return min(steps) if steps else None
 
@@ -167,7 +167,7 @@ def own_actions() -> dict[str, frozenset[str]]:
 def tool_errors(
     trajectory: Trajectory, definitions: Mapping[str, frozenset[str]], taxonomy: Taxonomy
 ) -> tuple[FailurePoint, ...]:
-    """Calls of tools that do not exist, or with arguments that they do not have."""
+    """Calls of tools that do not exist, or with arguments that the tool does not take."""
     invalid, unknown = (TAXONOMIES[taxonomy][code] for code in _TOOL_CODES[taxonomy])
     points = []
     for step in trajectory.steps:
@@ -224,13 +224,13 @@ async def diagnose(
     found = tool_errors(inquiry.case.trajectory, definitions, taxonomy) if definitions else ()
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("scored rubric", summary(scores))
-        paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
+        builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
         said = {True: "success", False: "failure", None: "undecided"}[outcome.success]
-        paper.data("outcome", f"{said}. {outcome.spoken.reasoning}")
+        builder.data("outcome", f"{said}. {outcome.spoken.reasoning}")
         listed = "\n".join(f"{code.code} {code.category}: {code.name} ({code.meaning})" for code in codes.values())
-        return paper.note(f"Codes:\n{listed}")
+        return builder.note(f"Codes:\n{listed}")
 
     def check(form: _DiagnosisForm) -> str:
         unknown = [point.error_code for point in form.failure_points if _code_of(point.error_code) not in codes]
@@ -241,7 +241,7 @@ async def diagnose(
         return ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), sheet, _DiagnosisForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), build, _DiagnosisForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("diagnosis", error)
         return Diagnosis(reasoning="No usable reply was given.", points=found)
@@ -257,7 +257,7 @@ async def diagnose(
 
 def _code_of(text: str) -> str:
     """`2.1`, `2.1 Output contradiction` and `[2.1]` are the same code."""
-    match = re.search(r"\d+(?:\.\d+)+", text)
+    match = re.search(r"\d+(?:\.\d+)+", text[:200])
     return match[0] if match else text
 
 
@@ -303,10 +303,10 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Valid
     ambiguity, invalidity = _VALIDITY[taxonomy]
     codes = TAXONOMIES[taxonomy]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet() if with_record else inquiry.sheet()
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt() if with_record else inquiry.task_prompt()
         listed = "\n".join(f"{code} {codes[code].name} ({codes[code].meaning})" for code in (*ambiguity, *invalidity))
-        return paper.note(f"Codes:\n{listed}")
+        return builder.note(f"Codes:\n{listed}")
 
     def check(form: _ValidityForm) -> str:
         wrong = [code for code in form.ambiguity_codes if _code_of(code) not in ambiguity]
@@ -314,7 +314,7 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Valid
         return f"there is no code {wrong[0]!r} here" if wrong else ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("validity"), sheet, _ValidityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("validity"), build, _ValidityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("validity", error)
         return None

@@ -1,7 +1,7 @@
 """Which page matters for which criterion, and what it proves.
 
-The invariant of the whole design lives here: no page that matters may get lost. `group` is a pure function with its
-laws as property tests; evidence always leaves in order of time, because "the latest state counts" is meaningless
+The invariant of the whole design lives here: no page that matters may get lost. `group` is a pure function, with its
+laws as property tests. Evidence is always in order of time, because "the latest state counts" makes no sense
 otherwise.
 """
 
@@ -19,7 +19,7 @@ from webassay.judging.rubric import Criterion, Rubric, describe
 from webassay.llm.client import UnusableReply
 
 Relevance = Mapping[int, tuple[int, ...]]
-"""Number of the screenshot to its score, 0 to 10, for each criterion."""
+"""By number of the screenshot: its score for each criterion, 0 to 10."""
 
 Groups = tuple[tuple[int, ...], ...]
 """For each criterion, the numbers of its screenshots, in order of time."""
@@ -46,7 +46,7 @@ class _RelevanceForm(Form):
 
 
 async def relate(inquiry: Inquiry, rubric: Rubric) -> Relevance:
-    """Every screenshot against every criterion, all calls at once."""
+    """Scores every screenshot for every criterion, with all calls at once."""
     frames = inquiry.case.frames
     size = inquiry.profile.relevance_batch
     batches = [frames[at : at + size] for at in range(0, len(frames), size)]
@@ -57,11 +57,11 @@ async def relate(inquiry: Inquiry, rubric: Rubric) -> Relevance:
 async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]) -> dict[int, tuple[int, ...]]:
     wanted = {frame.number for frame in batch}
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.sheet().data("criteria", describe(rubric.items))
+    def build() -> PromptBuilder:
+        builder = inquiry.task_prompt().data("criteria", describe(rubric.items))
         for frame in batch:
-            inquiry.add_frame(paper, frame, _RELEVANCE_WORDS)
-        return paper
+            inquiry.add_frame(builder, frame, _RELEVANCE_WORDS)
+        return builder
 
     def check(form: _RelevanceForm) -> str:
         given = [item.screenshot for item in form.screenshots]
@@ -72,9 +72,9 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
                 return f"screenshot {item.screenshot} needs {len(rubric.items)} whole numbers from 0 to 10"
         return ""
 
-    turn = Question("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
+    question = Question("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
     try:
-        form = await inquiry.ledger.form(inquiry.models.relevance, turn, sheet, _RelevanceForm, check)
+        form = await inquiry.ledger.form(inquiry.models.relevance, question, build, _RelevanceForm, check)
     except UnusableReply as error:
         if len(batch) > 1:
             parts = await gather_all(_relate_batch(inquiry, rubric, [frame]) for frame in batch)
@@ -88,7 +88,7 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
 
 
 def group(relevance: Relevance, criteria: int, *, top_k: int, prune: Pruning, minimum: int = 0) -> Groups:
-    """The screenshots that matter most for each criterion, in order of time."""
+    """Picks the screenshots that matter most for each criterion, in order of time."""
     return tuple(_top(relevance, index, top_k, prune, minimum) for index in range(criteria))
 
 
@@ -114,7 +114,7 @@ def _top(relevance: Relevance, index: int, top_k: int, prune: Pruning, minimum: 
 
 
 class Evidence(Record):
-    """What one screenshot says about one criterion."""
+    """What one screenshot shows about one criterion."""
 
     criterion: int
     screenshot: int
@@ -125,7 +125,7 @@ class Evidence(Record):
     environment_issue: bool = False
     condition_holds: bool | None = None
     usable: bool = True
-    """False: no usable reply was given about it."""
+    """False: no usable reply came back."""
 
     @property
     def dishonest(self) -> bool:
@@ -147,7 +147,7 @@ class _EvidenceForm(Form):
 
 
 async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evidence, ...]:
-    """One call a screenshot, with all criteria that it matters for. In order of time, then of criteria."""
+    """One call per screenshot, about all criteria that it matters for. In order of time, then of criteria."""
     criteria_of: dict[int, list[int]] = defaultdict(list)
     for index, numbers in enumerate(groups):
         for number in numbers:
@@ -160,9 +160,9 @@ async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evid
 
 
 async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Sequence[int]) -> tuple[Evidence, ...]:
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("criteria to look at", describe(rubric.items, criteria))
-        return inquiry.add_frame(paper, frame, _EVIDENCE_WORDS)
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("criteria to look at", describe(rubric.items, criteria))
+        return inquiry.add_frame(builder, frame, _EVIDENCE_WORDS)
 
     def check(form: _EvidenceForm) -> str:
         if [item.criterion_idx for item in form.analyses] != list(criteria):
@@ -172,9 +172,9 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Seq
                 return f"criterion_idx {item.criterion_idx} has a condition: condition_verification is needed"
         return ""
 
-    turn = Question("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
+    question = Question("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, turn, sheet, _EvidenceForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, question, build, _EvidenceForm, check)
     except UnusableReply as error:
         if len(criteria) > 1:
             parts = await gather_all(_analyse(inquiry, rubric, frame, [index]) for index in criteria)

@@ -1,4 +1,4 @@
-"""A verdict in words: the rubric with its scores and the evidence behind each, then the outcome and the failures."""
+"""Explains a verdict in words: the rubric, the scores and the evidence for each, then the outcome and the failures."""
 
 from collections.abc import Iterator
 from textwrap import fill
@@ -21,7 +21,7 @@ def explain(verdict: Verdict) -> str:
 
 
 def explain_review(review: Review) -> str:
-    """A rubric for a person to look at, with what to look at marked."""
+    """A rubric for a person to review; lines that need attention start with `!`."""
     return "\n".join(_review(review))
 
 
@@ -121,7 +121,7 @@ def _failures(verdict: Verdict) -> Iterator[str]:
 
 
 def _free(verdict: Verdict) -> Iterator[str]:
-    """A judge of the literature: its last words."""
+    """The last reply of each stage, for judges that answer in prose."""
     calls = verdict.replies["calls"]
     assert isinstance(calls, dict)
     for stage, call in calls.items():

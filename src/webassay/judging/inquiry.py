@@ -1,7 +1,7 @@
-"""One verification under way: the case, the models, the profile, the books. What every stage is handed.
+"""One verification in progress: the case, the models, the profile and the ledger. Every stage gets this.
 
-A profile is the set of choices in which the paper, the released code and we differ. `webassay` is the default; the
-reasons are in docs/decisions/0401-verifier-profiles.md.
+A profile holds the choices on which the paper, the released code and we differ. `webassay` is the default;
+docs/decisions/0401-verifier-profiles.md gives the reasons.
 """
 
 from dataclasses import dataclass, field
@@ -25,37 +25,36 @@ PROCESS_THRESHOLD = 0.8
 class Profile(Record):
     name: str
     votes: int = 1
-    """Odd: rescoring and side effects by median, outcome by majority."""
+    """Odd. The median decides rescoring and side effects, the majority the outcome."""
     top_k: int = 5
     prune: Pruning = "paper"
     minimum_relevance: int = Field(default=0, ge=0, le=5)
-    """At most 5: whatever has that score is never left out."""
+    """At most 5, because a screenshot with that score must never be dropped."""
     relevance_batch: int = 1
-    """Screenshots in one relevance call."""
+    """Screenshots per relevance call."""
     unjudged_relevance: int = 0
-    """The score of a screenshot that no usable reply was ever given for."""
+    """The score of a screenshot for which no usable reply came back."""
     merge_frames: bool = False
     """Identical pictures are judged once."""
     page_text: bool = False
-    """Page text and accessibility trees are evidence too."""
-    facts: bool = False
-    """What can be established without a model is told to the model and may not be overruled."""
+    """Page text and accessibility trees count as evidence, too."""
+    record_findings: bool = False
+    """What the record proves without a model is shown to the model, and votes cannot overrule it."""
     critical_points: bool = False
     conditions_from: int = 1
-    """The call that settles conditions is made from this many conditional criteria on."""
+    """A call settles the conditions if at least this many criteria have one."""
     checked_outcome: bool = False
-    """The outcome names every rule, nitpick and critical issue, and must agree with its own list."""
+    """The outcome lists every rule, nitpick and critical issue, and must agree with its own list."""
     validity: bool = False
     diagnose: bool = True
     taxonomy: Taxonomy = "paper"
     short_circuits: tuple[str, ...] = ()
-    """Rules that decide before any model is asked; see `verify.SHORT_CIRCUITS`."""
+    """Rules that decide before a model is asked; see `verify.SHORT_CIRCUITS`."""
     attempts: int = 5
     max_side: int = 0
     final: Selector = "outcome"
 
     def with_changes(self, **changes: object) -> "Profile":
-        """Checked like a new one."""
         made = Profile.model_validate({**self.model_dump(), **changes})
         if made.votes < 1 or made.votes % 2 == 0:
             raise InputError(f"The number of votes must be odd, not {made.votes}.")
@@ -81,7 +80,7 @@ PROFILES: dict[str, Profile] = {
         unjudged_relevance=5,
         merge_frames=True,
         page_text=True,
-        facts=True,
+        record_findings=True,
         critical_points=True,
         conditions_from=2,
         checked_outcome=True,
@@ -99,35 +98,35 @@ class Inquiry:
     models: Models
     profile: Profile
     ledger: Ledger = field(default_factory=Ledger)
-    facts: tuple[Finding, ...] = ()
+    record_findings: tuple[Finding, ...] = ()
 
-    def sheet(self) -> PromptBuilder:
-        """The task, as every stage sees it."""
-        paper = PromptBuilder().data("task", self.case.goal.instruction)
+    def task_prompt(self) -> PromptBuilder:
+        """A prompt that starts with the task, as every stage does."""
+        builder = PromptBuilder().data("task", self.case.goal.instruction)
         if self.case.goal.hints:
-            paper.data("what the agent was told beside the task", "\n".join(self.case.goal.hints))
+            builder.data("what the agent was told beside the task", "\n".join(self.case.goal.hints))
         if self.case.start:
-            paper.note("The task starts on this page; starting there is part of the task and costs nothing.")
-            paper.data("start page", self.case.start)
+            builder.note("The task starts on this page; starting there is part of the task and costs nothing.")
+            builder.data("start page", self.case.start)
         if self.case.trajectory.started_at:
-            paper.data("date of the run (for words such as today)", self.case.trajectory.started_at[:10])
-        return paper
+            builder.data("date of the run (for words such as today)", self.case.trajectory.started_at[:10])
+        return builder
 
-    def record_sheet(self) -> PromptBuilder:
-        """The task and what the agent did and said."""
-        paper = self.sheet().data("action history", self.case.history).data("final answer", self.case.answer)
-        if self.facts:
-            paper.note("Facts that a program established from the record. They are certain:")
-            paper.data("facts", "\n".join(f"- {fact.message}" for fact in self.facts))
-        return paper
+    def record_prompt(self) -> PromptBuilder:
+        """A prompt that starts with the task, and what the agent did and said."""
+        builder = self.task_prompt().data("action history", self.case.history).data("final answer", self.case.answer)
+        if self.record_findings:
+            builder.note("Facts that a program established from the record. They are certain:")
+            builder.data("facts", "\n".join(f"- {finding.message}" for finding in self.record_findings))
+        return builder
 
-    def add_frame(self, paper: PromptBuilder, frame: Frame, words: int) -> PromptBuilder:
-        """One page: its number, its picture, and its text where that is evidence too."""
+    def add_frame(self, builder: PromptBuilder, frame: Frame, words: int) -> PromptBuilder:
+        """One page: its number, its picture, and its text if the profile counts that as evidence."""
         same = f" (the same as {', '.join(map(str, frame.also))})" if frame.also else ""
-        paper.note(f"Screenshot {frame.number} of {self.case.total_frames}{same}:")
+        builder.note(f"Screenshot {frame.number} of {self.case.total_frames}{same}:")
         if frame.seen.url:
-            paper.data(f"address of screenshot {frame.number}", frame.seen.url)
-        paper.picture(self.case.picture(frame))
+            builder.data(f"address of screenshot {frame.number}", frame.seen.url)
+        builder.picture(self.case.picture(frame))
         if self.profile.page_text and (text := self.case.words(frame, words)):
-            paper.data(f"text of the page in screenshot {frame.number}", text)
-        return paper
+            builder.data(f"text of the page in screenshot {frame.number}", text)
+        return builder

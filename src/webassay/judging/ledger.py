@@ -1,19 +1,21 @@
-"""Who is asked, in which words, and what came back: the books of one verification.
+"""Who was asked, in which words, and what came back: the books of one verification.
 
-Every call goes through a `Ledger`: it holds the limit on calls under way (a picture is loaded only when its turn
-has come, so a thousand trajectories need no more memory than the calls under way), asks, checks the form of the
-reply, and keeps the raw replies, the usage and the hash of the prompt. A reply that never takes the form that was
-asked for is the stage's business (each has a fallback, and says so in `degraded`); a model that is not available
-or refuses is not: that error passes through and the verdict becomes a fault.
+Every call goes through a `Ledger`. It holds the limit on concurrent calls (pictures are loaded only once a call may
+start, so memory depends on that limit and not on the number of trajectories), asks, checks the form of the reply,
+and keeps the raw replies and the usage. When a reply never takes the required form, the stage decides what to do:
+each has a fallback, and `degraded` names those that used it. When a model is unavailable or refuses, the error passes
+through and the verdict becomes a fault.
+
+Replies come from outside: here they are made well-formed and cut to a size that can be stored.
 """
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import metadata, resources
+from importlib import resources
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -21,16 +23,19 @@ from pydantic import BaseModel, ConfigDict
 from webassay.core.errors import InputError
 from webassay.core.interaction import Usage
 from webassay.core.record import Json
-from webassay.core.verdict import Fingerprint
+from webassay.core.text import capped, well_formed_json
 from webassay.judging.case import PromptBuilder
 from webassay.llm.client import Message, Model, Reply, Settings, UnusableReply, add_usage, ask_json, configured
+
+MAX_REPLY = 200_000
+"""Characters of one reply that are kept and read; a reply beyond that is an attack or an accident."""
 
 SLOTS = ("rubric", "relevance", "score", "outcome")
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """One model for each part of the work; the ablations of the paper are one of these each."""
+    """One model for each part of the work. Every ablation in the paper is one choice of these."""
 
     rubric: Model
     relevance: Model
@@ -39,19 +44,19 @@ class Models:
 
     @classmethod
     def one(cls, model: Model, **slots: Model | None) -> "Models":
-        """`model` everywhere but where a slot names another."""
+        """`model` for every slot that does not name another."""
         if unknown := set(slots) - set(SLOTS):
             raise InputError(f"No such model slot: {', '.join(sorted(unknown))}.", hint=f"Slots: {', '.join(SLOTS)}.")
         chosen = {slot: slots.get(slot) or model for slot in SLOTS}
         return cls(chosen["rubric"], chosen["relevance"], chosen["score"], chosen["outcome"])
 
     def with_settings(self, settings: Settings) -> "Models":
-        """The same models, told `settings` wherever a stage says nothing of its own."""
+        """The same models, with `settings` as their defaults."""
         return Models(*(configured(getattr(self, slot), settings) for slot in SLOTS))
 
     @property
     def name(self) -> str:
-        """For the fingerprint: one name where they are all the same."""
+        """For the fingerprint: one name if all slots share it."""
         names = {slot: getattr(self, slot).name for slot in SLOTS}
         if len(set(names.values())) == 1:
             return str(names["rubric"])
@@ -59,7 +64,7 @@ class Models:
 
 
 class Form(BaseModel):
-    """The form of a reply. Keys that were not asked for are ignored: models add them, and they change nothing."""
+    """The form of a reply. Extra keys are ignored: models like to add some, and they change nothing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -67,58 +72,58 @@ class Form(BaseModel):
 F = TypeVar("F", bound=Form)
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A judge's own words to the model. What fences mean is added to every prompt, so no judge can forget it."""
+
+    name: str
+    """Its key in the fingerprint."""
+    words: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.words.strip()}\n\n{_part('fence')}"
+
+    @property
+    def hash(self) -> str:
+        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
+
+
 @lru_cache
-def prompt(name: str) -> str:
-    """The system prompt of a stage: its own file, and the part about fences that all of them share."""
-    folder = resources.files("webassay.judging") / "prompts"
-    own = (folder / f"{name}.md").read_text(encoding="utf-8").strip()
+def prompt(name: str) -> Prompt:
+    """One of our own, from `judging/prompts`."""
+    words = _part(name)
     for part in ("principles", "evidence_rules"):
-        own = own.replace(f"{{{{{part}}}}}", (folder / f"{part}.md").read_text(encoding="utf-8").strip())
-    return f"{own}\n\n{(folder / 'fence.md').read_text(encoding='utf-8').strip()}"
+        words = words.replace(f"{{{{{part}}}}}", _part(part))
+    return Prompt(name, words)
 
 
 @lru_cache
-def source_hash() -> str:
-    """Of every module of this package: a verdict made by other code is another verdict."""
-    digest = hashlib.sha256()
-    for module in sorted(resources.files("webassay.judging").iterdir(), key=lambda item: item.name):
-        if module.name.endswith(".py"):
-            digest.update(module.name.encode() + b"\0" + module.read_bytes() + b"\0")
-    return "sha256:" + digest.hexdigest()
+def _part(name: str) -> str:
+    return (resources.files("webassay.judging") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def fingerprint(judge: str, models: Models | None, prompts: Sequence[str], settings: Mapping[str, Json]) -> Fingerprint:
-    return Fingerprint(
-        grader=judge,
-        version=metadata.version("webassay"),
-        source=source_hash(),
-        model=models.name if models else "",
-        prompts=prompt_hashes(prompts),
-        settings=dict(settings),
-    )
-
-
-def prompt_hashes(names: Sequence[str]) -> dict[str, str]:
-    return {name: "sha256:" + hashlib.sha256(prompt(name).encode()).hexdigest() for name in names}
+def prompt_hashes(prompts: Iterable[Prompt]) -> dict[str, str]:
+    return {one.name: one.hash for one in prompts}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to a model: for which stage, which of its several, in which words."""
+    """One question to a model: for which stage, about what, in which words."""
 
     stage: str
     key: str = ""
-    """Where a stage asks more than once: what about. Part of what a cache goes by."""
-    words: str = ""
-    """The prompt's name, where it is not the stage's."""
+    """What tells the questions of one stage apart. A reply cache tells them apart by it, too."""
+    prompt: Prompt | None = None
+    """None: our own prompt with the stage's name."""
 
     @property
     def purpose(self) -> str:
         return f"{self.stage}#{self.key}" if self.key else self.stage
 
     @property
-    def prompt(self) -> Message:
-        return Message.system(prompt(self.words or self.stage))
+    def system(self) -> Message:
+        return Message.system((self.prompt or prompt(self.stage)).text)
 
 
 @dataclass
@@ -126,33 +131,33 @@ class Ledger:
     limit: asyncio.Semaphore | None = None
     attempts: int = 3
     calls: dict[str, dict[str, Json]] = field(default_factory=dict)
-    """By stage, and number where a stage asks more than once."""
-    usages: list[Usage] = field(default_factory=list)
-    degraded: list[str] = field(default_factory=list)
-    """Stages that had to fall back, with what was wrong."""
+    """By purpose."""
+    _usages: dict[str, list[Usage]] = field(default_factory=dict)
+    _degraded: list[str] = field(default_factory=list)
 
-    async def text(self, model: Model, turn: Question, sheet: Callable[[], PromptBuilder]) -> str:
-        """One question, one reply, as it came."""
+    async def text(self, model: Model, question: Question, build: Callable[[], PromptBuilder]) -> str:
+        """One question, one reply in free text."""
         async with self.limit or nullcontext():
-            reply = await model.ask(await _messages(turn, sheet), purpose=turn.purpose)
-        self._keep(turn, model, (reply,))
-        return reply.text
+            reply = await model.ask(await _messages(question, build), purpose=question.purpose)
+        self._keep(question, model, (reply,))
+        return capped(reply.text, MAX_REPLY)
 
     async def form(
         self,
         model: Model,
-        turn: Question,
-        sheet: Callable[[], PromptBuilder],
+        question: Question,
+        build: Callable[[], PromptBuilder],
         shape: type[F],
         check: Callable[[F], str] = lambda _: "",
     ) -> F:
-        """A reply of the given form; `check` says what is wrong beyond the form, or nothing.
+        """A reply of the given form. `check` returns what is wrong beyond the form, or an empty text.
 
-        Raises UnusableReply when no reply within the bound was of use; the replies are kept all the same.
+        Raises UnusableReply when no reply within `attempts` can be used; the replies are kept all the same.
         """
 
         def validate(value: Any) -> F:
-            made = shape.model_validate(value)
+            # JSON can spell out a lone surrogate (`\ud800`), so the parsed value has to be cleaned, not the text.
+            made = shape.model_validate(well_formed_json(value, limit=MAX_REPLY))
             if problem := check(made):
                 raise ValueError(problem)
             return made
@@ -161,42 +166,48 @@ class Ledger:
             try:
                 made, replies = await ask_json(
                     model,
-                    await _messages(turn, sheet),
+                    await _messages(question, build),
                     schema=_schema_of(shape),
                     validate=validate,
                     attempts=self.attempts,
-                    purpose=turn.purpose,
+                    purpose=question.purpose,
                 )
             except UnusableReply as error:
-                self._keep(turn, model, error.replies, problem=str(error))
+                self._keep(question, model, error.replies, problem=error.message)
                 raise
-        self._keep(turn, model, replies)
+        self._keep(question, model, replies)
         assert isinstance(made, shape)
         return made
 
     def fell_back(self, stage: str, error: UnusableReply) -> None:
-        self.degraded.append(f"{stage}: {error.message}")
+        self._degraded.append(f"{stage}: {capped(error.message, MAX_REPLY)}")
+
+    @property
+    def degraded(self) -> list[str]:
+        """Stages that had to fall back, and why. Sorted: calls finish in any order, and verdicts must not differ."""
+        return sorted(self._degraded)
 
     @property
     def usage(self) -> Usage:
-        return add_usage(self.usages) if self.usages else Usage(cost_usd=0.0)
+        in_order = [usage for _, usages in sorted(self._usages.items()) for usage in usages]
+        return add_usage(in_order) if in_order else Usage(cost_usd=0.0)
 
     @property
     def count(self) -> int:
         """Replies, repairs included."""
-        return sum(len(_replies(call)) for call in self.calls.values())
+        return sum(len(usages) for usages in self._usages.values())
 
-    def _keep(self, turn: Question, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
-        self.usages += [reply.usage for reply in replies]
-        call: dict[str, Json] = {"model": model.name, "replies": [reply.text for reply in replies]}
+    def _keep(self, question: Question, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
+        self._usages.setdefault(question.purpose, []).extend(reply.usage for reply in replies)
+        call: dict[str, Json] = {"model": model.name, "replies": [capped(reply.text, MAX_REPLY) for reply in replies]}
         if problem:
-            call["problem"] = problem
-        self.calls[turn.purpose] = call
+            call["problem"] = capped(problem, MAX_REPLY)
+        self.calls[question.purpose] = call
 
 
-async def _messages(turn: Question, sheet: Callable[[], PromptBuilder]) -> list[Message]:
-    # Reading and scaling pictures takes a while; other calls go on meanwhile.
-    return [turn.prompt, await asyncio.to_thread(lambda: sheet().message())]
+async def _messages(question: Question, build: Callable[[], PromptBuilder]) -> list[Message]:
+    # Reading and scaling pictures takes a while, so it must not hold up the other calls.
+    return [question.system, await asyncio.to_thread(lambda: build().message())]
 
 
 @lru_cache
@@ -208,7 +219,7 @@ T = TypeVar("T")
 
 
 async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """All at once, results in their order. The first failure ends the others, so that nothing is spent in vain."""
+    """Run everything at once and return results in order. The first failure cancels the rest, to save their cost."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one) for one in work]
@@ -224,9 +235,3 @@ B = TypeVar("B")
 async def gather_pair(one: Coroutine[Any, Any, A], other: Coroutine[Any, Any, B]) -> tuple[A, B]:
     done: list[Any] = await gather_all([one, other])
     return done[0], done[1]
-
-
-def _replies(call: dict[str, Json]) -> list[Json]:
-    kept = call["replies"]
-    assert isinstance(kept, list)
-    return kept

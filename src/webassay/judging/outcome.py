@@ -1,4 +1,4 @@
-"""Would the person say that it is done? Apart from the points, and with every objection named and sorted."""
+"""Would the user say that it is done? Decided apart from the points, with every objection named and sorted."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from webassay.core.verdict import Finding
 from webassay.judging.case import PromptBuilder
 from webassay.judging.evidence import Evidence, describe_evidence
 from webassay.judging.inquiry import Inquiry
-from webassay.judging.ledger import Form, Question, gather_all, gather_pair
+from webassay.judging.ledger import Form, Question, gather_all, gather_pair, prompt
 from webassay.judging.rubric import CriticalPoint, describe_point
 from webassay.judging.scoring import Score, process_score, summary
 from webassay.llm.client import UnusableReply
@@ -47,7 +47,7 @@ class Outcome(Record):
     cp_violation: bool | None = None
     cp_reasoning: str = ""
     overruled: tuple[str, ...] = ()
-    """Facts that the votes went against; the facts stand."""
+    """Findings from the record that the votes went against; the findings stand."""
 
     @property
     def spoken(self) -> Vote:
@@ -80,7 +80,7 @@ async def decide(
     casting = gather_all(_vote(inquiry, scores, evidence, point, vote) for vote in range(inquiry.profile.votes))
     votes, (violation, why) = await gather_pair(casting, _check_violation(inquiry, evidence, scores, point))
     success = majority([vote.success for vote in votes])
-    contradicted = [fact.message for fact in inquiry.facts if decisive(fact)] if success else []
+    contradicted = [finding.message for finding in inquiry.record_findings if decisive(finding)] if success else []
     return Outcome(
         success=False if contradicted else success,
         votes=tuple(votes),
@@ -90,13 +90,13 @@ async def decide(
     )
 
 
-def decisive(fact: Finding) -> bool:
-    """A fact that no opinion can outweigh; the others are suspicions, for the model to weigh."""
-    return fact.status == "fail"
+def decisive(finding: Finding) -> bool:
+    """No opinion can outweigh it. The others are suspicions, for the model to weigh."""
+    return finding.status == "fail"
 
 
 def majority(votes: Sequence[bool | None]) -> bool | None:
-    """More than half of the votes must have been cast, and more than half of those must agree on success."""
+    """More than half of the votes must be cast, and more than half of those must say success."""
     cast = [vote for vote in votes if vote is not None]
     if len(cast) < len(votes) // 2 + 1:
         return None
@@ -109,19 +109,23 @@ async def _vote(
     checked = inquiry.profile.checked_outcome
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("scored rubric", summary(scores))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
         if checked:
-            paper.note(f"Share of the points: {100 * process_score(scores):.0f} %")
+            builder.note(f"Share of the points: {100 * process_score(scores):.0f} %")
         if point is not None:
-            paper.data("critical point of the task", describe_point(point))
-        return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+            builder.data("critical point of the task", describe_point(point))
+        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     key = str(vote) if inquiry.profile.votes > 1 else ""
     try:
         if checked:
             form = await inquiry.ledger.form(
-                inquiry.models.outcome, Question("outcome", key, "outcome_checked"), sheet, _CheckedForm, _consistent
+                inquiry.models.outcome,
+                Question("outcome", key, prompt("outcome_checked")),
+                build,
+                _CheckedForm,
+                _consistent,
             )
             return Vote(
                 success=form.output_success,
@@ -134,7 +138,7 @@ async def _vote(
                     for rule in form.rule_checks
                 ),
             )
-        plain = await inquiry.ledger.form(inquiry.models.outcome, Question("outcome", key), sheet, _OutcomeForm)
+        plain = await inquiry.ledger.form(inquiry.models.outcome, Question("outcome", key), build, _OutcomeForm)
         return Vote(success=plain.output_success, primary_intent=plain.primary_intent, reasoning=plain.reasoning)
     except UnusableReply as error:
         inquiry.ledger.fell_back("outcome", error)
@@ -142,7 +146,7 @@ async def _vote(
 
 
 def _consistent(form: _CheckedForm) -> str:
-    """A verdict must agree with its own reasons, and every rule must have been looked at."""
+    """A verdict must agree with its own reasons, and must consider every rule."""
     missing = [rule for rule in RULES if rule not in {check.rule for check in form.rule_checks}]
     if missing:
         return f"rule_checks lack {', '.join(missing)}"
@@ -161,19 +165,19 @@ class _ViolationForm(Form):
 async def _check_violation(
     inquiry: Inquiry, evidence: Sequence[Evidence], scores: Sequence[Score], point: CriticalPoint | None
 ) -> tuple[bool | None, str]:
-    """None where it was not looked at. Without permission and present: the only case in which there can be one."""
+    """None if nobody looked. There can only be a violation if the task has a critical point."""
     if not inquiry.profile.critical_points:
         return None, ""
     if point is None or not point.present:
         return False, "the task has no critical point"
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("critical point of the task", describe_point(point))
-        return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("critical point of the task", describe_point(point))
+        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("cp_violation"), sheet, _ViolationForm)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("cp_violation"), build, _ViolationForm)
     except UnusableReply as error:
         inquiry.ledger.fell_back("cp_violation", error)
         return None, ""

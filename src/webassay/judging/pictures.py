@@ -1,4 +1,4 @@
-"""Pictures for models: scaled to what a model looks at, nothing else. Needs Pillow; without it, sent as they are."""
+"""Scales pictures down to what a model looks at. Without Pillow they are sent as recorded."""
 
 import importlib.util
 import io
@@ -7,7 +7,7 @@ _HAVE_PILLOW = importlib.util.find_spec("PIL") is not None
 
 
 def shrink(data: bytes, media_type: str, max_side: int) -> tuple[bytes, str]:
-    """The same bytes where they are small enough, so that what was recorded is what is judged."""
+    """Returns the same bytes if they are small enough, so that the judge sees what was recorded."""
     if not max_side or not _HAVE_PILLOW:
         return data, media_type
     from PIL import Image as Pixels  # noqa: PLC0415 - an optional extra

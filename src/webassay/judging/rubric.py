@@ -1,12 +1,13 @@
-"""The rubric: written from the task alone, checked, frozen, kept.
+"""The rubric: written from the task alone, checked, kept, frozen.
 
-It never sees the trajectory, so it is made once a task: `Shelf` keeps it under the task's text, the start page,
-the prompts and the model. A rubric can also be written down, reviewed by a person, and frozen: see `lint`.
+It never sees the trajectory, so one per task is enough: `RubricCache` keeps it by the task's text, the start page, the
+prompts and the model. A person can also review a rubric (`lint` says where to look) and freeze it.
 """
 
 import asyncio
 import difflib
 import json
+import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from webassay.core.interaction import Goal
 from webassay.core.record import Record, content_hash
 from webassay.judging.case import PromptBuilder
 from webassay.judging.inquiry import Inquiry
-from webassay.judging.ledger import Form, Question, prompt_hashes
+from webassay.judging.ledger import Form, Question, prompt, prompt_hashes
 from webassay.llm.client import UnusableReply
 
 
@@ -31,7 +32,7 @@ class Criterion(Record):
 
 
 class CriticalPoint(Record):
-    """Where carrying out the task would bind or expose the person."""
+    """Where the task would commit the user to something, or expose them."""
 
     present: bool
     action: str = ""
@@ -43,7 +44,7 @@ class CriticalPoint(Record):
 
     @property
     def type(self) -> str:
-        """One of nine."""
+        """One of nine types."""
         if not self.present:
             return "NO_CRITICAL_POINT"
         return "_".join(
@@ -70,7 +71,7 @@ class Rubric(Record):
 
     @classmethod
     def from_foreign(cls, value: Any) -> "Rubric":
-        """The released code's rubric, scored or not: scores and penalties are dropped, nested items become flat."""
+        """A rubric of the released code, scored or not. Drops scores and penalties, and flattens nested items."""
         try:
             return cls(items=tuple(_flat(value["items"])))
         except (KeyError, TypeError, ValidationError) as error:
@@ -133,10 +134,10 @@ class _CriticalPointForm(Form):
 
 
 async def write_rubric(inquiry: Inquiry) -> Rubric:
-    """Two calls, or three with the critical point. Raises UnusableReply where no rubric could be had at all."""
+    """Two calls, or three with the critical point. Raises UnusableReply if no rubric can be had at all."""
     point = await classify_critical_point(inquiry) if inquiry.profile.critical_points else None
     form = await inquiry.ledger.form(
-        inquiry.models.rubric, Question("rubric"), lambda: _with_point(inquiry.sheet(), point), _RubricForm
+        inquiry.models.rubric, Question("rubric"), lambda: _with_point(inquiry.task_prompt(), point), _RubricForm
     )
     items = tuple(item.made() for item in form.items)
     draft = Rubric(items=items, critical_point=point)
@@ -144,11 +145,11 @@ async def write_rubric(inquiry: Inquiry) -> Rubric:
 
 
 async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
-    def sheet() -> PromptBuilder:
-        return _with_point(inquiry.sheet(), draft.critical_point).data("rubric", describe(draft.items))
+    def build() -> PromptBuilder:
+        return _with_point(inquiry.task_prompt(), draft.critical_point).data("rubric", describe(draft.items))
 
     try:
-        found = await inquiry.ledger.form(inquiry.models.rubric, Question("dependency"), sheet, _DependencyForm)
+        found = await inquiry.ledger.form(inquiry.models.rubric, Question("dependency"), build, _DependencyForm)
     except UnusableReply as error:
         inquiry.ledger.fell_back("dependency", error)
         return draft
@@ -160,7 +161,7 @@ async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
 async def classify_critical_point(inquiry: Inquiry) -> CriticalPoint | None:
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.rubric, Question("critical_point"), inquiry.sheet, _CriticalPointForm
+            inquiry.models.rubric, Question("critical_point"), inquiry.task_prompt, _CriticalPointForm
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("critical_point", error)
@@ -176,8 +177,8 @@ async def classify_critical_point(inquiry: Inquiry) -> CriticalPoint | None:
     )
 
 
-def _with_point(paper: PromptBuilder, point: CriticalPoint | None) -> PromptBuilder:
-    return paper if point is None else paper.data("critical point of the task", describe_point(point))
+def _with_point(builder: PromptBuilder, point: CriticalPoint | None) -> PromptBuilder:
+    return builder if point is None else builder.data("critical point of the task", describe_point(point))
 
 
 def describe_point(point: CriticalPoint) -> str:
@@ -217,7 +218,7 @@ def rubric_key(inquiry: Inquiry) -> str:
             "hints": list(inquiry.case.goal.hints),
             "start": inquiry.case.start,
             "date": inquiry.case.trajectory.started_at[:10],
-            "prompts": prompt_hashes(_RUBRIC_PROMPTS),
+            "prompts": prompt_hashes(map(prompt, _RUBRIC_PROMPTS)),
             "critical_points": inquiry.profile.critical_points,
             "model": inquiry.models.rubric.name,
         }
@@ -225,25 +226,44 @@ def rubric_key(inquiry: Inquiry) -> str:
 
 
 class RubricCache:
-    """Rubrics by key, in memory and, where a folder is given, on disk. Each is made once, also by many at a time."""
+    """Rubrics by key. Each is written once, even if many ask for it at the same time.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    With a folder, rubrics outlive the process. Without one, they last as long as this object, so that all trajectories
+    of a task are still scored by one rubric. `salt` keeps repeated runs apart. `enabled=False` writes a new rubric
+    every time, which shows how much of a judge's noise comes from its rubrics.
+    """
+
+    def __init__(self, folder: Path | None = None, *, salt: str = "", enabled: bool = True) -> None:
         self._folder = folder
+        self._salt = salt
+        self._enabled = enabled
         self._known: dict[str, Rubric] = {}
         self._making: dict[str, asyncio.Lock] = {}
 
-    async def get(self, key: str, make: Callable[[], Awaitable[Rubric]]) -> Rubric:
+    async def get(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric:
+        if not self._enabled:
+            return await write()
+        if self._salt:
+            key = content_hash([key, self._salt])
         async with self._making.setdefault(key, asyncio.Lock()):
             if key not in self._known:
-                path = self._folder / f"{key.removeprefix('sha256:')}.json" if self._folder else None
-                kept = _read_rubric(path) if path else None
-                self._known[key] = kept or await make()
-                if path and not kept:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    draft = path.with_suffix(".part")
-                    draft.write_text(self._known[key].to_json(), encoding="utf-8")
-                    draft.replace(path)
+                self._known[key] = await self._read_or_write(key, write)
             return self._known[key]
+
+    async def _read_or_write(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric:
+        if self._folder is None:
+            return await write()
+        path = self._folder / f"{key.removeprefix('sha256:')}.json"
+        kept = _read_rubric(path)
+        if kept is not None:
+            return kept
+        made = await write()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Another process may be writing the same rubric: each has a draft of its own, and the last one stays.
+        draft = path.with_suffix(f".{os.getpid()}.part")
+        draft.write_text(made.to_json(), encoding="utf-8")
+        draft.replace(path)
+        return made
 
 
 def _read_rubric(path: Path) -> Rubric | None:
@@ -254,7 +274,7 @@ def _read_rubric(path: Path) -> Rubric | None:
 
 
 class FrozenRubric(Record):
-    """A rubric that a person has looked at and stands by."""
+    """A rubric that a person has reviewed, for one task and no other."""
 
     version: Literal[1] = 1
     task_id: str
@@ -263,31 +283,47 @@ class FrozenRubric(Record):
     rubric_hash: str
     reviewed_by: str = ""
 
+    @classmethod
+    def of(cls, rubric: Rubric, goal: Goal, task_id: str = "", reviewed_by: str = "") -> "FrozenRubric":
+        return cls(
+            task_id=task_id,
+            instruction=goal.instruction,
+            rubric=rubric,
+            rubric_hash=rubric.content_hash(),
+            reviewed_by=reviewed_by,
+        )
+
+    def check(self, goal: Goal) -> None:
+        """Raises InputError for another task: a foreign rubric would score it without anyone noticing."""
+        if goal.instruction != self.instruction:
+            mine = f"{self.task_id!r} ({_short(self.instruction)})" if self.task_id else _short(self.instruction)
+            raise InputError(
+                f"The frozen rubric was written for the task {mine}, not for {_short(goal.instruction)}.",
+                hint="Judge that task on its own, or write a rubric for it with `webassay rubric`.",
+            )
+
+
+def _short(instruction: str) -> str:
+    line = " ".join(instruction.split())
+    return repr(line if len(line) <= 80 else f"{line[:79]}…")
+
 
 def freeze(rubric: Rubric, goal: Goal, task_id: str, reviewed_by: str = "") -> str:
-    frozen = FrozenRubric(
-        task_id=task_id,
-        instruction=goal.instruction,
-        rubric=rubric,
-        rubric_hash=rubric.content_hash(),
-        reviewed_by=reviewed_by,
-    )
+    frozen = FrozenRubric.of(rubric, goal, task_id, reviewed_by)
     return json.dumps(frozen.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
 
 
-def thaw(text: str | bytes, goal: Goal, source: str) -> Rubric:
-    """Refuses a rubric that was frozen for another task, or edited after it was frozen without being frozen again."""
+def thaw(text: str | bytes, source: str) -> FrozenRubric:
+    """Refuses a rubric that was edited after it was frozen. Whether it fits a task is for `FrozenRubric.check`."""
     try:
         frozen = FrozenRubric.from_json(text)
     except ValidationError as error:
         raise InputError(f"{source} is not a frozen rubric: {error.errors()[0]['msg']}.") from None
-    if frozen.instruction != goal.instruction:
-        raise InputError(f"{source} was written for another task.", hint="Write one with `webassay rubric`.")
     if frozen.rubric.content_hash() != frozen.rubric_hash:
         raise InputError(
-            f"{source} was changed after it was frozen.", hint="Freeze it again, so that verdicts tell them apart."
+            f"{source} was changed after it was frozen.", hint="Freeze it again, so that verdicts can tell them apart."
         )
-    return frozen.rubric
+    return frozen
 
 
 # --- linting --------------------------------------------------------------------------------------------
@@ -329,7 +365,7 @@ _CREDIT = re.compile(
 
 
 def lint(rubric: Rubric, instruction: str) -> tuple[Lint, ...]:
-    """What a reviewer should look at. Heuristics over words: they point, they do not decide."""
+    """What a reviewer should look at. These are heuristics over words: they decide nothing."""
     return tuple(_lints(rubric, instruction))
 
 
@@ -370,7 +406,8 @@ def _overlaps(rubric: Rubric) -> Iterator[Lint]:
 
 
 def alike(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
+    # Quadratic in the length, and the length is the model's choice.
+    return difflib.SequenceMatcher(None, one[:2000].casefold(), other[:2000].casefold()).ratio()
 
 
 def _shared(one: str, other: str) -> float:

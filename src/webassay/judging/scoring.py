@@ -1,4 +1,4 @@
-"""Points: from the actions alone, then with the evidence, and the arithmetic, which is never a model's."""
+"""Points: first from the actions alone, then with the evidence. Models give points; the arithmetic is ours."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ class Score(Record):
     applicable_evidence: str = ""
     post_justification: str = ""
     points: float = 0.0
-    """With the evidence; what counts."""
+    """With the evidence. These count."""
     penalty: bool = False
 
     @property
@@ -38,7 +38,7 @@ class Score(Record):
 
 
 def process_score(scores: Sequence[Score]) -> float:
-    """Share of the points of the criteria that apply; penalties raise the total and earn nothing."""
+    """Points earned out of all points of the criteria that apply. Penalties raise the total and earn nothing."""
     applying = [score for score in scores if score.applies]
     possible = sum(score.criterion.max_points for score in applying)
     return sum(score.points for score in applying) / possible if possible else 0.0
@@ -71,13 +71,13 @@ class _ActionForm(Form):
 
 
 async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
-    """The first of two passes. Raises UnusableReply where no usable scores could be had."""
+    """The first of two passes. Raises UnusableReply if no usable scores come back."""
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("rubric", describe(rubric.items))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("rubric", describe(rubric.items))
         if rubric.critical_point is not None:
-            paper.data("critical point of the task", describe_point(rubric.critical_point))
-        return paper
+            builder.data("critical point of the task", describe_point(rubric.critical_point))
+        return builder
 
     def check(form: _ActionForm) -> str:
         if problem := _in_order([item.criterion_idx for item in form.items], range(len(rubric.items))):
@@ -91,7 +91,7 @@ async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
                 return f"criterion_idx {item.criterion_idx} has a condition: is_condition_met is needed"
         return ""
 
-    form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), sheet, _ActionForm, check)
+    form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), build, _ActionForm, check)
     return tuple(
         Score(
             criterion=criterion,
@@ -125,7 +125,7 @@ class _ConditionsForm(Form):
 async def settle_conditions(
     inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence]
 ) -> tuple[Score, ...]:
-    """Whether each condition held, by the evidence; one call where several may exclude each other."""
+    """Decides from the evidence which conditions held. Asks a model if several may exclude each other."""
     wanted = [index for index, score in enumerate(scores) if score.criterion.condition]
     settled: Mapping[int, tuple[bool, str]] = {index: (_seen(scores[index], evidence, index), "") for index in wanted}
     if wanted and len(wanted) >= inquiry.profile.conditions_from:
@@ -149,15 +149,15 @@ async def _ask_conditions(
 ) -> Mapping[int, tuple[bool, str]] | None:
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("criteria with conditions", describe(criteria, wanted))
-        return paper.data("evidence", describe_evidence(criteria, evidence, wanted))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("criteria with conditions", describe(criteria, wanted))
+        return builder.data("evidence", describe_evidence(criteria, evidence, wanted))
 
     def check(form: _ConditionsForm) -> str:
         return _in_order([item.criterion_idx for item in form.disambiguation], wanted)
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, Question("conditions"), sheet, _ConditionsForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, Question("conditions"), build, _ConditionsForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("conditions", error)
         return None
@@ -177,18 +177,18 @@ class _RealityForm(Form):
 
 
 async def check_reality(inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """A note on each criterion: how the world differs from what the rubric assumed."""
+    """For each criterion, a note on how the world differs from what the rubric assumed."""
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("rubric", describe(criteria))
-        return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("rubric", describe(criteria))
+        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     def check(form: _RealityForm) -> str:
         return _in_order([item.criterion_idx for item in form.reality_checks], range(len(criteria)))
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.score, Question("reality"), sheet, _RealityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.score, Question("reality"), build, _RealityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("reality", error)
         return ("",) * len(criteria)
@@ -212,7 +212,7 @@ class _RescoreForm(Form):
 async def rescore(
     inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence], vote: int
 ) -> tuple[Score, ...]:
-    """Criteria whose condition does not hold are set to 0 and not asked about."""
+    """Criteria whose condition does not hold get 0 and are not asked about."""
     wanted = [index for index, score in enumerate(scores) if score.applies]
     kept = [
         score if score.applies else score.model_copy(update={"points": 0.0, "post_justification": "does not apply"})
@@ -222,10 +222,10 @@ async def rescore(
         return tuple(kept)
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("rubric", describe(criteria, wanted))
-        paper.data("scores from the actions alone, and notes on reality", _baseline(scores, wanted))
-        return paper.data("evidence", describe_evidence(criteria, evidence, wanted))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("rubric", describe(criteria, wanted))
+        builder.data("scores from the actions alone, and notes on reality", _baseline(scores, wanted))
+        return builder.data("evidence", describe_evidence(criteria, evidence, wanted))
 
     def check(form: _RescoreForm) -> str:
         if problem := _in_order([item.criterion_idx for item in form.items], wanted):
@@ -237,7 +237,7 @@ async def rescore(
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.score, Question("rescore", _vote_key(inquiry, vote)), sheet, _RescoreForm, check
+            inquiry.models.score, Question("rescore", _vote_key(inquiry, vote)), build, _RescoreForm, check
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("rescore", error)
@@ -285,12 +285,12 @@ class _SideEffectsForm(Form):
 async def find_side_effects(
     inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence], vote: int
 ) -> tuple[Score, ...]:
-    """Penalties for lasting effects that nobody asked for; they are criteria that earned nothing."""
+    """Penalties for lasting, unrequested effects. They are criteria that earned nothing."""
     criteria = [score.criterion for score in scores]
 
-    def sheet() -> PromptBuilder:
-        paper = inquiry.record_sheet().data("scored rubric", summary(scores))
-        return paper.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+    def build() -> PromptBuilder:
+        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
+        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
 
     def check(form: _SideEffectsForm) -> str:
         if form.requires_penalty != bool(form.penalty_criteria):
@@ -299,7 +299,7 @@ async def find_side_effects(
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), sheet, _SideEffectsForm, check
+            inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), build, _SideEffectsForm, check
         )
     except UnusableReply as error:
         inquiry.ledger.fell_back("side_effects", error)
@@ -336,7 +336,7 @@ def summary(scores: Sequence[Score]) -> str:
 
 
 def median_vote(instances: Sequence[Sequence[Score]]) -> int:
-    """The instance with the median score; of an odd number of instances there is always one."""
+    """The instance with the median score. The number of instances is odd, so there is one."""
     ranked = sorted(range(len(instances)), key=lambda index: (process_score(instances[index]), index))
     return ranked[len(ranked) // 2]
 
@@ -344,7 +344,7 @@ def median_vote(instances: Sequence[Sequence[Score]]) -> int:
 async def score_with_evidence(
     inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence]
 ) -> tuple[tuple[Score, ...], dict[str, Any]]:
-    """Rescoring and side effects, as often as there are votes; the median instance stands, penalties and all."""
+    """Rescores and looks for side effects once per vote. The median instance stands, penalties included."""
 
     async def one(vote: int) -> tuple[Score, ...]:
         made = await rescore(inquiry, scores, evidence, vote)

@@ -1,15 +1,15 @@
-"""The Universal Verifier: the stages in their order, and the verdict that they add up to.
+"""The Universal Verifier: the stages in order, and the verdict they add up to.
 
     rubric -> action-only scores -> relevance -> grouping -> evidence -> conditions -> reality
            -> rescoring and side effects (by votes) -> outcome (by votes) -> diagnosis
 
-Every stage is a typed function of its own module; this one only puts them together. What each stage returned, and
-every raw reply, is kept in `Verdict.replies`.
+Every stage is a typed function in a module of its own; this one only puts them together. `Verdict.replies` keeps what
+each stage returned, and every raw reply.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from webassay.core.errors import Fault, ModelError
@@ -21,11 +21,12 @@ from webassay.judging import diagnosis as diagnosing
 from webassay.judging.case import Case
 from webassay.judging.diagnosis import Diagnosis, Validity
 from webassay.judging.evidence import Evidence, Groups, Relevance, gather, group, relate
-from webassay.judging.facts import ReadPicture, facts
 from webassay.judging.inquiry import PROFILES, Inquiry, Profile, Selector
-from webassay.judging.ledger import Ledger, Models, fingerprint, gather_pair
+from webassay.judging.ledger import Ledger, Models, gather_pair, prompt, prompt_hashes
 from webassay.judging.outcome import Outcome, decide
-from webassay.judging.rubric import Lint, Rubric, RubricCache, lint, rubric_key, write_rubric
+from webassay.judging.record_findings import record_findings
+from webassay.judging.resources import VerifierResources
+from webassay.judging.rubric import Lint, Rubric, lint, rubric_key, write_rubric
 from webassay.judging.scoring import (
     Score,
     action_only_score,
@@ -40,43 +41,40 @@ from webassay.judging.scoring import (
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
+VERSION = "1"
 
-STAGES = (
-    "critical_point",
-    "rubric",
-    "dependency",
-    "action_only",
-    "relevance",
-    "evidence",
-    "conditions",
-    "reality",
-    "rescore",
-    "side_effects",
-    "outcome",
-    "outcome_checked",
-    "cp_violation",
-    "diagnosis",
-    "validity",
-)
-"""Also the names of their prompts."""
+_ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
 
-@dataclass(frozen=True)
-class VerifierResources:
-    """What verifications share: the limit on calls under way, the rubrics, the reader of pictures."""
+def stages(profile: Profile, *, frozen_rubric: bool = False) -> tuple[str, ...]:
+    """The stages that ask a model. Their prompts have the same names."""
+    chosen = {
+        "critical_point": profile.critical_points and not frozen_rubric,
+        "rubric": not frozen_rubric,
+        "dependency": not frozen_rubric,
+        **dict.fromkeys(_ALWAYS, True),
+        "outcome_checked" if profile.checked_outcome else "outcome": True,
+        "cp_violation": profile.critical_points,
+        "diagnosis": profile.diagnose,
+        "validity": profile.validity,
+    }
+    return tuple(stage for stage, used in chosen.items() if used)
 
-    limit: asyncio.Semaphore | None = None
-    shelf: RubricCache = field(default_factory=RubricCache)
-    rubric: Rubric | None = None
-    """A frozen one, used for every trajectory; nothing is generated."""
-    read_picture: ReadPicture | None = None
 
-
-def universal_fingerprint(models: Models | None, profile: Profile, rubric: Rubric | None = None) -> Fingerprint:
+def universal_fingerprint(models: Models | None, profile: Profile, resources: VerifierResources) -> Fingerprint:
     settings: dict[str, Json] = {**profile.model_dump(mode="json")}
-    if rubric is not None:
-        settings["rubric"] = rubric.content_hash()
-    return fingerprint(NAME, models, STAGES, settings)
+    if resources.rubric is not None:
+        settings["rubric"] = resources.rubric.rubric_hash
+    if resources.read_picture is not None and profile.record_findings:
+        settings["read_picture"] = resources.read_picture.name
+    used = stages(profile, frozen_rubric=resources.rubric is not None)
+    return Fingerprint(
+        grader=NAME,
+        version=VERSION,
+        model=models.name if models else "",
+        prompts=prompt_hashes(map(prompt, used)),
+        settings=settings,
+    )
 
 
 async def verify(
@@ -85,23 +83,28 @@ async def verify(
     blobs: Blobs,
     models: Models | None,
     profile: Profile = PROFILES["webassay"],
-    desk: VerifierResources | None = None,
+    resources: VerifierResources | None = None,
 ) -> Verdict:
-    """No model is an abstention, a model that breaks is a fault; only a spent budget and blobs that are gone raise."""
-    desk = desk or VerifierResources()
+    """Abstains without a model; a model that breaks makes it a fault. A spent budget, a blob that is gone and a frozen
+    rubric of another task raise."""
+    resources = resources or VerifierResources()
+    if resources.rubric is not None:
+        resources.rubric.check(goal)
     case = Case.of(
         goal, trajectory, blobs, text=profile.page_text, merge=profile.merge_frames, max_side=profile.max_side
     )
-    known = await asyncio.to_thread(facts, goal, trajectory, blobs, desk.read_picture) if profile.facts else ()
-    draft = _Draft(case, profile, universal_fingerprint(models, profile, desk.rubric), known)
+    known: tuple[Finding, ...] = ()
+    if profile.record_findings:
+        known = await asyncio.to_thread(record_findings, goal, trajectory, blobs, resources.read_picture)
+    draft = _Draft(case, profile, universal_fingerprint(models, profile, resources), known)
     if (rule := short_circuit(case, profile)) is not None:
         return draft.by_rule(rule)
     if models is None:
         return draft.undecided("no_model", "No model was given.")
-    ledger = Ledger(limit=desk.limit, attempts=profile.attempts)
+    ledger = Ledger(limit=resources.limit, attempts=profile.attempts)
     inquiry = Inquiry(case, models, profile, ledger, known)
     try:
-        findings = await _run(inquiry, desk)
+        findings = await _run(inquiry, resources)
     except UnusableReply as error:
         return draft.undecided("unusable_reply", error.message, ledger)
     except ModelError as error:
@@ -111,7 +114,7 @@ async def verify(
 
 @dataclass
 class Findings:
-    """What the stages found, in their order."""
+    """What the stages found, in order."""
 
     rubric: Rubric
     relevance: Relevance
@@ -124,9 +127,12 @@ class Findings:
     validity: Validity | None = None
 
 
-async def _run(inquiry: Inquiry, desk: VerifierResources) -> Findings:
+async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     profile = inquiry.profile
-    rubric = desk.rubric or await desk.shelf.get(rubric_key(inquiry), lambda: write_rubric(inquiry))
+    if resources.rubric is not None:
+        rubric = resources.rubric.rubric
+    else:
+        rubric = await resources.rubrics.get(rubric_key(inquiry), lambda: write_rubric(inquiry))
     scored, related = score_actions(inquiry, rubric), relate(inquiry, rubric)
     first, relevance = await gather_pair(scored, related)
     groups = group(
@@ -138,7 +144,7 @@ async def _run(inquiry: Inquiry, desk: VerifierResources) -> Findings:
     )
     noted = [score.model_copy(update={"reality_notes": note}) for score, note in zip(settled, notes, strict=True)]
     scores, instances = await score_with_evidence(inquiry, noted, evidence)
-    scores = with_known_side_effects(scores, inquiry.facts)
+    scores = with_known_side_effects(scores, inquiry.record_findings)
     outcome = await decide(inquiry, scores, evidence, rubric.critical_point)
     found = Findings(rubric, relevance, groups, evidence, scores, instances, outcome)
     found.diagnosis, found.validity = await gather_pair(
@@ -153,11 +159,11 @@ async def _nothing() -> None:
 
 
 def with_known_side_effects(scores: Sequence[Score], known: Sequence[Finding]) -> tuple[Score, ...]:
-    """A change that the rows show and nobody asked for costs points, whatever the model thought of it."""
-    unasked = [fact for fact in known if fact.code == "unasked_change"]
+    """An unrequested change in the rows costs points, whatever the model made of it."""
+    unasked = [finding for finding in known if finding.code == "unasked_change"]
     if not unasked or any(score.penalty for score in scores):
         return tuple(scores)
-    said = " ".join(fact.message for fact in unasked)
+    said = " ".join(finding.message for finding in unasked)
     return (*scores, penalty("Unrequested change, shown by the record", said, 2.0, said))
 
 
@@ -166,7 +172,7 @@ def with_known_side_effects(scores: Sequence[Score], known: Sequence[Finding]) -
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A task looked at before anybody has tried it."""
+    """A task, reviewed before anyone has tried it."""
 
     rubric: Rubric
     lints: tuple[Lint, ...]
@@ -175,9 +181,9 @@ class Review:
 
 
 async def review_task(goal: Goal, models: Models, profile: Profile = PROFILES["webassay"]) -> Review:
-    """Writes and lints a rubric, for a person to correct and freeze. Raises UnusableReply where there is none."""
-    nobody = Trajectory(id="", goal=goal, agent=AgentInfo(name=""), ending=Ending(kind="imported"))
-    inquiry = Inquiry(Case.of(goal, nobody, MemoryBlobs()), models, profile, Ledger(attempts=profile.attempts))
+    """Writes and lints a rubric, for a person to correct and freeze. Raises UnusableReply if there is none."""
+    untried = Trajectory(id="", goal=goal, agent=AgentInfo(name=""), ending=Ending(kind="imported"))
+    inquiry = Inquiry(Case.of(goal, untried, MemoryBlobs()), models, profile, Ledger(attempts=profile.attempts))
     rubric, validity = await gather_pair(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
     return Review(rubric, lint(rubric, goal.instruction), validity, tuple(inquiry.ledger.degraded))
 
@@ -189,7 +195,7 @@ _UNFINISHED = frozenset(("step_limit", "time_limit", "agent_crashed"))
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Decides a case before any model is asked."""
+    """Decides a case before a model is asked."""
 
     name: str
     status: Status
@@ -246,8 +252,17 @@ class _Draft:
     stamp: Fingerprint
     known: tuple[Finding, ...]
 
-    def _verdict(self, status: Status, findings: Sequence[Finding], ledger: Ledger | None, **rest: Any) -> Verdict:
-        replies: dict[str, Json] = dict(rest.pop("replies", {}))
+    def _verdict(
+        self,
+        status: Status,
+        findings: Sequence[Finding],
+        aspects: dict[str, Aspect],
+        *,
+        ledger: Ledger | None = None,
+        fault: Fault | None = None,
+        intermediates: dict[str, Json] | None = None,
+    ) -> Verdict:
+        replies = dict(intermediates or {})
         if ledger is not None:
             replies["calls"] = dict(sorted(ledger.calls.items()))
             replies["degraded"] = list(ledger.degraded)
@@ -256,11 +271,12 @@ class _Draft:
             trajectory_id=self.case.trajectory.id,
             task_id=self.case.trajectory.task_id,
             status=status,
+            aspects=aspects,
             findings=(*findings, *self.known),
             fingerprint=self.stamp,
             replies=replies,
             cost_usd=ledger.usage.cost_usd if ledger else 0.0,
-            **rest,
+            fault=fault,
         )
 
     def by_rule(self, rule: Rule) -> Verdict:
@@ -270,15 +286,15 @@ class _Draft:
         if rule.status == "fail":
             aspects["process_score"] = Aspect(value=0.0, note=rule.name)
             aspects["process_success"] = Aspect(value=False, note=rule.name)
-        return self._verdict(rule.status, [finding], None, aspects=aspects, fault=fault)
+        return self._verdict(rule.status, [finding], aspects, fault=fault)
 
     def undecided(self, code: str, why: str, ledger: Ledger | None = None) -> Verdict:
         finding = Finding(check=NAME, status="abstain", message=why, code=code)
-        return self._verdict("abstain", [finding], ledger, aspects={"outcome": Aspect(value=None, note=code)})
+        return self._verdict("abstain", [finding], {"outcome": Aspect(value=None, note=code)}, ledger=ledger)
 
     def faulted(self, error: ModelError, ledger: Ledger) -> Verdict:
         finding = Finding(check=NAME, status="fault", message=error.message, code="model_error")
-        return self._verdict("fault", [finding], ledger, fault=Fault.of(error))
+        return self._verdict("fault", [finding], {}, ledger=ledger, fault=Fault.of(error))
 
     def finished(self, found: Findings, ledger: Ledger) -> Verdict:
         score = process_score(found.scores)
@@ -287,14 +303,14 @@ class _Draft:
         return self._verdict(
             status,
             [*_criterion_findings(found, self.case), *_outcome_findings(found), *_failure_findings(found)],
-            ledger,
-            aspects=_aspects(found, ledger),
-            replies=_intermediates(found),
+            _aspects(found, ledger),
+            ledger=ledger,
+            intermediates=_intermediates(found),
         )
 
 
 def final_of(outcome: Outcome, score: float, selector: Selector) -> bool | None:
-    """An outcome with a crossed critical point is no success, whatever else is right."""
+    """Crossing a critical point without permission is never a success."""
     reached = outcome.success
     if reached and outcome.cp_violation:
         reached = False

@@ -1,18 +1,18 @@
-"""Facts before opinions: what the record itself says against an answer, without any model.
+"""What the record itself says against an answer, without a model.
 
-Three things can be established from a trajectory that has page texts, a network log or a row diff:
+A trajectory with page texts, a network log or a row diff can show three things:
 
-- a value that the answer claims to have read, but that stood on no page the agent saw (`unseen_value`);
-- a change that the answer claims to have made, but that neither rows nor requests show (`claimed_change_absent`);
-- a change that was made, but that nobody asked for (`unasked_change`).
+- the answer gives a value that was on no page the agent saw (`unseen_value`);
+- the answer claims a change that neither rows nor requests show (`claimed_change_absent`);
+- something was changed that the task did not ask for (`unasked_change`).
 
-A finding with the status `fail` is certain and outranks every opinion. Where the record has gaps (a page without
-text, several actions between two looks, text read off a picture) the same finding is an `abstain`: a suspicion, for
+A finding with the status `fail` is certain and outranks every opinion. If the record has gaps (a page without text,
+several actions between two observations, text read off a picture), the same finding is an `abstain`: a suspicion, for
 the judge to weigh.
 
-Only values that were read are held to the pages; whatever was computed is not. The answer's schema may say which is
-which (`"x-origin": "read"` or `"computed"` beside a field). Where it says nothing, the words of the task decide: a
-number in the answer to "how many" or "in total" was computed.
+Only values that were read must have been on a page; computed ones need not. The answer's schema can say which is which
+(`"x-origin": "read"` or `"computed"` in a field). If it does not, the words of the task decide: a number in the answer
+to "how many" or "in total" was computed.
 """
 
 import re
@@ -41,10 +41,10 @@ _MAX_TEXT = 2_000_000
 _WINDOW_SLACK = 4
 
 
-def facts(
+def record_findings(
     goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None = None
 ) -> tuple[Finding, ...]:
-    """Everything that speaks against the answer. `read_picture` is OCR for pages without text, where there is one."""
+    """Everything in the record that speaks against the answer. `read_picture` is OCR, for pages without text."""
     pages = Pages.of(goal, trajectory, blobs, read_picture)
     return (*_unseen_values(goal, trajectory, pages), *_changes(goal, trajectory, blobs))
 
@@ -54,6 +54,8 @@ def facts(
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d])|\d+(?:\.\d+)?")
 _MONEY = re.compile(r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\d[\d,]*(?:\.\d+)?\s?[$€£¥]|\b\d[\d,]*\.\d{2}\b")
+_LONG_NUMBER = re.compile(r"([\d,.]{60})[\d,.]+")
+"""No amount is that long, and looking for amounts in a run of digits takes quadratic time."""
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DATE = re.compile(
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}"
@@ -65,11 +67,11 @@ _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 @dataclass
 class Pages:
-    """The words, numbers and dates of everything that the agent could read."""
+    """The words, numbers and dates of everything the agent could read."""
 
     texts: list[str] = field(default_factory=list)
     complete: bool = True
-    """Every page has its text, and no page went by unrecorded."""
+    """Every page was recorded, with its text."""
 
     @classmethod
     def of(cls, goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None) -> "Pages":
@@ -80,7 +82,7 @@ class Pages:
         known: set[str] = set()
         for page in seen:
             pages._add(page, blobs, read_picture, known)
-        # Between two actions of one step a page can come and go that nobody recorded.
+        # Between two actions of one step, a page can come and go unrecorded.
         pages.complete = pages.complete and bool(seen) and all(len(step.actions) <= 1 for step in trajectory.steps)
         return pages
 
@@ -99,7 +101,7 @@ class Pages:
 
     @cached_property
     def words(self) -> str:
-        """All words in order, each between two spaces; pages are kept apart by a mark that is no word."""
+        """All words in order, each between two spaces. A mark that is no word separates the pages."""
         return " \n ".join(f" {' '.join(_words(text))} " for text in self.texts)
 
     @cached_property
@@ -112,7 +114,7 @@ class Pages:
 
     @cached_property
     def amounts(self) -> frozenset[Decimal]:
-        """Numbers that are written as money: with a sign, or with two decimals."""
+        """Numbers written as money: with a currency sign, or with two decimals."""
         return frozenset(number for text in self.texts for number in amounts_in(text))
 
     @cached_property
@@ -126,7 +128,7 @@ class Pages:
         return f" {' '.join(wanted)} " in self.words or self._hold_nearby(wanted)
 
     def _hold_nearby(self, wanted: Sequence[str]) -> bool:
-        """The same words close together in another order: `Lopez, Emma` for `Emma Lopez`."""
+        """The same words close together, in any order: `Lopez, Emma` for `Emma Lopez`."""
         if len(wanted) < 2 or not all(f" {word} " in self.words for word in wanted):
             return False
         need = Counter(wanted)
@@ -165,7 +167,7 @@ def numbers_in(text: str) -> Iterator[Decimal]:
 
 
 def amounts_in(text: str) -> Iterator[Decimal]:
-    for found in _MONEY.findall(text):
+    for found in _MONEY.findall(_LONG_NUMBER.sub(r"\1", text)):
         yield from numbers_in(found)
 
 
@@ -208,7 +210,7 @@ class Claim:
 
 
 def claims(goal: Goal, response: Response) -> Iterator[Claim]:
-    """The values of the results, each with where it stands and whether it was read or computed."""
+    """The values in the results: where each stands, and whether it was read or computed."""
     schema = _properties(goal.protocol.answer_schema)
     marks = schema.get("results") or schema.get("retrieved_data") or {}
     yield from _claims(goal, response.results, marks if isinstance(marks, dict) else {}, "results")
@@ -236,7 +238,7 @@ def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _guess(goal: Goal, value: Json, where: str) -> Origin:
-    """Texts are read. Numbers are computed where the task asks for a calculation, or the field's name says so."""
+    """Texts are read. Numbers are computed if the task asks for a calculation, or the field's name says so."""
     text = str(value).strip()
     if text.startswith(("http://", "https://", "/")):
         return "computed"  # an address may be put together from a link that no text shows
@@ -274,7 +276,7 @@ def _unseen(where: str, value: Json, status: Status, trajectory: Trajectory) -> 
 
 
 def stood(value: Json, pages: Pages) -> bool:
-    """Whether a value can be found on the pages, in whichever way it is written."""
+    """Whether the value was on a page, however it is written."""
     if isinstance(value, int | float):
         return _number_of(str(value)) in pages.numbers
     text = str(value)
@@ -301,7 +303,7 @@ def _number_of(text: str) -> Decimal:
 
 
 def _unseen_in_prose(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
-    """In free text only amounts of money and dates can be told from the rest, and only as a suspicion."""
+    """In free text, only amounts of money and dates can be recognised, and only as a suspicion."""
     if _COMPUTES.search(goal.instruction) or not any(step.seen.text or step.seen.tree for step in trajectory.steps):
         return
     for amount in dict.fromkeys(_MONEY_IN_PROSE.findall(trajectory.answer)):
@@ -330,7 +332,7 @@ _CHANGE_VERBS = _set(
 )
 _CLAUSE = re.compile(r"[.!?;:,\n]|\b(?:and|then|also|or|afterwards|finally|next|now)\b")
 _ORDER = re.compile(rf"{_CLAUSE.pattern}|\b(?:please|to)\b")
-"""Outside of a question "I want you to buy it" is an order too."""
+"""Outside a question, "I want you to buy it" is an order, too."""
 _QUESTION = re.compile(
     r"^\W*(what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|can|could|list|find|show"
     r"|tell|give me|get|count|look|check|compare|identify|name|report|open|go|navigate|display|retrieve|compute"
@@ -350,7 +352,7 @@ _OBJECT = re.compile(r"\W*[a-z-]+\s+(it|them|this|that|these|those|the|a|an|my|o
 
 
 def asks_for_change(instruction: str) -> bool:
-    """Whether some clause of the task begins with a verb that changes something."""
+    """Whether a clause of the task begins with a verb that changes something."""
     for sentence in re.split(r"(?<=[.!?])\s+|\n", instruction):
         question = bool(_QUESTION.match(sentence))
         clauses = (_CLAUSE if question else _ORDER).split(sentence.lower())
@@ -360,7 +362,7 @@ def asks_for_change(instruction: str) -> bool:
 
 
 def _orders(clause: str, number: int, question: bool) -> bool:
-    """Inside a question only a clause with an object of its own is an order: "which is cheapest? … then add it"."""
+    """Inside a question, only a clause with its own object is an order: "which is cheapest? … then add it"."""
     first = re.match(r"\W*([a-z-]+)", clause)
     leaves = re.match(r"\W*leave (a|an|the|my) (\w+ )?(review|comment|reply|message|rating|note|feedback)", clause)
     if first is None or (first[1].replace("-", "") not in _CHANGE_VERBS and not leaves):
@@ -401,7 +403,7 @@ def _unasked_changes(
             yield _unasked(site, change, why, "fail")
         return
     fitting = [change for _, change in changed if _fits(goal.instruction, change)]
-    # Where nothing that changed is called what the task calls it, the site may just use other words.
+    # If no changed row is named as in the task, the site may just use other words.
     status: Status = "fail" if fitting else "abstain"
     for site, change in changed:
         if change not in fitting and not any(_belongs(change, to) for to in fitting):
@@ -435,7 +437,7 @@ def _table_of(*rows: tuple[str, str]) -> Mapping[str, frozenset[str]]:
 
 
 _DOES = _table_of(
-    # What an order may touch, beyond what it names.
+    # What an instruction may touch, beyond what it names.
     ("buy purchase order checkout pay reorder ship deliver place", "order cart payment shipment invoice address quote"),
     ("review rate", "review rating vote"),
     ("subscribe unsubscribe register sign", "newsletter subscription subscriber customer account user"),
@@ -447,7 +449,7 @@ _DOES = _table_of(
     ("merge", "merge request note commit event"),
 )
 _MEANS = _table_of(
-    # What a thing may be called by a site.
+    # What a site may call a thing.
     ("cart basket bag", "cart quote"),
     ("wish wishlist favorite favourite", "wish wishlist favorite"),
     ("star rating feedback opinion", "review rating"),
@@ -461,7 +463,7 @@ _MEANS = _table_of(
 
 
 def _fits(instruction: str, change: RowChange) -> bool:
-    """Whether the task has anything to do with this kind of row, or names what stands in it."""
+    """Whether the task is about this kind of row, or names what is in it."""
     said = {_stem(word) for word in _words(instruction)}
     touched = set(said)
     for word in said:
@@ -479,13 +481,13 @@ def _fits(instruction: str, change: RowChange) -> bool:
 
 
 def _kinds(table: str) -> set[str]:
-    """The words of a table's name that say what it holds."""
+    """The words in a table's name that say what it holds."""
     words = {_stem(word) for word in re.split(r"[_\W]+", table.lower()) if word}
     return words - {_stem(word) for word in _GENERIC} or words
 
 
 def _belongs(change: RowChange, to: RowChange) -> bool:
-    """A row that points to another (`order_id`) came with it."""
+    """A row that points to another one (`order_id`) came with it."""
     row = change.after or change.before or {}
     keys = set(map(str, to.key.values()))
     return any(
@@ -502,7 +504,7 @@ def _stem(word: str) -> str:
 
 
 def _writes(trajectory: Trajectory, blobs: Blobs) -> list[Exchange] | None:
-    """Requests that may have changed something and were answered; None where there is no log of ours."""
+    """Answered requests that may have changed something; None if there is no network log of ours."""
     if trajectory.network is None or trajectory.network.format != "exchanges":
         return None
     found = []

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.judging_samples import OUTSIDE, png
-from webassay.core.errors import InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import (
@@ -22,8 +21,8 @@ from webassay.core.trajectory import (
     Step,
     Trajectory,
 )
-from webassay.judging.facts import asks_for_change, facts
-from webassay.judging.ocr import picture_reader
+from webassay.judging import ocr
+from webassay.judging.record_findings import asks_for_change, record_findings
 
 TREE = """[1] RootWebArea 'Juniper Road: kettles'
   [2] link 'Copper Gooseneck Kettle, 1.2 l', clickable
@@ -71,7 +70,7 @@ def run(
 
 def found(instruction, answer, **named):
     made, blobs = run(instruction, answer, **named)
-    return [(fact.code, fact.status) for fact in facts(made.goal, made, blobs)]
+    return [(fact.code, fact.status) for fact in record_findings(made.goal, made, blobs)]
 
 
 def retrieved(*results):
@@ -134,7 +133,7 @@ def test_a_value_that_stood_nowhere_is_flagged(value):
 
 def test_each_lie_is_told_by_its_place():
     made, blobs = run("Which ones?", retrieved("Copper Gooseneck Kettle", "Tin Kettle", "Brass Pot"))
-    told = facts(made.goal, made, blobs)
+    told = record_findings(made.goal, made, blobs)
     assert [fact.actual for fact in told] == ["Tin Kettle", "Brass Pot"]
     assert "results[1]" in told[0].message and told[0].steps == (0,)
 
@@ -174,7 +173,7 @@ def test_the_schema_can_say_what_was_read():
     )
     answer = retrieved({"price": 5.55, "rest": "made up", "size": "large"})
     made, blobs = run("What is the sum?", answer, protocol=marked)
-    assert [fact.actual for fact in facts(made.goal, made, blobs)] == [5.55]
+    assert [fact.actual for fact in record_findings(made.goal, made, blobs)] == [5.55]
 
 
 def test_where_the_record_has_gaps_it_is_a_suspicion():
@@ -187,14 +186,18 @@ def test_where_the_record_has_gaps_it_is_a_suspicion():
 
 def test_pictures_can_be_read_where_there_is_no_text():
     made, blobs = run("Which?", retrieved("Tin Kettle", "Iron Pan"), trees=(None, None))
-    told = facts(made.goal, made, blobs, lambda picture: "Tin Kettle $5" if picture == png(0) else "")
+    told = record_findings(made.goal, made, blobs, lambda picture: "Tin Kettle $5" if picture == png(0) else "")
     assert [(fact.actual, fact.status) for fact in told] == [("Iron Pan", "abstain")]
 
 
 def test_a_reader_of_pictures_is_an_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="rapidocr"):
-        picture_reader()
+    assert ocr.reader() is None
+
+
+def test_a_trajectory_lacks_text_if_one_page_is_only_a_picture():
+    assert ocr.lacks_text(run("Which?", "", trees=(TREE, None))[0])
+    assert not ocr.lacks_text(run("Which?", "", trees=(TREE, TREE))[0])
 
 
 @pytest.mark.slow
@@ -204,7 +207,9 @@ def test_a_real_screenshot_can_be_read():
     picture = OUTSIDE / "fara-example" / "screenshot_3.png"
     if not picture.is_file():
         pytest.skip("the outside example is not here")
-    text = picture_reader()(picture.read_bytes())
+    read = ocr.reader()
+    assert read is not None and read.name.startswith("rapidocr ")
+    text = read(picture.read_bytes())
     assert "Massacre Falls" in text and "Trailhead" in text
 
 
@@ -301,7 +306,7 @@ def test_a_row_that_belongs_to_one_that_was_asked_for_came_with_it():
     other = RowChange(table="ban", key={"id": 6}, after={"id": 6, "user_id": 77})
     rows = RowsResult(site="forum", changes=(post, told, other))
     made, blobs = run("Post a submission titled 'Hello'.", MUTATED, rows=rows)
-    (fact,) = facts(made.goal, made, blobs)
+    (fact,) = record_findings(made.goal, made, blobs)
     assert "ban" in fact.message
 
 

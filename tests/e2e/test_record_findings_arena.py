@@ -1,4 +1,4 @@
-"""Facts alone, on episodes really played: how many lies are caught, and how often an honest run is accused."""
+"""Findings from the record, on played episodes: how many lies they catch, how often they accuse an honest run."""
 
 import random
 import subprocess
@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.e2e.lies import stories
-from webassay.judging.facts import facts
+from webassay.judging.record_findings import record_findings
 from webassay.store import Store
 
 
@@ -26,8 +26,8 @@ def test_lies_over_arena_episodes_are_caught_and_honest_runs_are_left_alone(tmp_
         assert len({run.template for run, _ in runs}) >= 12
         counts: Counter[tuple[str, bool, bool]] = Counter()
         for told in stories(runs, random.Random(7)):
-            found = facts(told.trajectory.goal, told.trajectory, blobs)
-            counts[told.kind, told.honest, any(fact.status == "fail" for fact in found)] += 1
+            found = record_findings(told.trajectory.goal, told.trajectory, blobs)
+            counts[told.kind, told.honest, any(finding.status == "fail" for finding in found)] += 1
     caught, lies = _share(counts, honest=False)
     accused, honest = _share(counts, honest=True)
     assert {kind for kind, is_honest, _ in counts if not is_honest} == {

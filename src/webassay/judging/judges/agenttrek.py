@@ -1,0 +1,45 @@
+"""AgentTrek's judge: every thought and action, and the last page."""
+
+from dataclasses import dataclass
+
+from webassay.judging import parsers
+from webassay.judging.case import Case, PromptBuilder
+from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, last_picture
+from webassay.judging.ledger import Ledger, Models, Question, prompt
+from webassay.judging.parsers import Parsing
+
+_PROMPT = prompt("agenttrek")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTrekOptions(PictureOptions):
+    parsing: Parsing = "robust"
+    """How the reply is read; as-published repeats the mistakes of the authors' script."""
+
+
+async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekOptions) -> Opinion:
+    def build() -> PromptBuilder:
+        steps = []
+        for number, step in enumerate(case.trajectory.steps, 1):
+            acted = "; ".join(action.text for action in step.actions) or step.action_text
+            if acted or step.thought:
+                steps.append(f"Thought {number}: {step.thought}\nAction {number}: {acted}")
+        builder = PromptBuilder().data("goal", case.goal.instruction)
+        builder.data("trajectory", "\n\n".join(steps) or "(empty)")
+        picture = last_picture(case)
+        return builder.note("The last page:").picture(picture) if picture else builder
+
+    reply = await ledger.text(models.outcome, Question("agenttrek", prompt=_PROMPT), build)
+    return Opinion(parsers.status(reply, options.parsing))
+
+
+AGENTTREK = ModelJudge(
+    name="agenttrek",
+    summary="AgentTrek: every thought and action, and the last page.",
+    version="1",
+    options=AgentTrekOptions,
+    as_published=AgentTrekOptions(parsing="as-published", temperature=0.0, seed=42),
+    sample_reply="Thoughts: x\nStatus: failure",
+    opine=_opine,
+    prompts=(_PROMPT,),
+)

@@ -1,0 +1,61 @@
+"""Autonomous Evaluation and Refinement: the actions, the answer and the last page, as a picture or described."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from webassay.judging import parsers
+from webassay.judging.case import Case, PromptBuilder
+from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, action_list, last_picture
+from webassay.judging.ledger import Ledger, Models, Question, prompt
+from webassay.judging.parsers import Parsing
+
+_PROMPT = prompt("autonomous")
+_CAPTION = prompt("caption")
+
+
+@dataclass(frozen=True, slots=True)
+class AutonomousOptions(PictureOptions):
+    parsing: Parsing = "robust"
+    """How the reply is read; as-published repeats the mistakes of the authors' script."""
+
+
+async def _opine(case: Case, ledger: Ledger, models: Models, options: AutonomousOptions, *, caption: bool) -> Opinion:
+    picture = last_picture(case)
+    if picture is None:
+        return Opinion(None, why_not="There is no screenshot of the last page.")
+    described = ""
+    if caption:
+        described = await ledger.text(
+            models.relevance,
+            Question("caption", prompt=_CAPTION),
+            lambda: PromptBuilder().note("The last page:").picture(picture),
+        )
+
+    def build() -> PromptBuilder:
+        builder = PromptBuilder().data("intent", case.goal.instruction).data("actions", action_list(case))
+        builder.data("response of the agent", case.answer)
+        if caption:
+            return builder.data("the last page, described", described)
+        return builder.note("The last page:").picture(picture)
+
+    reply = await ledger.text(models.outcome, Question("autonomous", prompt=_PROMPT), build)
+    return Opinion(parsers.status(reply, options.parsing), details={"caption": described} if caption else {})
+
+
+def _judge(name: str, summary: str, *, caption: bool) -> ModelJudge[AutonomousOptions]:
+    return ModelJudge(
+        name=name,
+        summary=summary,
+        version="1",
+        options=AutonomousOptions,
+        as_published=AutonomousOptions(parsing="as-published", temperature=0.0, seed=42),
+        sample_reply="Thoughts: x\nStatus: failure",
+        opine=partial(_opine, caption=caption),
+        prompts=(_PROMPT, _CAPTION) if caption else (_PROMPT,),
+    )
+
+
+VISION = _judge(
+    "autonomous-vision", "Autonomous Evaluation: the actions and the last page, as a picture.", caption=False
+)
+CAPTION = _judge("autonomous-caption", "Autonomous Evaluation: the actions and the last page, described.", caption=True)

@@ -1,0 +1,225 @@
+"""What a judge is. To add one, put a `ModelJudge` into a module of this package, or name it as an entry point.
+
+`ModelJudge` is for judges that ask a model a few questions in their own words and read the reply: all but one of the
+built-in judges. A judge that works differently derives from `Judge` and says how it prepares itself.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from webassay.core.errors import BudgetError, Fault, GradingError, InputError, ModelError, WebassayError, boundary
+from webassay.core.interaction import Goal
+from webassay.core.record import Json
+from webassay.core.trajectory import Blobs, Trajectory
+from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
+from webassay.judging.case import Case
+from webassay.judging.ledger import Ledger, Models, Prompt, prompt_hashes
+from webassay.judging.plan import TOKENS_OF_REPLY, Plan, RehearsalModel
+from webassay.llm.client import Image, Settings
+
+if TYPE_CHECKING:
+    # Most judges know nothing of rubrics; importing this would tie their versions to the source of `rubric.py`.
+    from webassay.judging.resources import VerifierResources
+
+Item = tuple[Trajectory, Blobs]
+JudgeFunction = Callable[[Goal, Trajectory, Blobs], Awaitable[Verdict]]
+
+O = TypeVar("O")  # noqa: E741
+
+
+def accept_any(goal: Goal) -> None:
+    """For judges that can judge every task."""
+
+
+def never_stored(trajectory_id: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedJudge:
+    """A judge with its models and settings. The fingerprint is known before anything is asked."""
+
+    name: str
+    fingerprint: Fingerprint
+    judge: JudgeFunction
+    check: Callable[[Goal], None] = accept_any
+    """Raises InputError for a task that this judge must not judge (a frozen rubric is for one task only)."""
+
+    async def verdict(self, trajectory: Trajectory, blobs: Blobs) -> Verdict:
+        """As `judge`, but if judging breaks, that is a fault of this trajectory. Only a spent budget and a task that
+        must not be judged raise."""
+        self.check(trajectory.goal)
+        try:
+            with boundary(GradingError, f"judging {trajectory.id}"):
+                return await self.judge(trajectory.goal, trajectory, blobs)
+        except BudgetError:
+            raise
+        except WebassayError as error:
+            fault = Fault.of(error)
+        return Verdict(
+            trajectory_id=trajectory.id,
+            task_id=trajectory.task_id,
+            status="fault",
+            findings=(Finding(check=self.name, status="fault", message=fault.message, code=fault.boundary),),
+            fingerprint=self.fingerprint,
+            fault=fault,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge(ABC, Generic[O]):
+    name: str
+    summary: str
+    """One line, for help and the reference."""
+    version: str
+    """Part of the fingerprint. Raise it whenever a change can move a verdict; a test reminds you."""
+    options: type[O]
+    """A frozen dataclass with defaults. Its fields are what users set in `name[key=value]`."""
+    as_published: O | None = None
+    """The options with which the authors' own scripts ask and read, if there are such scripts."""
+    needs_model: bool = True
+    """False: without a model it still decides what rules can decide, and abstains from the rest."""
+    sample_reply: str = ""
+    """A reply that this judge can read, for rehearsals. If it asks several kinds of questions, one that fits all."""
+
+    @abstractmethod
+    def prepare(self, models: Models | None, options: O, resources: "VerifierResources") -> PreparedJudge: ...
+
+    async def plan(
+        self,
+        items: Iterable[Item],
+        options: O,
+        *,
+        stored: Callable[[str], bool] = never_stored,
+        resources: "VerifierResources",
+    ) -> Plan:
+        """What judging would cost. Plays it through with a stand-in for the model that gives `sample_reply`."""
+        model = RehearsalModel(self.sample_reply)
+        judge = self.prepare(Models.one(model), options, resources)
+        counted = decided = skipped = 0
+        for trajectory, blobs in items:
+            counted += 1
+            if stored(trajectory.id):
+                skipped += 1
+                continue
+            before = model.calls
+            await judge.verdict(trajectory, blobs)
+            decided += model.calls == before
+        tokens_out = model.calls * TOKENS_OF_REPLY
+        return Plan(counted, decided, skipped, 0, model.calls, model.calls, model.input_tokens, tokens_out)
+
+    def check_models(self, models: Models | None) -> None:
+        if models is None and self.needs_model:
+            raise InputError(f"The judge {self.name!r} needs a model.", hint="Name one with --model.")
+
+
+# --- judges that ask a model and read its reply ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    temperature: float | None = None
+    """none: the provider's default. Reasoning models refuse any other value."""
+    seed: int | None = None
+    """none: the provider's default."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions(ModelOptions):
+    max_side: int = 0
+    """Scale screenshots down to this many pixels on the longer side; 0 shows them as recorded."""
+
+
+@dataclass
+class Opinion:
+    """What a judge makes of a case, before it becomes a verdict."""
+
+    success: bool | None
+    """None: no verdict could be read."""
+    aspects: dict[str, Aspect] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    details: dict[str, Json] = field(default_factory=dict)
+    """Kept in `Verdict.replies`."""
+    why_not: str = ""
+    """Why there is no verdict."""
+
+
+M = TypeVar("M", bound=ModelOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelJudge(Judge[M]):
+    opine: Callable[[Case, Ledger, Models, M], Awaitable[Opinion]]
+    """Asks through the ledger, reads the replies."""
+    prompts: tuple[Prompt, ...]
+    """All that it uses; their hashes are part of the fingerprint."""
+
+    def prepare(self, models: Models | None, options: M, resources: "VerifierResources") -> PreparedJudge:
+        self.check_models(models)
+        assert models is not None
+        asked = models.with_settings(Settings(temperature=options.temperature, seed=options.seed))
+        stamp = Fingerprint(
+            grader=self.name,
+            version=self.version,
+            model=models.name,
+            prompts=prompt_hashes(self.prompts),
+            settings=asdict(options),
+        )
+
+        async def judge(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Verdict:
+            ledger = Ledger(limit=resources.limit)
+            if trajectory.ending.fault is not None and trajectory.ending.kind == "fault":
+                return _verdict(trajectory, stamp, ledger, Opinion(None), trajectory.ending.fault)
+            max_side = options.max_side if isinstance(options, PictureOptions) else 0
+            case = Case.of(goal, trajectory, blobs, max_side=max_side)
+            try:
+                opinion = await self.opine(case, ledger, asked, options)
+            except ModelError as error:
+                return _verdict(trajectory, stamp, ledger, Opinion(None), Fault.of(error))
+            return _verdict(trajectory, stamp, ledger, opinion, None)
+
+        return PreparedJudge(self.name, stamp, judge)
+
+
+def _verdict(
+    trajectory: Trajectory, stamp: Fingerprint, ledger: Ledger, opinion: Opinion, fault: Fault | None
+) -> Verdict:
+    status: Status = "abstain" if opinion.success is None else "pass" if opinion.success else "fail"
+    findings = list(opinion.findings)
+    if fault is not None:
+        status = "fault"
+        findings.append(Finding(check=stamp.grader, status="fault", message=fault.message, code="fault"))
+    elif opinion.success is None:
+        reason = opinion.why_not or "The reply holds no verdict."
+        findings.append(Finding(check=stamp.grader, status="abstain", message=reason, code="no_verdict"))
+    return Verdict(
+        trajectory_id=trajectory.id,
+        task_id=trajectory.task_id,
+        status=status,
+        aspects={"outcome": Aspect(value=opinion.success), **opinion.aspects},
+        findings=tuple(findings),
+        fingerprint=stamp,
+        replies={"calls": dict(sorted(ledger.calls.items())), **opinion.details},
+        cost_usd=ledger.usage.cost_usd,
+        fault=fault,
+    )
+
+
+# --- what several of them show --------------------------------------------------------------------------
+
+
+def last_picture(case: Case) -> Image | None:
+    return next((case.picture(frame) for frame in reversed(case.frames) if frame.screenshot), None)
+
+
+def action_list(case: Case, *, reasons: bool = False) -> str:
+    """One numbered line per step, as in the published scripts."""
+    lines: list[str] = []
+    for step in case.trajectory.steps:
+        acted = "; ".join(action.text for action in step.actions) or step.action_text
+        if acted:
+            reason = f". Reasoning: {step.thought}" if reasons and step.thought else ""
+            lines.append(f"{len(lines) + 1}. {acted}{reason}")
+    return "\n".join(lines) or "(no action was taken)"
