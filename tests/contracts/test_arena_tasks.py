@@ -3,11 +3,11 @@
 import re
 
 import pytest
+from webassay.catalog import open_world
 
 from tests.templates import TEMPLATES
 from tests.worlds import CACHE
 from webassay.benchmarks.arena.template import instances
-from webassay.catalog import open_world
 from webassay.core.task import ActivityCheck, ResponseCheck, StateCheck, Task
 
 SEEDS = ((0, 0), (1, 5))

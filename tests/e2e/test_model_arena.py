@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from webassay.catalog import Catalog, Selection, arena
 
 from tests.templates import TEMPLATES
 from tests.unit.agent_pages import occam_reply, tagged
@@ -18,7 +19,6 @@ from webassay.agents.generic import Generic
 from webassay.agents.occam import Occam
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
-from webassay.catalog import Catalog, Selection, arena
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
 from webassay.core.trajectory import MemoryBlobs, Trajectory
 from webassay.environments.arena import Arena

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from rich.console import RenderableType
 
 from webassay.analysis import listing, page, render
+from webassay.analysis.audit import Audit
+from webassay.analysis.leaderboard import Leaderboard
 from webassay.analysis.listing import Section
+from webassay.analysis.subset import Subset
 from webassay.core.report import Report
 
 
@@ -18,6 +22,18 @@ class Listed:
     sections: Sequence[Section]
     json: str
     """The same as data."""
+
+    @classmethod
+    def leaderboard(cls, made: Leaderboard, title: str = "Leaderboard") -> Self:
+        return cls(title, listing.of_leaderboard(made), made.model_dump_json(indent=1))
+
+    @classmethod
+    def audit(cls, made: Audit) -> Self:
+        return cls(f"Audit of {', '.join(made.benchmarks)}", listing.of_audit(made), made.model_dump_json(indent=1))
+
+    @classmethod
+    def subset(cls, made: Subset) -> Self:
+        return cls("Subset", listing.of_subset(made), made.model_dump_json(indent=1))
 
 
 @dataclass(frozen=True)

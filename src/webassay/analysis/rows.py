@@ -1,7 +1,8 @@
 """One planned unit of work and what became of it, flat: all that the statistics read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from sys import intern
 from typing import Any, Literal, cast
 
@@ -164,3 +165,13 @@ def _status(result: UnitResult) -> RowStatus:
 def _text(told: Mapping[str, Json], name: str) -> str:
     value = told.get(name)
     return "" if value is None else intern(str(value))
+
+
+def together(runs: Mapping[str, Sequence[Row]]) -> list[Row]:
+    """Run name to rows, as one list; an agent that occurs in several runs is told apart by the run's name."""
+    seen = Counter(agent for rows in runs.values() for agent in {row.agent for row in rows})
+    return [
+        replace(row, agent=f"{row.agent} ({run})") if seen[row.agent] > 1 else row
+        for run, rows in runs.items()
+        for row in rows
+    ]

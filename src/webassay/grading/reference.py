@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError
-from webassay.grading.logs import GradedLog, LogLayout
+from webassay.core.logs import LogLayout
+from webassay.grading.logs import GradedLog
 
 REFERENCE = "webarena-verified==1.2.3"
 _INSTALL_SECONDS = 900

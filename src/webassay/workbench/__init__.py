@@ -34,9 +34,9 @@ from webassay.grading.grade import Policy
 from webassay.grading.logs import GradedLog
 from webassay.grading.logs import explain as explain_rules
 from webassay.grading.reference import Difference
-from webassay.judging.batch import Plan, describe_plan
 from webassay.judging.explain import explain as explain_judge
 from webassay.judging.explain import explain_review as describe_review
+from webassay.judging.plan import describe_plan
 from webassay.judging.rubric import freeze
 from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying

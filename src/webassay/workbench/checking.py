@@ -9,7 +9,7 @@ from webassay.benchmarks.base import Selection
 from webassay.core.task import Task
 from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 from webassay.workbench.kinds import GRADERS
 from webassay.workbench.playing import RULES
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -43,7 +43,7 @@ def prove(setup: Setup, run: Path, selection: Selection, on_progress: OnProgress
 
 
 def _prove(task: Task, trajectory: Trajectory, store: Store, proof: Proof) -> None:
-    blobs, grade = StoreBlobs(store), GRADERS.get(RULES).grade
+    blobs, grade = store.blobs, GRADERS.get(RULES).grade
     verdict = grade(task, trajectory, blobs)
     if verdict.status != "pass":
         proof.problems.append(f"{task.id}: the oracle does not pass: {_why(verdict, trajectory)}")

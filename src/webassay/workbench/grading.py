@@ -6,12 +6,13 @@ from pathlib import Path
 
 from webassay.benchmarks.base import Benchmark, Selection
 from webassay.core.errors import InputError
+from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import DEFAULT_POLICY, Policy
 from webassay.grading.logs import GradedLog, grade_logs
 from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
 from webassay.registry import nearest
-from webassay.store import Store, StoreBlobs, UnitOfWork
+from webassay.store import Store
 from webassay.workbench.kinds import BENCHMARKS, GRADERS
 from webassay.workbench.playing import RULES, selection_of
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -58,7 +59,7 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             if trajectory is None:
                 continue
             before = store.verdict(trajectory.id, RULES)
-            verdict = rules.grade(tasks.get(unit.task_id), trajectory, StoreBlobs(store), options.policy)
+            verdict = rules.grade(tasks.get(unit.task_id), trajectory, store.blobs, options.policy)
             if before != verdict:
                 store.add_verdict(verdict)
             yield Graded(unit, verdict, before)

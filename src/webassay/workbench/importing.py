@@ -6,8 +6,9 @@ from pathlib import Path
 
 from webassay.core.errors import InputError
 from webassay.core.trajectory import Trajectory
+from webassay.core.unit import UnitOfWork
 from webassay.importers.base import import_all
-from webassay.store import LEDGER, Store, StoreBlobs, UnitOfWork
+from webassay.store import LEDGER, Store
 from webassay.workbench.kinds import IMPORTERS
 from webassay.workbench.setup import OnProgress, Progress
 
@@ -27,12 +28,13 @@ def import_into(store: Store, paths: Sequence[Path], on_progress: OnProgress, *,
     """Every item is a unit of its own, however many share a task; an item that is there already is left alone."""
     if format is not None:
         IMPORTERS.get(format)
-    made = Imported()
+    made, known = Imported(), set(store.trajectory_ids())
     for path in paths:
-        for trajectory in import_all(path, StoreBlobs(store), tuple(IMPORTERS), format=format, on_error=_skip(made)):
-            if store.has_trajectory(trajectory.id):
+        for trajectory in import_all(path, store.blobs, tuple(IMPORTERS), format=format, on_error=_skip(made)):
+            if trajectory.id in known:
                 made.known += 1
             else:
+                known.add(trajectory.id)
                 unit = _free_unit(store, trajectory)
                 store.plan([unit])
                 store.add_trajectory(unit.id, trajectory)
@@ -67,7 +69,7 @@ def export_run(run: Path, out: Path, format: str, on_progress: OnProgress) -> in
     with Store.open(run) as store:
         for unit, trajectory in store.trajectories():
             folder = out / unit.id.replace("/", "_")
-            importer.write(trajectory, StoreBlobs(store), folder)
+            importer.write(trajectory, store.blobs, folder)
             count += 1
             on_progress(Progress("exporting", count))
     return count

@@ -1,9 +1,10 @@
 """Judges on stored runs and on trajectories of other people, for what no rule can decide."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,17 @@ from webassay.core.interaction import Goal
 from webassay.core.options import read_options, read_spec
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Fingerprint, Verdict
-from webassay.judging.batch import Plan, Tally, verify_many
-from webassay.judging.inquiry import PROFILES
+from webassay.judging import ocr
+from webassay.judging.batch import Tally, verify_many
 from webassay.judging.judges.base import Judge, PreparedJudge
+from webassay.judging.judges.universal import UniversalOptions
 from webassay.judging.ledger import Models
+from webassay.judging.plan import Plan
+from webassay.judging.resources import ReadPicture, VerifierResources
 from webassay.judging.rubric import FrozenRubric, RubricCache, thaw
-from webassay.judging.verify import Review, VerifierResources, review_task
+from webassay.judging.verify import Review, review_task
 from webassay.llm.client import Budget
-from webassay.store import Store, StoreBlobs
+from webassay.store import Store
 from webassay.workbench.importing import Imported, import_into, is_run
 from webassay.workbench.kinds import JUDGES
 from webassay.workbench.models import OpenModels
@@ -96,13 +100,12 @@ class Verification:
     async def run(self) -> Verified:
         try:
             prepared = self._prepared(self._resources())
-            total = sum(store.count_trajectories() for store in self.stores)
-            done = 0
+            total, done = len(self._homes), 0
 
             def keep(verdict: Verdict) -> None:
                 nonlocal done
                 done += 1
-                self._home(verdict.trajectory_id).add_verdict(verdict)
+                self._homes[verdict.trajectory_id].add_verdict(verdict)
                 self._tell(Progress("judging", done, total))
 
             # Twice as many trajectories as calls: while one waits for its last call, another has work.
@@ -115,8 +118,11 @@ class Verification:
 
     def verdicts(self, fingerprint: Fingerprint) -> Iterator[Verdict]:
         """The newest of each trajectory by this very judge, replies included."""
-        for store in self.stores:
-            yield from store.verdicts_by(fingerprint, replies=True)
+        stamp = fingerprint.content_hash()
+        for trajectory_id, store in self._homes.items():
+            verdict = store.verdict(trajectory_id, fingerprint=stamp, replies=True)
+            if verdict is not None:
+                yield verdict
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -138,7 +144,15 @@ class Verification:
             limit=asyncio.Semaphore(self._options.at_once),
             rubrics=RubricCache(self._setup.cache / "rubrics" if self._options.cache else None),
             rubric=self._frozen(),
+            read_picture=self._reader(),
         )
+
+    def _reader(self) -> ReadPicture | None:
+        """Reading pictures takes seconds each, so only where a page was recorded as a picture alone."""
+        found = ocr.reader()
+        if found is None or not any(ocr.lacks_text(trajectory) for trajectory, _ in self._items()):
+            return None
+        return found
 
     def _frozen(self) -> FrozenRubric | None:
         """Checked against every trajectory before anything is asked."""
@@ -149,20 +163,22 @@ class Verification:
             frozen = thaw(path.read_bytes(), str(path))
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-        for trajectory, _ in self._items():
-            frozen.check(trajectory.goal)
+        for store in self.stores:
+            for _, goal in store.goals():
+                frozen.check(goal)
         return frozen
 
     def _items(self) -> Iterator[tuple[Trajectory, Blobs]]:
         for store in self.stores:
             for _, trajectory in store.trajectories():
-                yield trajectory, StoreBlobs(store)
+                yield trajectory, store.blobs
 
-    def _home(self, trajectory_id: str) -> Store:
-        return next(store for store in self.stores if store.has_trajectory(trajectory_id))
+    @cached_property
+    def _homes(self) -> dict[str, Store]:
+        return {trajectory_id: store for store in self.stores for trajectory_id in store.trajectory_ids()}
 
     def _known(self, trajectory_id: str, fingerprint: Fingerprint) -> bool:
-        return self._home(trajectory_id).has_verdict(trajectory_id, fingerprint)
+        return self._homes[trajectory_id].has_verdict(trajectory_id, fingerprint.content_hash())
 
 
 def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
@@ -201,13 +217,15 @@ def _open(
 # --- rubrics --------------------------------------------------------------------------------------------------
 
 
-async def review(setup: Setup, goal: Goal, options: VerifyOptions, profile: str) -> Review:
-    """A rubric from the task alone, with what a person should look at before it is used."""
+async def review(setup: Setup, goal: Goal, options: VerifyOptions) -> Review:
+    _, settings = _judge(options)
+    if not isinstance(settings, UniversalOptions):
+        raise InputError(f"The judge {options.judge} has no rubrics.", hint="Use the judge universal.")
     if options.model is None:
         raise InputError("A rubric needs a model.", hint="Give one: --model openai:NAME, or openai:NAME@URL.")
     models = OpenModels(setup.cache / "replies", budget=Budget(usd=options.max_usd), concurrency=4, cache=options.cache)
     try:
-        return await review_task(goal, Models.one(models.get(options.model)), PROFILES[profile])
+        return await review_task(goal, Models.one(models.get(options.model)), settings.settled)
     finally:
         await models.close()
 
@@ -217,6 +235,3 @@ def goal_of(setup: Setup, task: str, selection: Selection) -> Goal:
     if " " in task.strip():
         return Goal(instruction=task, start_urls=(), protocol=FREE)
     return select(selection, setup).tasks[0].goal
-
-
-Keep = Callable[[Verdict], None]

@@ -3,7 +3,18 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from webassay.llm.client import PROVIDERS_CHOICE, Budget, Model, Patience, Settings, assemble, cached, close, preset
+from webassay.llm.client import (
+    HALF_AN_HOUR,
+    PROVIDERS_CHOICE,
+    Budget,
+    Model,
+    Patience,
+    Settings,
+    assemble,
+    cached,
+    close,
+    preset,
+)
 from webassay.llm.providers import connect
 from webassay.workbench.kinds import PROVIDERS
 
@@ -31,14 +42,14 @@ class OpenModels:
     """Where replies are kept."""
     budget: Budget = field(default_factory=Budget)
     concurrency: int = 8
-    patience: Patience | None = None
+    patience: Patience = HALF_AN_HOUR
     cache: bool = True
     _bare: dict[str, Model] = field(default_factory=dict)
 
     def get(self, spec: str, *, trial: int = 0) -> Model:
         """Each trial has replies of its own, so that repeating a task really asks again."""
         if spec not in self._bare:
-            connected = connect(spec, providers=PROVIDERS)
+            connected = connect(spec, find=PROVIDERS.get)
             self._bare[spec] = assemble(
                 connected, budget=self.budget, concurrency=self.concurrency, patience=self.patience
             )

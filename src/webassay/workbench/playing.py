@@ -1,10 +1,12 @@
 """Runs: agents on tasks, recorded and graded in a run directory that survives being killed."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from webassay.agents.base import (
     Agent,
@@ -23,18 +25,23 @@ from webassay.browser.session import Browser, SessionSettings
 from webassay.core.errors import InputError, boundary
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task
+from webassay.core.unit import UnitOfWork
 from webassay.episode import EpisodeContext, Limits, Recording
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
-from webassay.run.local import RunSettings, grade_missing, run_units
+from webassay.run.local import Progress as RunProgress
+from webassay.run.local import Settings as RunSettings
+from webassay.run.local import grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import Played
-from webassay.store import Store, StoreBlobs, UnitOfWork
+from webassay.store import Store
 from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnProgress, Progress, Setup
 from webassay.workbench.tasks import TaskSet, environment_for, select
 
 RULES = "rules"
+
+_SELECTION = TypeAdapter(Selection)
 
 
 @dataclass(frozen=True)
@@ -82,26 +89,23 @@ async def run(
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
     with Store.create(out) as store:
         remember(store, selection, options)
-        store.plan(
-            plan(
-                builder.tasks.tasks, names, trials=options.trials, seed=selection.seed, is_baseline=builder.is_baseline
-            )
-        )
+        baselines = {name for name in names if builder.is_baseline(name)}
+        tasks = builder.tasks.tasks
+        store.plan(plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines))
         graders = [GRADERS.get(RULES).grade]
-        grade_missing(store, builder, graders)
-        total = store.count_unfinished(names)
-        if not total:
+        grade_missing(store, builder, graders, agents=names)
+        if not store.count_unfinished(names):
             return
 
-        def done(played: Played, done: int, counts: Mapping[str, int]) -> None:
-            on_progress(Progress("episodes", done, total, counts))
+        def done(played: Played, run: RunProgress) -> None:
+            on_progress(Progress("episodes", run.done, run.total, run.statuses))
 
         try:
             async with place as environment, Browser(chromium, headed=options.headed) as browser:
                 context = EpisodeContext(
                     browser,
                     environment,
-                    StoreBlobs(store),
+                    store.blobs,
                     limits=options.limits,
                     recording=options.recording,
                     settings=_session_settings(store, options),
@@ -178,8 +182,7 @@ def selection_of(store: Store) -> Selection:
     if text is None:
         raise InputError(f"{store.path} does not say which tasks it holds.", hint="Was it made by `webassay run`?")
     with boundary(InputError, f"{store.path} does not say which tasks it holds"):
-        chosen: dict[str, Any] = json.loads(text)
-        return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()})
+        return _SELECTION.validate_json(text)
 
 
 @dataclass

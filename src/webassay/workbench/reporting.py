@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from webassay.analysis import listing
 from webassay.analysis.agreement import Label
 from webassay.analysis.audit import audit
-from webassay.analysis.commands import together
 from webassay.analysis.formats import Listed
 from webassay.analysis.leaderboard import leaderboard
 from webassay.analysis.report import summarise
-from webassay.analysis.rows import Row, rows_of
+from webassay.analysis.rows import Row, row_of, together
 from webassay.analysis.subset import Procedure, select
 from webassay.core.report import Report
 from webassay.core.task import Task
@@ -22,7 +20,7 @@ from webassay.workbench.playing import RULES
 def rows(run: Path, grader: str = RULES) -> Iterator[Row]:
     """Every planned unit of a run, and what became of it."""
     with Store.open(run) as store:
-        yield from rows_of(store, grader)
+        yield from map(row_of, store.rows(grader))
 
 
 def by_run(runs: Sequence[Path], grader: str = RULES) -> Mapping[str, list[Row]]:
@@ -35,23 +33,20 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
 
 
 def leaderboard_of(runs: Sequence[Path], *, title: str = "Leaderboard", grader: str = RULES) -> Listed:
-    made = leaderboard(by_run(runs, grader), title=title)
-    return Listed(title, listing.of_leaderboard(made), made.model_dump_json(indent=1))
+    return Listed.leaderboard(leaderboard(by_run(runs, grader), title=title), title)
 
 
 def audit_of(tasks: Sequence[Task], runs: Sequence[Path] = (), labels: Sequence[Label] = ()) -> Listed:
     played = [row for path in runs for row in rows(path)]
-    made = audit(tasks, played, verdicts=[verdict for path in runs for verdict in verdicts(path)], labels=labels)
-    title = f"Audit of {', '.join(made.benchmarks)}"
-    return Listed(title, listing.of_audit(made), made.model_dump_json(indent=1))
+    found = [verdict for path in runs for verdict in verdicts(path)]
+    return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
 
 
 def subset_of(runs: Sequence[Path], procedure: Procedure, grader: str = RULES) -> Listed:
-    made = select(together(by_run(runs, grader)), procedure)
-    return Listed("Subset", listing.of_subset(made), made.model_dump_json(indent=1))
+    return Listed.subset(select(together(by_run(runs, grader)), procedure))
 
 
 def verdicts(run: Path) -> Iterator[Verdict]:
     """Of every grader and judge, on the attempts that count."""
     with Store.open(run) as store:
-        yield from store.verdicts_that_count()
+        yield from store.newest_verdicts()
