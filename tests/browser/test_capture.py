@@ -1,13 +1,12 @@
 """The network log: whole, in order, sealed."""
 
 import base64
-import json
 
 import pytest
 
 from tests.browser.conftest import Opener
-from webassay.browser.capture import to_har
-from webassay.browser.session import Cookie, SessionSettings
+from webassay.browser.session import SessionSettings
+from webassay.core.interaction import Cookie
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -64,9 +63,6 @@ async def test_nothing_after_the_seal(visit: Opener) -> None:
     async with visit("quiet.html") as page:
         before = await page.session.seal()
         assert await page.session.read_locator(f"{page.base}/modal.html", "document.title") == "Modal dialogs"
-        status, body = await page.session.read_resource(f"{page.base}/api/echo?say=hello")
-        assert (status, body) == (200, "hello")
-        assert (await page.session.read_resource(f"{page.base}/api/status?code=404"))[0] == 404
         assert (
             await page.session.read_locator(f"{page.base}/modal.html", "document.querySelector('#none').textContent")
             == ""
@@ -90,7 +86,6 @@ async def test_cookies_in_and_out_and_never_in_the_log(visit: Opener, port: int)
     async with visit("quiet.html", cookies=cookies, settings=SessionSettings(keep_secrets=True)) as page:
         kept = await page.exchanges()
     assert kept[0].request_headers["cookie"] == "session=s3cret"
-    assert "s3cret" not in json.dumps(to_har(kept)) and "s3cret" in json.dumps(to_har(kept, secrets=True))
 
 
 async def test_sessions_do_not_share_anything(visit: Opener) -> None:

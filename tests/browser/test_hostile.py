@@ -9,9 +9,10 @@ import pytest
 from tests.browser.conftest import Opener
 from webassay.browser.cdp import Unanswered
 from webassay.browser.chromium import find_chromium
-from webassay.browser.session import Browser
+from webassay.browser.session import MAX_TITLE, Browser, SessionSettings
 from webassay.core.errors import BrowserError
 from webassay.core.interaction import Action
+from webassay.core.trajectory import Exchange
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -107,6 +108,49 @@ async def test_a_page_that_never_ends_its_script_can_be_left(visit: Opener, monk
             await tab.channel.send("Runtime.evaluate", {"expression": "1"}, timeout=0.2)
         await page.do("keyboard_press", "Tab")
         assert (await page.see()).find("button", "Count") is not None
+
+
+async def test_half_a_surrogate_pair_never_gets_in(visit: Opener) -> None:
+    """Such a string cannot be written as UTF-8: one in a title would make the whole trajectory unstorable."""
+    async with visit("half_pairs.html", settings=SessionSettings(keep_secrets=True)) as page:
+        for name in ("Throw \ufffd", "Ask", "Send"):
+            assert (await page.click("button", name)).error == ""
+        chosen = await page.do("select_option", (await page.node("combobox", "List")).id, "none such")
+        seen = await page.see("tree", "pruned", "text", "html")
+        assert seen.title == "\ufffd title \U0001f600" and seen.tabs[0].title == seen.title
+        assert "StaticText 'text \ufffd and \U0001f600'" in str(seen.tree)
+        assert seen.find("textbox", "Field").value == "\ufffd\U0001f600"  # type: ignore[union-attr]
+        assert "text \ufffd and \U0001f600" in str(seen.text) and "text \ufffd and \U0001f600" in str(seen.html)
+        assert 'it has "option \\ud800"' in chosen.error, "quoted, so already plain text"
+        cookies, final = await page.session.cookies(), await page.session.final_page()
+        log = await page.session.seal()
+    assert "\ufffd title" in final.title
+    posted = [Exchange.from_json(line) for line in log.splitlines() if b'"POST"' in line]
+    assert [exchange.post_data for exchange in posted] == ["\ufffd\U0001f600"]
+    repr([seen, chosen, cookies, final]).encode()
+
+
+async def test_what_scripts_say_is_well_formed_too(visit: Opener) -> None:
+    async with visit("half_pairs.html") as page:
+        await page.click("button", "Throw \ufffd")
+        await page.do("click", (await page.node("button", "Ask")).id)
+        notices = (await page.see()).notices
+        assert any("\ufffd alert \U0001f600" in notice for notice in notices)
+        await page.click("button", "Throw \ufffd")
+        assert any("\ufffd failed \U0001f600" in notice for notice in (await page.see()).notices)
+
+
+async def test_very_long_texts_are_cut_and_the_agent_is_told(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webassay.browser.session.MAX_TEXT", 100)
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        await tab.evaluate(tab.main_frame, "document.title = 't'.repeat(100000)")
+        seen = await page.see("tree", "html")
+        assert seen.title == "t" * MAX_TITLE + "…" and seen.tabs[0].title == seen.title
+        assert sorted(seen.notices) == [
+            "The page is very long: the end of its html was left out.",
+            "The page is very long: the end of its tree was left out.",
+        ]
 
 
 async def test_endless_dialogs_do_not_hang(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:

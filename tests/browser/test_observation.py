@@ -193,13 +193,13 @@ async def test_several_actions_and_mistakes_that_can_be_read(visit: Opener) -> N
         assert (await page.do("select_option", multiple.id, ["a", "b"])).error == ""
         for name, args, words in (
             ("select_option", (select.id, "z"), 'no option "z"; it has "a", "b"'),
-            ("select_option", (select.id, ["a", "b"]), "Only one option"),
+            ("select_option", (select.id, ["a", "b"]), "Only one of its options"),
             ("click", ("zz9",), "no element [zz9]"),
             ("click", ("hello",), "is not an element id"),
             ("press", ("1", "Hyper"), "no key 'Hyper'"),
             ("fill", (select.id, "x"), "use select_option"),
-            ("focus", ("1",), "cannot have the focus"),
-            ("keyboard_press", ("Control+",), "not a key or combination"),
+            ("focus", ("1",), "cannot be focused"),
+            ("keyboard_press", ("Control+",), "not a key or key combination"),
             ("click", ("22", "left", ["Enter"]), "not a modifier"),
         ):
             assert words in (await page.do(name, *args)).error, name

@@ -4,21 +4,23 @@ import itertools
 import json
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webassay.browser import chromium, keys
-from webassay.browser.capture import to_har
+from webassay.browser.act import InputController
+from webassay.browser.cdp import decoded
 from webassay.browser.chromium import find_chromium, launch_flags
+from webassay.browser.context import Context
 from webassay.browser.hosts import AllowList
 from webassay.browser.observe import letters, line_of, render, split_id
 from webassay.browser.prune import prune
 from webassay.browser.session import Browser
 from webassay.core.errors import ActionError, BrowserError
-from webassay.core.interaction import Node
-from webassay.core.trajectory import Exchange
+from webassay.core.interaction import ACTIONS, Node
 
 # --- ids ----------------------------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ def test_the_one_asked_for_comes_first(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(other.parent))
     assert find_chromium(str(mine)) == mine
     assert find_chromium() == other
-    with pytest.raises(BrowserError, match="no Chromium to run at"):
+    with pytest.raises(BrowserError, match="no executable Chromium at"):
         find_chromium(str(tmp_path / "absent"))
 
 
@@ -179,7 +181,7 @@ def test_a_headless_shell_will_do_but_has_no_window(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PATH", str(tmp_path))
     shell = program(tmp_path / "chromium-headless-shell")
     assert find_chromium() == shell
-    with pytest.raises(BrowserError, match="no window"):
+    with pytest.raises(BrowserError, match="cannot show a window"):
         Browser(shell, headed=True)
     whole = program(tmp_path / "chromium")
     assert find_chromium() == whole
@@ -299,32 +301,41 @@ def test_a_button_inside_of_a_cell_that_can_be_clicked_keeps_its_id() -> None:
     assert "cell [3] 'Order 7 Cancel' button [4] 'Cancel'" in text
 
 
-# --- export -------------------------------------------------------------------------------------------------
+# --- what Chromium says -------------------------------------------------------------------------------------
+
+_JSON = st.recursive(
+    st.none() | st.integers() | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(exclude_categories=())), inner),
+    max_leaves=10,
+)
 
 
-def test_har_has_what_the_format_asks_for() -> None:
-    exchange = Exchange(
-        id="1",
-        time=1.5,
-        method="POST",
-        url="http://a.example/x?q=1&q=&r=%20",
-        request_headers={"content-type": "text/plain", "cookie": "a=b"},
-        post_data="body",
-        status=302,
-        response_headers={"location": "/y", "set-cookie": "c=d"},
-        mime_type="text/html",
-        duration=0.25,
-    )
-    log = to_har([exchange], started_at=1_600_000_000.0)["log"]
-    assert log["version"] == "1.2"
-    (entry,) = log["entries"]
-    assert entry["startedDateTime"] == "2020-09-13T12:26:41.500+00:00"
-    assert entry["time"] == 250.0 and sum(entry["timings"].values()) == 250.0
-    assert entry["request"]["queryString"] == [
-        {"name": "q", "value": "1"},
-        {"name": "q", "value": ""},
-        {"name": "r", "value": " "},
-    ]
-    assert entry["request"]["postData"] == {"mimeType": "text/plain", "text": "body"}
-    assert entry["response"]["redirectURL"] == "/y" and entry["response"]["status"] == 302
-    assert "cookie" not in json.dumps(entry["request"]["headers"] + entry["response"]["headers"])
+@given(_JSON)
+def test_whatever_a_page_puts_into_a_message_can_be_stored(message: object) -> None:
+    said = json.dumps(message)
+    read = decoded(said)
+    json.dumps(read, ensure_ascii=False).encode()
+    assert decoded(said.encode()) == read
+    if "\\ud" not in said:
+        assert read == message
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (rb'"\ud83d\ude00"', "\U0001f600"),
+        (rb'"\ud800"', "\ufffd"),
+        (rb'"\uD800x"', "\ufffdx"),
+        (rb'"\ude00\ud83d"', "\ufffd\ufffd"),
+        (rb'{"\ud800": ["\udfff", 1]}', {"\ufffd": ["\ufffd", 1]}),
+        (b'"\xed\xa0\x80"', "\ufffd\ufffd\ufffd"),
+        (rb'"C:\\ud800"', "C:\\ud800"),
+    ],
+)
+def test_half_pairs_become_replacement_characters(said: bytes, read: object) -> None:
+    assert decoded(said) == read
+
+
+def test_every_action_but_the_last_words_is_one_of_the_browser() -> None:
+    controller = InputController(cast("Context", None))
+    assert set(controller._actions) == {name for name, signature in ACTIONS.items() if not signature.ends_episode}

@@ -18,11 +18,11 @@ from playwright.async_api import async_playwright
 from tests.sites.visiting import changed, until, visit
 from webassay.browser.chromium import find_chromium, launch_flags
 from webassay.core.errors import InputError, ProbeError, SiteError
-from webassay.core.interaction import Goal, ResponseProtocol
+from webassay.core.interaction import Cookie, Goal, ResponseProtocol
 from webassay.core.task import JudgedCheck, Task
 from webassay.core.trajectory import RowsResult, SessionResult
 from webassay.environments.arena import Arena
-from webassay.environments.base import Cookie, Environment
+from webassay.environments.base import Environment
 
 NOTES = {"notes": "tests.sites.notes_site:SITE"}
 BOTH = {**NOTES, "other_notes": "tests.sites.other_site:SITE"}

@@ -222,7 +222,28 @@ def test_what_an_action_prints_reads_back_as_itself(data):
     assert parse_actions(action.text) == (action,)
 
 
-@given(st.text(max_size=200))
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r"send_msg_to_user('\ud83d\ude00')", "\U0001f600"),
+        (r"send_msg_to_user('a \ud83d b')", "a \ufffd b"),
+        (r"send_msg_to_user(text='\ude00\ud83d')", "\ufffd\ufffd"),
+        ("send_msg_to_user('\ud83d\ude00')", "\U0001f600"),
+        (r"I say send_msg_to_user('\ud83d\ude00') now", "\U0001f600"),
+        (r"select_option('1', ['\ud83d\ude00', '\ud800'])", ["\U0001f600", "\ufffd"]),
+    ],
+)
+def test_two_escapes_of_one_character_are_that_character(text, value):
+    (action,) = parse_actions(text)
+    assert list(action.args.values())[-1] == value
+
+
+def test_programs_cannot_bring_half_characters_in_either():
+    assert Action.of("send_msg_to_user", "\ud83d\ude00\ud800").get("text") == "\U0001f600\ufffd"
+    assert Action.of("select_option", "1", "\ud800").get("options") == ["\ufffd"]
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=200))
 def test_no_text_does_worse_than_an_action_error(text):
     with contextlib.suppress(ActionError):
         parse_actions(text)

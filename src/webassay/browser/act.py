@@ -1,4 +1,4 @@
-"""Carrying out one action. Mistakes of the agent are `ActionError`s that it can read."""
+"""Performs one action. The agent's mistakes are `ActionError`s, worded for the agent."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -20,7 +20,7 @@ _BUTTONS = {"left": 1, "right": 2, "middle": 4}
 
 
 class InputController:
-    """Mouse and keyboard of one session; knows where the mouse is and which keys are held."""
+    """Mouse and keyboard of one session; remembers where the mouse is and which keys are held."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -30,19 +30,49 @@ class InputController:
         self._held: list[str] = []
         self._drag: asyncio.Future[Params] | None = None
         self._actions: dict[str, Callable[[Action], Awaitable[None]]] = {
-            name.removeprefix("_do_"): getattr(self, name) for name in dir(self) if name.startswith("_do_")
+            "noop": self._noop,
+            "click": self._click_element,
+            "dblclick": self._double_click_element,
+            "hover": self._hover,
+            "scroll": self._scroll,
+            "scroll_at": self._scroll_at,
+            "drag_and_drop": self._drag_and_drop,
+            "mouse_move": self._mouse_move,
+            "mouse_down": self._mouse_down,
+            "mouse_up": self._mouse_up,
+            "mouse_click": self._mouse_click,
+            "mouse_dblclick": self._mouse_double_click,
+            "mouse_drag_and_drop": self._mouse_drag_and_drop,
+            "press": self._press_on_element,
+            "keyboard_press": self._keyboard_press,
+            "keyboard_down": self._keyboard_down,
+            "keyboard_up": self._keyboard_up,
+            "keyboard_type": self._keyboard_type,
+            "keyboard_insert_text": self._keyboard_insert_text,
+            "focus": self._focus,
+            "fill": self._fill_field,
+            "clear": self._clear_field,
+            "select_option": self._select_option,
+            "upload_file": self._upload_file,
+            "mouse_upload_file": self._mouse_upload_file,
+            "goto": self._goto,
+            "go_back": self._go_back,
+            "go_forward": self._go_forward,
+            "new_tab": self._new_tab,
+            "tab_close": self._tab_close,
+            "tab_focus": self._tab_focus,
         }
 
     async def perform(self, action: Action) -> None:
         method = self._actions.get(action.name)
         if method is None:
-            raise ActionError(f"{action.name} is nothing that a browser can do.")
+            raise ActionError(f"{action.name} is not a browser action.")
         try:
             await method(action)
         except Refused as error:
-            raise ActionError(f"{action.name} could not be carried out: {error}.") from error
+            raise ActionError(f"{action.name} failed: {error}.") from error
         except Unanswered as error:
-            raise ActionError(f"{action.name}: the page did not react; it may be stuck.") from error
+            raise ActionError(f"{action.name}: the page did not respond; it may be stuck.") from error
 
     @property
     def _page(self) -> Page:
@@ -53,19 +83,23 @@ class InputController:
     def _frame(self, element_id: str) -> tuple[Frame, int]:
         parts = split_id(element_id)
         if parts is None:
-            raise ActionError(f"{element_id!r:.80} is not an element id.", hint="Use an id in brackets of the tree.")
+            raise ActionError(
+                f"{element_id!r:.80} is not an element id.", hint="Use an id from the tree, in brackets there."
+            )
         prefix, number = parts
         for frame in self._page.frames.values():
             if frame.prefix == prefix and frame.world is not None:
                 return frame, number
-        raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id of the latest tree.")
+        raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id from the latest tree.")
 
     async def _ask(self, element_id: str, function: str, *args: Any) -> Params:
         frame, number = self._frame(element_id)
         answer = await self._page.call(frame, function, number, *args, wait=True)
         error = answer.get("error")
         if error == "gone":
-            raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id of the latest tree.")
+            raise ActionError(
+                f"There is no element [{element_id}] on this page.", hint="Use an id from the latest tree."
+            )
         if error:
             raise ActionError(f"Element [{element_id}]: {error}")
         return dict(answer)
@@ -79,7 +113,7 @@ class InputController:
             point = await self._ask(element_id, "locate", anything, scrolling)
             left, top = await self._origin(frame)
             x, y = point["x"] + left, point["y"] + top
-            # In view of its own frame, it may still be out of view of the page.
+            # It may be in view of its own frame and still out of view of the page.
             if 0 <= x < width and 0 <= y < height:
                 return x, y
         raise ActionError(f"Element [{element_id}]: It cannot be scrolled into view.")
@@ -125,7 +159,7 @@ class InputController:
         return self._page.channel.post("Input.dispatchMouseEvent", command)
 
     async def _all(self, futures: Sequence[asyncio.Future[Params]]) -> None:
-        """Waits for the page to have handled the events. Whatever ends the page ends the wait, and is no mistake:
+        """Waits until the page has handled the events. If the page goes away, so does the wait, and that is no error:
         a click may close its own tab, or open another document in it."""
         page = self._page
         waiting = asyncio.gather(*futures, return_exceptions=True)
@@ -135,7 +169,7 @@ class InputController:
         except TimeoutError:
             if page.closed or page.crashed:
                 return
-            raise Unanswered("the page did not react") from None
+            raise Unanswered("the page did not respond") from None
 
     async def _click(self, x: float, y: float, button: str = "left", count: int = 1) -> None:
         bit = _BUTTONS[button]
@@ -162,21 +196,21 @@ class InputController:
             for name in reversed(pressed):
                 await self._key_up(name)
 
-    async def _do_click(self, action: Action) -> None:
+    async def _click_element(self, action: Action) -> None:
         x, y = await self._locate(action.get("bid"))
         async with self._holding(action.get("modifiers")):
             await self._click(x, y, action.get("button"))
 
-    async def _do_dblclick(self, action: Action) -> None:
+    async def _double_click_element(self, action: Action) -> None:
         x, y = await self._locate(action.get("bid"))
         async with self._holding(action.get("modifiers")):
             await self._click(x, y, action.get("button"), 2)
 
-    async def _do_hover(self, action: Action) -> None:
+    async def _hover(self, action: Action) -> None:
         x, y = await self._locate(action.get("bid"), anything=True)
         await self._all([self._mouse("mouseMoved", x, y)])
 
-    async def _do_mouse_move(self, action: Action) -> None:
+    async def _mouse_move(self, action: Action) -> None:
         x, y = self._point(action)
         await self._all([self._mouse("mouseMoved", x, y)])
 
@@ -184,35 +218,35 @@ class InputController:
         x, y = float(action.get(f"{prefix}x")), float(action.get(f"{prefix}y"))
         width, height = self._context.settings.viewport
         if not (0 <= x < width and 0 <= y < height):
-            raise ActionError(f"The point ({x:g}, {y:g}) is outside of the page, which is {width} by {height}.")
+            raise ActionError(f"The point ({x:g}, {y:g}) is outside the viewport, which is {width} by {height}.")
         return x, y
 
-    async def _do_mouse_click(self, action: Action) -> None:
+    async def _mouse_click(self, action: Action) -> None:
         await self._click(*self._point(action), action.get("button"))
 
-    async def _do_mouse_dblclick(self, action: Action) -> None:
+    async def _mouse_double_click(self, action: Action) -> None:
         await self._click(*self._point(action), action.get("button"), 2)
 
-    async def _do_mouse_down(self, action: Action) -> None:
+    async def _mouse_down(self, action: Action) -> None:
         x, y = self._point(action)
         button = action.get("button")
         moved = self._mouse("mouseMoved", x, y)
         self._buttons |= _BUTTONS[button]
         await self._all([moved, self._mouse("mousePressed", x, y, button=button, clickCount=1)])
 
-    async def _do_mouse_up(self, action: Action) -> None:
+    async def _mouse_up(self, action: Action) -> None:
         x, y = self._point(action)
         button = action.get("button")
         moved = self._mouse("mouseMoved", x, y)
         self._buttons &= ~_BUTTONS[button]
         await self._all([moved, self._mouse("mouseReleased", x, y, button=button, clickCount=1)])
 
-    async def _do_scroll(self, action: Action) -> None:
+    async def _scroll(self, action: Action) -> None:
         width, height = self._context.settings.viewport
         x, y = (self._x, self._y) if self._x or self._y else (width / 2, height / 2)
         await self._wheel(x, y, action.get("delta_x"), action.get("delta_y"))
 
-    async def _do_scroll_at(self, action: Action) -> None:
+    async def _scroll_at(self, action: Action) -> None:
         await self._wheel(*self._point(action), action.get("dx"), action.get("dy"))
 
     async def _wheel(self, x: float, y: float, right: float, down: float) -> None:
@@ -220,16 +254,16 @@ class InputController:
 
     # --- dragging --------------------------------------------------------------------------------------
 
-    async def _do_drag_and_drop(self, action: Action) -> None:
+    async def _drag_and_drop(self, action: Action) -> None:
         start_id, end_id = action.get("from_bid"), action.get("to_bid")
         await self._locate(start_id)
-        # Both must be in view at once: scroll to the target first, then back to the start as far as needed.
+        # Both must be in view at once: scroll to the target first, then back towards the start as far as needed.
         await self._locate(end_id, anything=True)
         start = await self._locate(start_id)
         end = await self._locate(end_id, anything=True, scroll=False)
         await self._drag_between(start, end)
 
-    async def _do_mouse_drag_and_drop(self, action: Action) -> None:
+    async def _mouse_drag_and_drop(self, action: Action) -> None:
         await self._drag_between(self._point(action, "from_"), self._point(action, "to_"))
 
     async def _drag_between(self, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -246,7 +280,7 @@ class InputController:
                 for n in range(1, _DRAG_STEPS + 1)
             ]
             for n, point in enumerate(steps):
-                # One at a time: the page may begin a native drag, after which there are no more mouse events.
+                # One at a time: once the page starts a native drag, there are no more mouse events.
                 await self._all([self._mouse("mouseMoved", *point)])
                 if self._drag.done():
                     await self._native_drag(page, self._drag.result(), steps[n:])
@@ -331,22 +365,22 @@ class InputController:
     async def _insert(self, text: str) -> None:
         await self._all([self._page.channel.post("Input.insertText", {"text": text})])
 
-    async def _do_keyboard_press(self, action: Action) -> None:
+    async def _keyboard_press(self, action: Action) -> None:
         await self._press(action.get("key"))
 
-    async def _do_keyboard_down(self, action: Action) -> None:
+    async def _keyboard_down(self, action: Action) -> None:
         await self._key_down(action.get("key"))
 
-    async def _do_keyboard_up(self, action: Action) -> None:
+    async def _keyboard_up(self, action: Action) -> None:
         await self._key_up(action.get("key"))
 
-    async def _do_keyboard_type(self, action: Action) -> None:
+    async def _keyboard_type(self, action: Action) -> None:
         await self._type(action.get("text"))
 
-    async def _do_keyboard_insert_text(self, action: Action) -> None:
+    async def _keyboard_insert_text(self, action: Action) -> None:
         await self._insert(action.get("text"))
 
-    async def _do_press(self, action: Action) -> None:
+    async def _press_on_element(self, action: Action) -> None:
         for name in keys.combination(action.get("key_comb")):
             keys.key_named(name)
         await self._ask(action.get("bid"), "focus")
@@ -354,17 +388,17 @@ class InputController:
 
     # --- forms -----------------------------------------------------------------------------------------
 
-    async def _do_focus(self, action: Action) -> None:
+    async def _focus(self, action: Action) -> None:
         await self._ask(action.get("bid"), "focus")
 
-    async def _do_fill(self, action: Action) -> None:
+    async def _fill_field(self, action: Action) -> None:
         await self._fill(action.get("bid"), action.get("value"), typed=int(action.get("enable_autocomplete_menu")))
 
-    async def _do_clear(self, action: Action) -> None:
+    async def _clear_field(self, action: Action) -> None:
         await self._fill(action.get("bid"), "")
 
     async def _fill(self, element_id: str, value: str, typed: int = 0) -> None:
-        """`typed`: so many of the last characters come key by key."""
+        """`typed`: how many of the last characters are typed key by key."""
         state = await self._ask(element_id, "prepareFill", value)
         if state["done"]:
             return
@@ -375,10 +409,10 @@ class InputController:
             await self._press("Delete")
         await self._type(end)
 
-    async def _do_select_option(self, action: Action) -> None:
+    async def _select_option(self, action: Action) -> None:
         await self._ask(action.get("bid"), "select", action.get("options"))
 
-    async def _do_upload_file(self, action: Action) -> None:
+    async def _upload_file(self, action: Action) -> None:
         paths = self._context.files_for_upload(action.get("file"))
         frame, number = self._frame(action.get("bid"))
         handle = await self._page.handle(frame, f"webassay.fileField({number})")
@@ -387,7 +421,7 @@ class InputController:
         else:
             await self._choose_files(await self._locate(action.get("bid")), paths)
 
-    async def _do_mouse_upload_file(self, action: Action) -> None:
+    async def _mouse_upload_file(self, action: Action) -> None:
         paths = self._context.files_for_upload(action.get("file"))
         await self._choose_files(self._point(action), paths)
 
@@ -405,23 +439,25 @@ class InputController:
             async with asyncio.timeout(2.0):
                 opened = await chosen
         except TimeoutError:
-            raise ActionError("No file dialog opened there.", hint="Use the file field, or what opens it.") from None
+            raise ActionError(
+                "No file dialog opened there.", hint="Use the file field, or the control that opens it."
+            ) from None
         finally:
             page.channel.on("Page.fileChooserOpened", self._context.file_dialog)
         await page.channel.send("DOM.setFileInputFiles", {"files": paths, "backendNodeId": opened["backendNodeId"]})
 
     # --- pages -----------------------------------------------------------------------------------------
 
-    async def _do_noop(self, action: Action) -> None:
+    async def _noop(self, action: Action) -> None:
         await asyncio.sleep(min(max(0.0, action.get("wait_ms") / 1000), MAX_NOOP))
 
-    async def _do_goto(self, action: Action) -> None:
+    async def _goto(self, action: Action) -> None:
         await self._context.navigate(self._page, action.get("url"))
 
-    async def _do_go_back(self, action: Action) -> None:
+    async def _go_back(self, action: Action) -> None:
         await self._history(-1)
 
-    async def _do_go_forward(self, action: Action) -> None:
+    async def _go_forward(self, action: Action) -> None:
         await self._history(+1)
 
     async def _history(self, step: int) -> None:
@@ -435,14 +471,14 @@ class InputController:
         page = self._page
         before = (page.document, page.url)
         await page.channel.send("Page.navigateToHistoryEntry", {"entryId": entries[at]["id"]})
-        # The answer comes before the navigation has begun.
+        # The answer arrives before the navigation has begun.
         await page.until(lambda: page.main_frame.loading or (page.document, page.url) != before, 2.0)
 
-    async def _do_new_tab(self, action: Action) -> None:
+    async def _new_tab(self, action: Action) -> None:
         await self._context.new_tab()
 
-    async def _do_tab_close(self, action: Action) -> None:
+    async def _tab_close(self, action: Action) -> None:
         await self._context.close_tab()
 
-    async def _do_tab_focus(self, action: Action) -> None:
+    async def _tab_focus(self, action: Action) -> None:
         await self._context.focus_tab(action.get("index"))

@@ -1,18 +1,15 @@
-"""The network log: every request of every tab, popup, frame and worker of a session, with whole bodies.
+"""The network log: every request of every tab, popup, frame and worker of a session, with complete request bodies.
 
-Lines are written as requests end, in the order in which they started; `seal` waits for bodies that are still
-being fetched and writes the rest. What happens afterwards is not in the log.
+Lines are written as requests end, in the order they started. `seal` waits for bodies that are still being fetched and
+writes the rest; nothing that happens later is in the log.
 """
 
 import asyncio
 import base64
 import io
 import time
-from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from webassay.browser.cdp import Channel, Params, Refused, Unanswered
 from webassay.core.trajectory import Exchange
@@ -23,7 +20,7 @@ SECRET_HEADERS = frozenset({"cookie", "set-cookie", "authorization", "proxy-auth
 
 
 class _Open:
-    """An exchange that is still being put together."""
+    """An exchange that is not complete yet."""
 
     def __init__(self, fields: dict[str, Any], started: float) -> None:
         self.fields = fields
@@ -36,7 +33,7 @@ class _Open:
         return self.done and (self.body is None or self.body.done())
 
     def line(self) -> bytes:
-        return Exchange(**self.fields).model_dump_json(exclude_defaults=True).encode("utf-8", "replace") + b"\n"
+        return Exchange(**self.fields).model_dump_json(exclude_defaults=True).encode() + b"\n"
 
 
 class Capture:
@@ -50,7 +47,7 @@ class Capture:
         self._number = 0
         self.count = 0
         self.blocked: list[str] = []
-        """Addresses that were refused, for whoever wants to tell the agent; emptied by the reader."""
+        """URLs that were blocked since the reader last emptied this list."""
 
     # --- events ----------------------------------------------------------------------------------------
 
@@ -123,7 +120,7 @@ class Capture:
         return str(entry.fields["url"]) if entry is not None else ""
 
     def single(self, url: str, tab: int, *, resource_type: str = "document", blocked: str = "") -> None:
-        """A request that Chromium does not report as an exchange: refused beforehand, or a web socket."""
+        """Logs a request that Chromium does not report as an exchange: one we refused to make, or a web socket."""
         if self._file is None:
             return
         self._number += 1
@@ -169,9 +166,9 @@ class Capture:
         if parts and all(part is not None for part in parts):
             self._keep_body(entry, b"".join(base64.b64decode(part) for part in parts))
         elif request.get("postData") is not None and not parts:
-            self._keep_body(entry, request["postData"].encode("utf-8", "surrogatepass"))
+            self._keep_body(entry, request["postData"].encode())
         else:
-            # Blobs and files do not travel with the event.
+            # The event does not include blobs and files.
             asked = channel.post("Network.getRequestPostData", {"requestId": request_id})
             entry.body = asyncio.ensure_future(self._fetch_body(entry, asked))
 
@@ -183,9 +180,7 @@ class Capture:
             entry.fields["error"] = entry.fields.get("error") or f"the body could not be read: {error}"
             return
         data = answer["postData"]
-        self._keep_body(
-            entry, base64.b64decode(data) if answer.get("base64Encoded") else data.encode("utf-8", "replace")
-        )
+        self._keep_body(entry, base64.b64decode(data) if answer.get("base64Encoded") else data.encode())
 
     @staticmethod
     def _keep_body(entry: _Open, body: bytes) -> None:
@@ -212,7 +207,7 @@ class Capture:
         del self._order[:count]
 
     async def seal(self) -> Path:
-        """Ends the log. Bodies under way are waited for; requests without an answer say so."""
+        """Ends the log: waits for bodies in transit, and marks requests that got no answer."""
         if self._file is None:
             return self._path
         bodies = [entry.body for entry in self._order if entry.body is not None]
@@ -225,72 +220,3 @@ class Capture:
         self._file = None
         self._open.clear()
         return self._path
-
-
-# --- export -----------------------------------------------------------------------------------------------
-
-
-def to_har(exchanges: Iterable[Exchange], *, started_at: float = 0.0, secrets: bool = False) -> dict[str, Any]:
-    """HAR 1.2. Cookies and authorization are left out unless asked for (and unless they were recorded)."""
-    entries = [_har_entry(exchange, started_at, secrets) for exchange in exchanges]
-    return {
-        "log": {
-            "version": "1.2",
-            "creator": {"name": "webassay", "version": "1"},
-            "pages": [],
-            "entries": entries,
-        }
-    }
-
-
-def _har_headers(headers: dict[str, str], secrets: bool) -> list[dict[str, str]]:
-    return [
-        {"name": name, "value": value}
-        for name, value in headers.items()
-        if secrets or name.lower() not in SECRET_HEADERS
-    ]
-
-
-def _har_entry(exchange: Exchange, started_at: float, secrets: bool) -> dict[str, Any]:
-    milliseconds = (exchange.duration or 0.0) * 1000
-    request: dict[str, Any] = {
-        "method": exchange.method,
-        "url": exchange.url,
-        "httpVersion": "HTTP/1.1",
-        "cookies": [],
-        "headers": _har_headers(exchange.request_headers, secrets),
-        "queryString": [
-            {"name": name, "value": value}
-            for name, value in parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
-        ],
-        "headersSize": -1,
-        "bodySize": len(exchange.post_data or ""),
-    }
-    if exchange.post_data is not None:
-        request["postData"] = {
-            "mimeType": exchange.request_headers.get("content-type", ""),
-            "text": exchange.post_data,
-            **({"encoding": "base64"} if exchange.post_data_base64 else {}),
-        }
-    entry: dict[str, Any] = {
-        "startedDateTime": datetime.fromtimestamp(started_at + exchange.time, UTC).isoformat(timespec="milliseconds"),
-        "time": milliseconds,
-        "request": request,
-        "response": {
-            "status": exchange.status or 0,
-            "statusText": "",
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": _har_headers(exchange.response_headers, secrets),
-            "content": {"size": -1, "mimeType": exchange.mime_type},
-            "redirectURL": exchange.response_headers.get("location", ""),
-            "headersSize": -1,
-            "bodySize": -1,
-        },
-        "cache": {},
-        "timings": {"send": 0, "wait": milliseconds, "receive": 0},
-        "_resourceType": exchange.resource_type,
-    }
-    if exchange.error:
-        entry["response"]["_error"] = exchange.error
-    return entry

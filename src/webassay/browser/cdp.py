@@ -1,6 +1,6 @@
 """The Chrome DevTools Protocol over a pipe: one process, one connection, a channel for every target.
 
-A pipe and not a port: nothing that runs on the machine, and no page, can reach the debugger.
+A pipe, not a port: no page, and no other program on the machine, can reach the debugger.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import BrowserError
+from webassay.core.text import well_formed
 
 Params = dict[str, Any]
 Handler = Callable[[Params], None]
@@ -31,16 +32,37 @@ os.dup2(ends[0], 3)
 os.dup2(ends[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-"""Chromium reads its commands from descriptor 3 and answers on 4; this puts them there and becomes Chromium.
-A shell cannot do it (some know one-digit descriptors only), and code between fork and exec is not safe here."""
+"""Chromium reads commands from descriptor 3 and answers on 4; this program puts the pipes there and becomes Chromium.
+A shell cannot do it (some accept one-digit descriptors only), and running code between fork and exec is not safe."""
 
 
 class Refused(Exception):
-    """Chromium understood the command and did not carry it out: the page, frame or node is gone or unfit."""
+    """Chromium understood the command but rejected it: the page, frame or node is gone or unsuitable."""
 
 
 class Unanswered(Exception):
-    """No answer came in time; the page may be stuck in a script."""
+    """No answer arrived in time; the page may be stuck in a script."""
+
+
+def decoded(data: bytes | str) -> Any:
+    """JSON from the browser, with every string well-formed.
+
+    This is where page text enters. A page can put half a surrogate pair anywhere, and such a string could never be
+    stored. In JSON it can only be written as an escape, so messages without one need no second look.
+    """
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    value = json.loads(text)
+    return _well_formed(value) if "\\ud" in text or "\\uD" in text else value
+
+
+def _well_formed(value: Any) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_well_formed(item) for item in value]
+    if isinstance(value, dict):
+        return {well_formed(key): _well_formed(item) for key, item in value.items()}
+    return value
 
 
 class Channel:
@@ -53,7 +75,7 @@ class Channel:
         self._waiting: dict[int, asyncio.Future[Params]] = {}
         self.gone = ""
         self.trace: Callable[[str, str, Params], None] | None = None
-        """Told of every command and event, where somebody wants to know."""
+        """Called with every command and event, if set."""
 
     def on(self, method: str, handler: Handler) -> None:
         self._handlers[method] = handler
@@ -67,9 +89,9 @@ class Channel:
             raise Unanswered(f"{method} was not answered within {timeout:g} s") from None
 
     def post(self, method: str, params: Params | None = None) -> asyncio.Future[Params]:
-        """Sends without waiting; the commands of one channel are carried out in the order of the calls."""
+        """Sends without waiting; Chromium carries out the commands of one channel in order."""
         future: asyncio.Future[Params] = asyncio.get_running_loop().create_future()
-        # A result that nobody waits for is no unhandled error.
+        # Nobody may be waiting for the result; that must not be logged as an unhandled error.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         if self.gone:
             future.set_exception(Refused(self.gone))
@@ -99,7 +121,7 @@ class Channel:
             handler(params)
 
     def lose(self, why: str, error: type[Exception] = Refused) -> None:
-        """The target is gone: whoever waits for an answer is told so."""
+        """The target is gone: fails every command that is still waiting for an answer."""
         self.gone = why
         for future in list(self._waiting.values()):
             if not future.done():
@@ -186,7 +208,7 @@ class Connection:
             self._by_number = {number: other for number, other in self._by_number.items() if other is not channel}
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Work that an event started; it ends with the connection at the latest."""
+        """Runs work that an event started; it is cancelled when the connection closes."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
@@ -194,7 +216,7 @@ class Connection:
 
     def _finished(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        # Targets come and go while they are being set up; anything else is a mistake of ours and must be seen.
+        # Targets come and go while they are being set up; any other error is a bug and must be visible.
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, Refused | Unanswered | BrowserError):
             asyncio.get_running_loop().call_exception_handler({"message": "browser event", "exception": error})
@@ -217,13 +239,13 @@ class Connection:
                 *whole, rest = data.split(b"\0")
                 for piece in whole:
                     parts.append(piece)
-                    self._dispatch(json.loads(b"".join(parts)))
+                    self._dispatch(decoded(b"".join(parts)))
                     parts.clear()
                 if rest:
                     parts.append(rest)
         finally:
-            # Also where a mistake of ours ended the reading: nobody would ever be answered.
-            self._lost("Chromium crashed or was ended.")
+            # Also if a bug ended the reading: otherwise every caller would wait forever.
+            self._lost("Chromium crashed or was terminated.")
 
     def _dispatch(self, message: Params) -> None:
         number = message.get("id")
@@ -251,7 +273,7 @@ class Connection:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STOP_TIMEOUT):
                     await self._process.wait()
-        # The whole process group: a crashed browser can leave renderers behind.
+        # Kill the whole process group: a crashed browser can leave renderers behind.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         await self._process.wait()

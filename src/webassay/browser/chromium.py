@@ -15,7 +15,7 @@ _NAMES = (
     "chrome",
     "microsoft-edge",
     "microsoft-edge-stable",
-    # Without a window: enough for everything but `--headed`.
+    # Cannot show a window: enough for everything except `--headed`.
     "chromium-headless-shell",
     "chrome-headless-shell",
 )
@@ -41,14 +41,14 @@ def _playwright_folder() -> Path:
 
 
 def find_chromium(explicit: str | None = None) -> Path:
-    """The one asked for, else one on the PATH, else one that Playwright has installed."""
+    """The one asked for, else one on the PATH, else one that Playwright installed."""
     if explicit:
         path = Path(shutil.which(explicit) or explicit)
         if _usable(path):
             return path
         raise BrowserError(
-            f"There is no Chromium to run at {explicit}.",
-            hint="Point WEBASSAY_CHROMIUM at an executable, or unset it to have one searched for.",
+            f"There is no executable Chromium at {explicit}.",
+            hint="Point WEBASSAY_CHROMIUM at one, or unset it to search for one.",
         )
     tried: list[str] = []
     for name in _NAMES:
@@ -74,7 +74,7 @@ def find_chromium(explicit: str | None = None) -> Path:
 
 
 def has_window(executable: Path) -> bool:
-    """Whether it can show itself at all: headless shells are built without that part."""
+    """Headless shells are built without the part that shows a window."""
     return "headless" not in executable.resolve().name
 
 
@@ -84,7 +84,7 @@ def _revision(path: Path) -> int:
 
 
 _FLAGS = (
-    # `computedName` of elements, in every world: the name as the browser itself computes it.
+    # Gives elements a `computedName`: the accessible name as the browser computes it.
     "--enable-blink-features=ComputedAccessibilityInfo",
     "--no-startup-window",
     "--no-first-run",
@@ -108,13 +108,13 @@ _FLAGS = (
     "--disable-domain-reliability",
     "--metrics-recording-only",
     "--no-pings",
-    # Pages that are not in front must run as if they were: several tabs and contexts share one browser.
+    # Pages in the background must run at full speed: several tabs and contexts share one browser.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--disable-ipc-flooding-protection",
     "--disable-back-forward-cache",
-    # Headless Chromium says that it has no mouse; pages then hide what opens under one.
+    # Headless Chromium claims to have no mouse, and pages then hide what opens on hover.
     "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
     # The same picture on every machine.
     "--force-color-profile=srgb",
@@ -122,7 +122,7 @@ _FLAGS = (
     "--disable-smooth-scrolling",
     "--mute-audio",
     "--font-render-hinting=none",
-    # Frames of other sites live in the page's own process: half the memory, one session sees them all.
+    # Keep frames of other sites in the page's process: half the memory, and one session sees them all.
     "--disable-site-isolation-trials",
     "--disable-features="
     + ",".join(
@@ -141,7 +141,7 @@ _FLAGS = (
             "PreloadTopChromeWebUI",
             "PaintHolding",
             "Translate",
-            # The address bar's own pages, which cost every session a process.
+            # Pages behind the address bar, which cost every session a process.
             "WebUIOmniboxAimPopup",
             "WebUIOmniboxFullPopup",
             "WebUIOmniboxPopup",
@@ -152,7 +152,7 @@ _FLAGS = (
 
 
 def launch_flags(*, headed: bool = False) -> list[str]:
-    """What Chromium needs to be driven, here: as root or in a container it has no sandbox of its own to build."""
+    """The flags for this machine: as root or in a container, Chromium cannot build its sandbox."""
     flags = list(_FLAGS)
     if not headed:
         flags += ["--headless", "--disable-gpu"]

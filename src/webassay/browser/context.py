@@ -1,4 +1,4 @@
-"""One browser context: its tabs as they come and go, what happens in them by itself, and its network log."""
+"""One browser context: its tabs as they come and go, what pages do on their own, and the network log."""
 
 import asyncio
 import contextlib
@@ -13,16 +13,17 @@ from urllib.parse import urlsplit
 from webassay.browser.capture import MAX_POST_DATA, Capture
 from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered
 from webassay.browser.hosts import AllowList
+from webassay.browser.network import NetworkWatch
 from webassay.browser.observe import PictureFormat
-from webassay.browser.page import WORLD, Page, Request, Scripts
+from webassay.browser.page import WORLD, Page, Scripts
 from webassay.browser.recording import Film, Trace
-from webassay.browser.settle import STREAMS, Patience, settle
+from webassay.browser.settle import Patience, settle
 from webassay.core.errors import ActionError, BrowserError
 
 MAX_NOTICES = 20
 MAX_TABS = 40
 MAX_DIALOGS = 200
-"""Of one document; more is a page that will not stop."""
+"""Per document; a page that opens more will not stop by itself."""
 _SETUP_TIMEOUT = 20.0
 TARGETS = frozenset({"page", "iframe", "worker", "service_worker", "shared_worker"})
 AUTO_ATTACH: Params = {
@@ -37,23 +38,23 @@ AUTO_ATTACH: Params = {
 class SessionSettings:
     viewport: tuple[int, int] = (1280, 720)
     settle_cap_ms: int = 10_000
-    """After this the page is taken as it is."""
+    """After this long the page is accepted as it is."""
     timer_bound_ms: int = 600
-    """Timers set for longer than this are not waited for."""
+    """Timers longer than this are not waited for."""
     locale: str = "en-US"
     timezone: str = "UTC"
     picture_type: Literal["image/jpeg", "image/png"] = "image/jpeg"
     picture_quality: int = 80
     dialogs: Literal["accept", "dismiss"] = "accept"
-    """How confirm and prompt are answered; leaving a page is never prevented."""
+    """The answer to confirm and prompt; a page can never keep the agent from leaving."""
     upload_dir: Path | None = None
-    """The only folder that files can be uploaded from; None: nothing can be uploaded."""
+    """The only folder that files can be uploaded from; None: no uploads."""
     keep_secrets: bool = False
     """Whether cookies and authorization are kept in the network log."""
     video_dir: Path | None = None
-    """Where to put a film of the session, for people."""
+    """Where to write a video of the session."""
     trace_dir: Path | None = None
-    """Where to put a list of everything that happened, for people."""
+    """Where to write a trace of every DevTools command and event."""
 
     @property
     def patience(self) -> Patience:
@@ -84,7 +85,7 @@ class Context:
         self._downloads_folder = folder / "downloads"
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
         self._front: list[Page] = []
-        """Tabs in the order in which they were last in front; the last one is."""
+        """Tabs in the order they were last in front; the last one is in front now."""
         self._notices: list[str] = []
         self._left_out = 0
         self._downloads: dict[str, tuple[str, Page]] = {}
@@ -100,7 +101,7 @@ class Context:
         await self.connection.root.send(
             "Browser.setDownloadBehavior",
             {
-                # Named by Chromium, not by the page.
+                # Chromium chooses the file names, not the page.
                 "behavior": "allowAndName",
                 "browserContextId": self.id,
                 "downloadPath": str(self._downloads_folder),
@@ -110,7 +111,7 @@ class Context:
         page = await self.new_tab()
         if not await page.evaluate(page.main_frame, "'computedName' in Element.prototype"):
             raise BrowserError(
-                f"{self.connection.version} cannot tell the names of elements.",
+                f"{self.connection.version} cannot compute the names of elements.",
                 hint="Use a current Chromium, Chrome or Edge.",
             )
 
@@ -122,7 +123,7 @@ class Context:
         for page in self.pages:
             page.closed = True
         if not self.connection.closed:
-            # Whatever is refused here is gone already.
+            # A context that cannot be disposed of is already gone.
             with contextlib.suppress(Refused, Unanswered, BrowserError):
                 await self.connection.root.send("Target.disposeBrowserContext", {"browserContextId": self.id})
 
@@ -136,7 +137,7 @@ class Context:
         return self._front[-1]
 
     def tell(self, action: str) -> None:
-        """For the film and the trace: what is being done."""
+        """Captions the video and the trace with what is being done."""
         if self._film is not None:
             self._film.follow(self.active)
             self._film.caption(action)
@@ -161,24 +162,22 @@ class Context:
         return taken
 
     async def settle(self) -> tuple[str, ...]:
-        """Waits for the tab in front, and for tabs that are just coming up; says what was waited for."""
+        """Waits for the tab in front and for tabs that are just opening; returns what it waited for."""
         waited: list[str] = []
-        # A page that goes on opening tabs is looked at as it is after a while.
+        # A page that keeps opening tabs is accepted as it is after a while.
         deadline = time.monotonic() + 2 * self.settings.patience.cap
         while True:
             for tab in list(self.pages):
                 await tab.ready.wait()
             if not self._front:
-                # The page closed itself, and there is no other.
+                # The page closed itself, and it was the last one.
                 with contextlib.suppress(Refused, Unanswered):
                     await self.new_tab()
             page = self.active
             waited += await settle(page, self.settings.patience)
             if page.stuck and not page.crashed:
                 page.channel.post("Page.crash")
-                self._lost(
-                    page, "A script of the page did not end, and the page was stopped. Open an address to go on."
-                )
+                self._lost(page, "A script did not end, so the page was stopped. Open a URL to continue.")
             if self._film is not None:
                 self._film.follow(page)
             done = self._front and self.active is page and all(tab.ready.is_set() for tab in self.pages)
@@ -188,7 +187,7 @@ class Context:
     # --- targets ---------------------------------------------------------------------------------------
 
     def attached(self, channel: Channel, info: Params, page: Page | None = None) -> None:
-        """A target is there, and waits until it is set up. `page` is the tab that it is a part of."""
+        """Sets up a new target, which is paused until then. `page` is the tab it belongs to."""
         kind = info["type"]
         if kind == "page":
             tab = Page(self.connection, channel, info["targetId"], self._tab_count, info.get("openerId", ""))
@@ -198,7 +197,7 @@ class Context:
         elif kind == "iframe" and page is not None:
             self.connection.spawn(self._set_up_frame(channel, page))
         else:
-            self._watch_network(channel, page)
+            NetworkWatch(channel, page, self.capture, self._allow)
             channel.post("Network.enable", {"maxPostDataSize": MAX_POST_DATA})
             channel.post("Runtime.evaluate", {"expression": self._scripts.watch, "silent": True})
             channel.post("Runtime.runIfWaitingForDebugger")
@@ -211,7 +210,7 @@ class Context:
     def crashed(self, target_id: str) -> None:
         for page in self.pages:
             if page.target_id == target_id and not page.crashed:
-                self._lost(page, "The page crashed. Open an address to go on.")
+                self._lost(page, "The page crashed. Open a URL to continue.")
 
     def _lost(self, page: Page, notice: str) -> None:
         page.crashed = True
@@ -230,11 +229,11 @@ class Context:
             self._front.remove(page)
 
     def _set_up(self, channel: Channel, page: Page) -> None:
-        """What pages and frames in processes of their own have in common. Order: the target still waits."""
+        """The setup that pages share with frames in their own process. The target is still paused."""
         if self._trace is not None:
             channel.trace = self._trace.write
         page.listen(channel)
-        self._watch_network(channel, page)
+        NetworkWatch(channel, page, self.capture, self._allow)
         channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
         channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
         channel.on("Runtime.exceptionThrown", self._script_error)
@@ -246,7 +245,7 @@ class Context:
                 {"source": self._scripts.sight, "worldName": WORLD, "runImmediately": True},
             ),
             ("Runtime.enable", {}),
-            # Keeps the names that the browser computes from being computed anew for every question.
+            # Makes Chromium cache the names it computes, instead of recomputing them for every query.
             ("Accessibility.enable", {}),
             ("Network.enable", {"maxPostDataSize": MAX_POST_DATA}),
             ("Target.setAutoAttach", AUTO_ATTACH),
@@ -271,7 +270,7 @@ class Context:
         channel.post("Runtime.runIfWaitingForDebugger")
         try:
             page.adopt(channel, (await tree)["frameTree"])
-            # It may have closed itself between the answer and now.
+            # It may have closed itself in the meantime.
             if not page.closed:
                 self._front.append(page)
         finally:
@@ -283,10 +282,10 @@ class Context:
         for other in self.pages:
             other.changed.set()
         if len(self.pages) > MAX_TABS:
-            self.notice(f"The page opened a tab, which was closed: there are {MAX_TABS} already.")
+            self.notice(f"The page opened a tab, which was closed: there are already {MAX_TABS}.")
             await self.close_page(page)
         elif page in self.pages:
-            self.notice(f"The page opened a new tab; tab {self.pages.index(page)} is in front now.")
+            self.notice(f"The page opened a new tab; tab {self.pages.index(page)} is now in front.")
 
     async def _set_up_frame(self, channel: Channel, page: Page) -> None:
         self._set_up(channel, page)
@@ -297,63 +296,7 @@ class Context:
     def _child(self, page: Page, params: Params) -> None:
         self.attached(self.connection.channel(params["sessionId"]), params["targetInfo"], page)
 
-    # --- what pages do by themselves -------------------------------------------------------------------
-
-    def _watch_network(self, channel: Channel, page: Page | None) -> None:
-        tab = page.number if page is not None else 0
-        capture = self.capture
-
-        def sent(params: Params) -> None:
-            request = params["request"]
-            parts = urlsplit(request["url"])
-            if parts.scheme not in ("http", "https"):
-                return
-            if page is not None and page.in_viewer(page.frames.get(params.get("frameId", ""))):
-                return
-            capture.request(channel, params, tab)
-            kind = params.get("type", "Other")
-            if page is not None and kind not in STREAMS:
-                key = f"{request['method']} {parts.netloc}{parts.path}"
-                page.request_started(
-                    (channel.session_id, params["requestId"]),
-                    Request(key, f"{kind.lower()} {parts.path[:80]}", time.monotonic()),
-                )
-
-        def ended(params: Params) -> None:
-            if page is not None:
-                page.request_ended((channel.session_id, params["requestId"]))
-
-        def received(params: Params) -> None:
-            capture.response(channel, params)
-            if page is not None and params["type"] == "Document" and params.get("frameId") == page.main:
-                page.answer = params
-            media_type = params["response"].get("mimeType")
-            if media_type == "text/event-stream":
-                ended(params)
-            frame = page.frames.get(params.get("frameId", "")) if page is not None else None
-            if frame is not None and params["type"] == "Document":
-                frame.pdf = params["response"]["url"] if media_type == "application/pdf" else ""
-
-        def finished(params: Params) -> None:
-            capture.finished(channel, params)
-            ended(params)
-
-        def failed(params: Params) -> None:
-            url = capture.url_of(channel, params["requestId"])
-            capture.failed(channel, params, blocked=bool(url) and not self._allow.permits(url))
-            ended(params)
-
-        def web_socket(params: Params) -> None:
-            blocked = "" if self._allow.permits(params["url"]) else "its host is not part of this task"
-            capture.single(params["url"], tab, resource_type="websocket", blocked=blocked)
-
-        channel.on("Network.requestWillBeSent", sent)
-        channel.on("Network.requestWillBeSentExtraInfo", lambda p: capture.extra_request(channel, p))
-        channel.on("Network.responseReceived", received)
-        channel.on("Network.responseReceivedExtraInfo", lambda p: capture.extra_response(channel, p))
-        channel.on("Network.loadingFinished", finished)
-        channel.on("Network.loadingFailed", failed)
-        channel.on("Network.webSocketCreated", web_socket)
+    # --- what pages do on their own --------------------------------------------------------------------
 
     def _dialog(self, page: Page, params: Params) -> None:
         kind = params["type"]
@@ -366,18 +309,18 @@ class Context:
         if page.dialogs == MAX_DIALOGS:
             page.stuck = True
         if kind == "beforeunload":
-            self.notice("The page asked whether to leave it; it was left.")
+            self.notice("The page asked for confirmation before leaving it; leaving was confirmed.")
         else:
             done = "accepted" if accept else "dismissed"
             self.notice(f"The page showed a dialog ({kind}): {params['message']!r:.300}; it was {done}.")
 
     def file_dialog(self, params: Params) -> None:
-        self.notice("A file dialog opened and was closed; use upload_file on the file field.")
+        self.notice("A file dialog opened and was closed; use upload_file on the file field instead.")
 
     def _script_error(self, params: Params) -> None:
         details = params["exceptionDetails"]
         text = str(details.get("exception", {}).get("description") or details.get("text") or "unknown")
-        self.notice(f"A script of the page failed: {text.splitlines()[0]:.200}")
+        self.notice(f"A script on the page failed: {text.splitlines()[0]:.200}")
 
     def download_began(self, params: Params) -> None:
         for page in self.pages:
@@ -406,23 +349,23 @@ class Context:
 
     async def new_tab(self) -> Page:
         if len(self.pages) >= MAX_TABS:
-            raise ActionError(f"There are {MAX_TABS} tabs already.", hint="Close one first.")
+            raise ActionError(f"There are already {MAX_TABS} tabs.", hint="Close one first.")
         made = await self.connection.root.send(
             "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}
         )
         page = next((page for page in self.pages if page.target_id == made["targetId"]), None)
         if page is None:
-            raise Refused("the new tab did not come up")
+            raise Refused("the new tab did not open")
         try:
             async with asyncio.timeout(_SETUP_TIMEOUT):
                 await page.ready.wait()
         except TimeoutError:
-            raise Unanswered("the new tab did not come up in time") from None
+            raise Unanswered("the new tab did not open in time") from None
         return page
 
     async def close_page(self, page: Page) -> None:
         self._remove(page)
-        # Refused: it closed itself meanwhile.
+        # Refused: it has already closed itself.
         with contextlib.suppress(Refused):
             await self.connection.root.send("Target.closeTarget", {"targetId": page.target_id})
 
@@ -445,7 +388,7 @@ class Context:
             await page.channel.send("Page.bringToFront")
 
     async def navigate(self, page: Page, url: str) -> Page:
-        """Opens an address in the tab, if it may be opened; a crashed tab is replaced by a fresh one."""
+        """Opens a URL in the tab, if it is allowed; a crashed tab is replaced by a fresh one."""
         url = url.strip()
         refused = self._allow.why_not(url)
         if refused:
@@ -454,7 +397,7 @@ class Context:
         if page.crashed:
             page = await self._replace(page)
         answer = await page.channel.send("Page.navigate", {"url": url})
-        # Aborted is what becomes of a navigation that turned out to be a download.
+        # A navigation that turns out to be a download is reported as aborted.
         if answer.get("errorText", "net::ERR_ABORTED") != "net::ERR_ABORTED":
             raise ActionError(f"{url:.200} could not be opened: {answer['errorText']}.")
         return page
@@ -472,7 +415,7 @@ class Context:
     def files_for_upload(self, names: Sequence[str]) -> list[str]:
         folder = self.settings.upload_dir
         if folder is None:
-            raise ActionError("No files can be uploaded in this task.")
+            raise ActionError("This task does not allow uploads.")
         root = folder.resolve()
         found: list[str] = []
         for name in names:

@@ -7,7 +7,7 @@ from webassay.browser.cdp import Params
 
 
 class AllowList:
-    """Entries are `host` (any port), `host:port`, `*.host` (everything below it), or `*` for all."""
+    """Entries are `host` (any port), `host:port`, `*.host` (all its subdomains), or `*` (everything)."""
 
     def __init__(self, hosts: Collection[str]) -> None:
         self.hosts = frozenset(host.lower() for host in hosts)
@@ -26,19 +26,19 @@ class AllowList:
         return not names.isdisjoint(self.hosts)
 
     def why_not(self, url: str) -> str:
-        """Why an agent may not go there; empty: it may."""
+        """Why the agent may not open this URL; empty if it may."""
         if url == "about:blank" or self.permits(url):
             return ""
         scheme, _, rest = url.partition(":")
         if not rest or not scheme.isalpha() or (rest[:1].isdigit() and not rest.startswith("//")):
-            return "an address must begin with http:// or https://"
+            return "a URL must begin with http:// or https://"
         if scheme.lower() in ("http", "https"):
             return "its host is not part of this task"
-        return f"{scheme}: addresses are not opened here"
+        return f"{scheme}: URLs are not allowed"
 
     def proxy(self, dead_end: str) -> Params:
-        """Everything else is sent to a proxy that does not exist: subresources, web sockets, service workers,
-        redirects and prefetches alike, and no name is ever looked up."""
+        """Sends everything else (subresources, web sockets, service workers, redirects, prefetches) to a proxy that
+        does not exist, so that no other host name is ever resolved."""
         if "*" in self.hosts:
             return {}
         return {"proxyServer": dead_end, "proxyBypassList": ";".join(["<-loopback>", *sorted(self.hosts)])}

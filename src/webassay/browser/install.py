@@ -1,4 +1,4 @@
-"""A Chromium where there is none: Playwright's build first, then the distribution's package."""
+"""Installs a Chromium where there is none: Playwright's build first, then the distribution's package."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ MINUTES = 10
 
 
 def ensure_chromium(explicit: str | None = None, *, tell: Callable[[str], None] = lambda _: None) -> Path:
-    """Finds a Chromium or installs one; if nothing works, one message says all that was tried."""
+    """Finds a Chromium or installs one; if nothing works, one message lists everything that was tried."""
     try:
         return find_chromium(explicit)
     except BrowserError as error:
@@ -57,7 +57,7 @@ def _attempts() -> list[Attempt]:
 
 
 def _run(command: Attempt) -> str:
-    """Empty where it worked, else the last line of what it said."""
+    """Empty on success, else the last line of output."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=MINUTES * 60, stdin=subprocess.DEVNULL, check=False

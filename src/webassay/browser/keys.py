@@ -1,4 +1,4 @@
-"""Key names and characters as Chromium wants them: the US layout."""
+"""Key names and characters as Chromium expects them, in the US layout."""
 
 import sys
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Key:
     key: str
     code: str
     number: int
-    """The virtual key code, which old pages read."""
+    """The virtual key code, for old pages."""
     text: str = ""
     location: int = 0
 
@@ -98,7 +98,7 @@ def key_named(name: str) -> Key:
 
 
 def character(char: str) -> Key | None:
-    """The key that types a character, or None where the layout has none."""
+    """The key that types a character; None if the layout has none."""
     if char in "\r\n":
         return _NAMED["Enter"]
     if char == "\t":
@@ -119,12 +119,12 @@ def needs_shift(char: str) -> bool:
 
 
 def combination(text: str) -> list[str]:
-    """`Control+Shift+a` as its keys; a plus sign alone, or at the end, is the key `+`."""
+    """Splits `Control+Shift+a` into its keys; a plus sign alone, or at the end, is the key `+`."""
     if text == "+":
         return ["+"]
     if text.endswith("++"):
         return [*text[:-2].split("+"), "+"]
     parts = text.split("+")
     if not all(parts):
-        raise ActionError(f"{text!r} is not a key or combination of keys.", hint="Write Enter or Control+a.")
+        raise ActionError(f"{text!r} is not a key or key combination.", hint="Write Enter or Control+a, for example.")
     return parts

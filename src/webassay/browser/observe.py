@@ -5,19 +5,18 @@ The text format is specified in docs/observation.md.
 
 import asyncio
 import base64
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webassay.browser.cdp import Refused
+from webassay.browser.cdp import Refused, decoded
 from webassay.browser.page import Frame, Page
 from webassay.core.interaction import Node
 
 MAX_PICTURE_HEIGHT = 16_384
 MARK_SHARE = 0.5
-"""How much of an element must be visible for it to be marked."""
+"""Share of an element that must be visible for it to get a mark."""
 _BOOLEANS = frozenset({"disabled", "busy", "multiselectable", "expanded", "selected", "modal"})
 
 _NUMERIC = frozenset({"slider", "spinbutton", "progressbar", "meter", "scrollbar"})
@@ -37,7 +36,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a frame lies in the viewport of the page, and which part of it (left, top, right, bottom) can be seen."""
+    """A frame's position in the page's viewport, and the part of it (left, top, right, bottom) that is visible."""
 
     left: float
     top: float
@@ -45,7 +44,7 @@ class _Place:
 
 
 def letters(place: int) -> str:
-    """The prefix of a frame, as BrowserGym counts: a to z, then aA to aZ, bA...; a small letter begins a level."""
+    """A frame's prefix, counted as in BrowserGym: a to z, then aA to aZ, bA...; a lower-case letter begins a level."""
     high, low = divmod(place, 26)
     return chr(ord("a") + low) if high == 0 else letters(high - 1) + chr(ord("A") + low)
 
@@ -54,7 +53,7 @@ _ID = re.compile(r"((?:[a-z][A-Z]*)*)([0-9]+)")
 
 
 def split_id(element_id: str) -> tuple[str, int] | None:
-    """Frame prefix and number, or None where it cannot be an id."""
+    """Frame prefix and number; None if it cannot be an id."""
     match = _ID.fullmatch(element_id.strip().strip("[]"))
     return (match[1], int(match[2][:12])) if match else None
 
@@ -68,13 +67,13 @@ async def read_tree(page: Page, viewport: tuple[int, int], *, boxes: bool) -> Tr
 
 
 async def read_facts(page: Page) -> Tree:
-    """What is known of a page without its tree."""
+    """Title and scroll position, without the nodes."""
     facts = await page.call(page.main_frame, "page")
     return Tree((), "", False, facts["title"], (facts["scroll"][0], facts["scroll"][1]))
 
 
 async def owner_of(page: Page, frame: Frame) -> dict[str, Any]:
-    """How the parent document sees the element that holds this frame."""
+    """Position and size, in the parent document, of the element that holds this frame."""
     parent = page.frames.get(frame.parent)
     if parent is None or parent.world is None:
         raise Refused("The frame has no parent.")
@@ -92,7 +91,7 @@ async def owner_of(page: Page, frame: Frame) -> dict[str, Any]:
         },
     )
     parent.channel.post("Runtime.releaseObject", {"objectId": object_id})
-    return dict(json.loads(result["result"]["value"]))
+    return dict(decoded(result["result"]["value"]))
 
 
 async def _read_frame(page: Page, frame: Frame, prefix: str, place: _Place, *, boxes: bool) -> Tree:
@@ -135,7 +134,7 @@ async def _read_children(page: Page, frame: Frame, prefix: str, place: _Place, *
             place_number = int(owner["place"])
             trees[place_number] = await _read_frame(page, child, prefix + letters(place_number), inner, boxes=boxes)
         except Refused:
-            # The frame went away while it was looked at: the tree has its element and nothing inside.
+            # The frame went away while it was being read: the tree keeps its element, with nothing inside.
             continue
     return trees
 
@@ -169,9 +168,9 @@ def _node(row: Sequence[Any], prefix: str, place: _Place) -> Node:
 
 
 def render(nodes: Sequence[Node]) -> str:
-    """BrowserGym's format: one node a line, indented by tabs."""
+    """BrowserGym's format: one node per line, indented by tabs."""
     lines: list[str] = []
-    # For every level of the tree as it is: how deep its children are printed, and the name above them.
+    # For every level of the full tree: the depth at which its children are printed, and the name above them.
     path: list[tuple[int, str]] = []
     for node in nodes:
         del path[node.depth :]
@@ -238,7 +237,7 @@ async def picture(page: Page, form: PictureFormat, *, full: bool) -> bytes:
 
 
 async def mark(page: Page, shot: bytes, form: PictureFormat, nodes: Sequence[Node]) -> bytes:
-    """The picture with a numbered box around everything that can be clicked, drawn outside of the document."""
+    """Draws a numbered box around everything that can be clicked, on a canvas outside the document."""
     boxes = [[node.id, *node.box] for node in nodes if node.marked and node.box is not None]
     encoded = base64.b64encode(shot).decode("ascii")
     drawn = await page.call(page.main_frame, "mark", encoded, form.media_type, boxes, 1, wait=True)

@@ -1,4 +1,4 @@
-"""One tab: its frames, the isolated world in each of them, and what it is busy with."""
+"""One tab: its frames, our isolated world in each of them, and the work it still has pending."""
 
 import asyncio
 import json
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered
+from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered, decoded
 
 WORLD = "webassay"
 CALL_TIMEOUT = 15.0
-"""Seconds after which a script of the page that does not end is ended."""
+"""Seconds after which a page script that does not finish is terminated."""
 _SIGHT, _TOUCH, _WATCH = (
     (files("webassay.browser") / f"{name}.js").read_text(encoding="utf-8") for name in ("sight", "touch", "watch")
 )
@@ -19,7 +19,7 @@ _SIGHT, _TOUCH, _WATCH = (
 
 @dataclass(frozen=True)
 class Scripts:
-    """What every document is given before its own scripts run."""
+    """The scripts that run in every document before its own."""
 
     watch: str
     sight: str
@@ -40,12 +40,12 @@ class Frame:
     channel: Channel
     url: str = ""
     world: int | None = None
-    """The isolated world's context; None while the frame has no document."""
+    """Execution context of our isolated world; None while the frame has no document."""
     loading: bool = False
     prefix: str | None = None
-    """Of the ids of its elements; found once, kept while the document lives."""
+    """Prefix of its elements' ids; assigned once per document."""
     pdf: str = ""
-    """The address of the PDF file that its last answer was, or empty."""
+    """URL of the PDF it last loaded; empty for anything else."""
 
     @property
     def is_pdf(self) -> bool:
@@ -70,32 +70,30 @@ class Page:
     main: str = ""
     crashed: bool = False
     stuck: bool = False
-    """A script of the page could not be brought to an end."""
+    """A page script could not be terminated."""
     closed: bool = False
     pending: dict[tuple[str, str], Request] = field(default_factory=dict)
-    """Requests under way, by channel and request id."""
+    """Requests in flight, by channel and request id."""
     ignored: set[tuple[str, str]] = field(default_factory=set)
-    """Requests that were waited for once, in vain."""
+    """Requests that settling gave up on."""
     pollers: set[str] = field(default_factory=set)
     noisy: bool = False
-    """The document changes by itself for ever."""
+    """The document never stops changing."""
     started: dict[str, list[float]] = field(default_factory=dict)
-    """When requests of the same kind started, since the last action."""
+    """Start times of requests since the last action, by `Request.key`."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set whenever something happens that settling may be waiting for."""
+    """Set whenever anything happens that settling may be waiting for."""
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     document: int = 0
-    """Counts the documents of the main frame."""
-    answer: Params | None = None
-    """The response that the document of the main frame came with."""
+    """Number of documents the main frame has had."""
     downloads: set[str] = field(default_factory=set)
     dialogs: int = 0
-    """Answered in this document."""
+    """Dialogs answered in this document."""
 
     # --- frames and worlds -----------------------------------------------------------------------------
 
     def listen(self, channel: Channel) -> None:
-        """Follows the frames that this channel (the page's own, or that of a frame in another process) shows."""
+        """Tracks the frames reported by this channel: the page's own, or that of a frame in another process."""
         channel.on("Page.frameAttached", lambda p: self._attached(channel, p["frameId"], p["parentFrameId"]))
         channel.on("Page.frameNavigated", lambda p: self._navigated(channel, p["frame"]))
         channel.on("Page.frameDetached", self._detached)
@@ -116,7 +114,7 @@ class Page:
             self.adopt(channel, child)
 
     def graft(self, channel: Channel, tree: Params) -> None:
-        """A frame of this page that lives in a process of its own."""
+        """Adds a frame of this page that runs in its own process."""
         main, frame_id = self.main, tree["frame"]["id"]
         known = self.frames.get(frame_id)
         parent = known.parent if known else tree["frame"].get("parentId", "")
@@ -136,7 +134,7 @@ class Page:
     def _navigated(self, channel: Channel, info: Params) -> None:
         self._attached(channel, info["id"], info.get("parentId", ""))
         frame = self.frames[info["id"]]
-        # The frames of the document that was left are gone; not all of them are reported.
+        # The old document's frames are gone, and Chromium does not report all of them.
         for child in list(self.children(frame.id)):
             self._drop(child)
         frame.url = info.get("unreachableUrl") or info.get("url", "") + info.get("urlFragment", "")
@@ -154,7 +152,7 @@ class Page:
             self._drop(child)
 
     def _detached(self, params: Params) -> None:
-        # A frame that moves to a process of its own is attached again on another channel.
+        # "swap": the frame moves to its own process and is attached again on another channel.
         frame = self.frames.get(params["frameId"])
         if frame is not None and params.get("reason") != "swap":
             self._drop(frame)
@@ -205,8 +203,8 @@ class Page:
         return (frame for frame in list(self.frames.values()) if frame.parent == frame_id and frame.id != frame_id)
 
     def in_viewer(self, frame: Frame | None) -> bool:
-        """Whether the frame belongs to Chromium's own viewer of PDF files. What that asks for reaches no server, and
-        some of it is never reported to have ended."""
+        """Whether the frame belongs to Chromium's PDF viewer, whose requests reach no server and may never be reported
+        as finished."""
         above = self.frames.get(frame.parent) if frame else None
         return above is not None and (above.is_pdf or self.in_viewer(above))
 
@@ -225,17 +223,17 @@ class Page:
     # --- calling into the isolated world ---------------------------------------------------------------
 
     async def call(self, frame: Frame, function: str, *args: Any, wait: bool = False) -> Any:
-        """Calls a function of sight.js; `Refused` where the document went away meanwhile."""
+        """Calls a function of sight.js or touch.js. Raises `Refused` if the document went away meanwhile."""
         arguments = ", ".join(json.dumps(arg) for arg in args)
         value = await self.evaluate(frame, f"webassay.{function}({arguments})", wait=wait)
-        return json.loads(value) if isinstance(value, str) and value[:1] in "{[" else value
+        return decoded(value) if isinstance(value, str) and value[:1] in "{[" else value
 
     async def evaluate(self, frame: Frame, expression: str, *, wait: bool = False) -> Any:
         result = await self._evaluate(frame, expression, {"returnByValue": True, "awaitPromise": wait})
         return result["result"].get("value")
 
     async def handle(self, frame: Frame, expression: str) -> str:
-        """The remote object that the expression yields; empty for null."""
+        """Id of the remote object that the expression evaluates to; empty for null."""
         result = await self._evaluate(frame, expression, {})
         return str(result["result"].get("objectId", ""))
 
@@ -246,7 +244,7 @@ class Page:
         try:
             result = await frame.channel.send("Runtime.evaluate", command, timeout=CALL_TIMEOUT)
         except Unanswered:
-            # A script of the page that never ends; without it the page can at least be looked at.
+            # A page script that never ends; without it the page can at least be observed.
             frame.channel.post("Runtime.terminateExecution")
             try:
                 result = await frame.channel.send("Runtime.evaluate", command, timeout=CALL_TIMEOUT)
@@ -259,7 +257,7 @@ class Page:
         return result
 
     async def until(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Whether the condition came true in time; looked at again whenever something happens."""
+        """Whether the condition came true in time; it is checked again whenever something happens."""
         try:
             async with asyncio.timeout(timeout):
                 while not condition():

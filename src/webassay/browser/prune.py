@@ -1,6 +1,6 @@
-"""AgentOccam's short form of the tree: the same page, said once and without scaffolding.
+"""AgentOccam's short form of the tree: everything said once, without scaffolding.
 
-The passes run in a fixed order, each over the whole tree; docs/observation.md says what each one does.
+The passes run in a fixed order, each over the whole tree; docs/observation.md describes them.
 """
 
 import re
@@ -23,7 +23,7 @@ _KEPT = frozenset(
 )
 _SCAFFOLD = frozenset({"generic", "MenuListPopup", "rowgroup", "ListMarker"})
 _FROM_CONTENT = frozenset({"cell", "gridcell", "columnheader", "rowheader", "term", "heading", "row", "tooltip"})
-"""Roles whose name is what is written inside."""
+"""Roles whose name is their content."""
 _REPEATERS = frozenset({"StaticText", "LabelText", "caption", "Legend", "Figcaption"})
 
 
@@ -47,9 +47,9 @@ class _Item:
             yield from child.walk()
 
     def words(self) -> str:
-        """Everything in it as running text; what can be acted on keeps its id."""
+        """Its whole content as running text; interactive parts keep their ids."""
         if self.interactive:
-            # A row that can be clicked may hold a button: both can be acted on.
+            # A clickable row may hold a button: both are interactive.
             held = (child.words() for child in self.children if any(one.interactive for one in child.walk()))
             return " ".join((_line(self), *held))
         inner = " ".join(filter(None, (child.words() for child in self.children)))
@@ -80,7 +80,7 @@ def _build(nodes: Sequence[Node]) -> _Item:
 
 
 def _plain(text: str) -> str:
-    """Without control, private-use and unassigned characters: icon fonts and invisible marks."""
+    """Drops control, private-use and unassigned characters, such as icon fonts and invisible marks."""
     kept = "".join(
         " " if char in "\n\t\xa0\u2028\u2029" else char
         for char in text
@@ -90,7 +90,7 @@ def _plain(text: str) -> str:
 
 
 def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
-    """From the leaves up, so that a pass sees children that are already in their last form."""
+    """From the leaves up, so that a pass sees children in their final form."""
     for child in item.children:
         _everywhere(child, change)
     change(item)
@@ -130,7 +130,7 @@ def _hide_images(item: _Item) -> None:
 
 
 def _hide_twins(item: _Item) -> None:
-    """Of neighbours that say the same, one is enough; two fields or buttons are two things, though."""
+    """Keeps one of several neighbours that say the same, unless they are separate controls."""
     if item.role == "row":
         return
     kept: list[_Item] = []
@@ -155,7 +155,7 @@ def _rename(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
         if child.role == "LabelText" and not child.name:
-            # What it labelled is named after it; only what it holds is left.
+            # The control it labelled already carries its name; keep only what it holds.
             children += child.children
             continue
         if child.role in ("StaticText", "LabelText"):
@@ -213,7 +213,7 @@ def _rewrite_tables(item: _Item) -> None:
 
 
 def _merge_headings(item: _Item) -> None:
-    """A heading that is a link, or a link that is a heading, is one thing."""
+    """A heading that is a link, or a link that is a heading, becomes one line."""
     if len(item.children) != 1:
         return
     (child,) = item.children
@@ -254,7 +254,7 @@ def _line(item: _Item) -> str:
 
 def _lines(item: _Item, depth: int) -> Iterator[str]:
     for child in item.children:
-        # An empty shell says nothing; one with something inside keeps its place.
+        # Skip empty shells; one with content keeps its place.
         if not child.role and not child.name:
             continue
         if not child.name and not child.value and not child.children and not child.interactive:

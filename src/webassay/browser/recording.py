@@ -1,6 +1,6 @@
-"""What people can look at afterwards: a film of a session, and a trace of everything that was said to Chromium.
+"""For people to look at afterwards: a video of a session, and a trace of everything exchanged with Chromium.
 
-Both are written as they happen, so that a session that breaks leaves what there was.
+Both are written as things happen, so that a session that breaks still leaves a record.
 """
 
 import json
@@ -60,7 +60,7 @@ _PLAYER = """<!doctype html>
 
 
 class Film:
-    """The tab in front, frame by frame: one HTML file that plays in any browser and needs nothing else."""
+    """The tab in front, frame by frame, in one self-contained HTML file that plays in any browser."""
 
     def __init__(self, folder: Path, name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ class Film:
         self._document = -1
 
     def follow(self, page: Page) -> None:
-        """To be called again whenever a document may have changed: the first frames can get lost with the old one."""
+        """Call again whenever the document may have changed: the new one's first frames can get lost otherwise."""
         if page.crashed or (page is self._page and page.document == self._document):
             return
         if self._page is not None and not self._page.closed:
@@ -90,7 +90,7 @@ class Film:
 
     def _say(self, function: str, text: str) -> None:
         if not self._file.closed:
-            # `<` is written so that no text of a page can end the script.
+            # Escape `<`, so that no page text can end the script.
             quoted = json.dumps(text).replace("<", "\\u003c")
             self._file.write(f"<script>{function}({time.monotonic() - self._started:.3f}, {quoted})</script>\n")
 
@@ -99,7 +99,7 @@ class Film:
 
 
 class Trace:
-    """Every command, answer and event of a session, one JSON object a line; long texts are cut."""
+    """Every command and event of a session, one JSON object per line; long texts are cut."""
 
     def __init__(self, folder: Path, name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,17 +1,16 @@
-"""One Chromium, many sessions. A session is what one episode plays in: own cookies, own tabs, own network log."""
+"""One Chromium, many sessions. Each episode runs in its own session, with its own cookies, tabs and network log."""
 
 import asyncio
-import base64
 import json
 import socket
 import tempfile
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from webassay.browser.act import InputController
 from webassay.browser.cdp import Connection, Params, Refused, Unanswered
@@ -23,38 +22,22 @@ from webassay.browser.page import Page
 from webassay.browser.prune import prune
 from webassay.browser.settle import new_epoch, settle
 from webassay.core.errors import ActionError, BrowserError, ProbeError
-from webassay.core.interaction import Action, Observation, ObservationPart, Tab
+from webassay.core.interaction import Action, Cookie, Observation, ObservationPart, Tab
+from webassay.core.text import MAX_TEXT, capped
 
-__all__ = ["Acted", "Browser", "Cookie", "FinalPage", "Session", "SessionSettings"]
+__all__ = ["Acted", "Browser", "FinalPage", "Session", "SessionSettings"]
 
+MAX_TITLE = 2_000
+MAX_ERROR = 4_000
 _LOOKS = 4
 _WITHOUT_PAGE = frozenset({"goto", "new_tab", "tab_close", "tab_focus"})
-"""What can be done while the page in front has crashed."""
-
-
-class CookieLike(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def value(self) -> str: ...
-
-    @property
-    def host(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Cookie:
-    name: str
-    value: str
-    host: str
-    path: str = "/"
+"""Actions that still work when the page in front has crashed."""
 
 
 @dataclass(frozen=True)
 class Acted:
     error: str
-    """Why the action failed, for the agent; empty: it did not."""
+    """Why the action failed, written for the agent; empty if it succeeded."""
     waited_for: tuple[str, ...]
     act_seconds: float
     settle_seconds: float
@@ -69,20 +52,20 @@ class FinalPage:
 
 DOOR_FLAGS = [
     "--remote-debugging-port=0",
-    # Beside the session's own list of hosts: whatever a program opens on its own finds nothing but this machine.
+    # On top of the session's allowed hosts: tabs that a program opens on its own can reach this machine only.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
 ]
 
 
 class Browser:
-    """A Chromium; when it has crashed, the next session starts another."""
+    """A Chromium; after a crash, the next session starts a new one."""
 
     def __init__(self, executable: Path, *, headed: bool = False, door: bool = False) -> None:
-        """`door`: other programs can reach this Chromium, over a port of its DevTools, and drive its session."""
+        """`door`: opens a DevTools port, over which other programs can drive the session."""
         if headed and not has_window(executable):
             raise BrowserError(
-                f"{executable} is a headless shell and has no window to show.",
-                hint="Install a whole Chromium, or point WEBASSAY_CHROMIUM at one.",
+                f"{executable} is a headless shell and cannot show a window.",
+                hint="Install the full Chromium, or point WEBASSAY_CHROMIUM at one.",
             )
         self._executable = executable
         self._headed = headed
@@ -93,7 +76,7 @@ class Browser:
         self._dead_end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
     async def __aenter__(self) -> Self:
-        # Bound and never listening: connections are refused, and nobody else can take the port.
+        # Bound but never listening: connections are refused, and no other program can take the port.
         self._dead_end.bind(("127.0.0.1", 0))
         try:
             await self._running()
@@ -111,7 +94,7 @@ class Browser:
             self._connection = None
 
     def with_door(self) -> "Browser":
-        """Another Chromium of the same kind, for an agent that drives by itself."""
+        """A second Chromium of the same kind, for an agent that drives the browser itself."""
         return Browser(self._executable, headed=self._headed, door=True)
 
     @property
@@ -150,7 +133,7 @@ class Browser:
         self,
         *,
         allowed_hosts: Collection[str],
-        cookies: Sequence[CookieLike] = (),
+        cookies: Sequence[Cookie] = (),
         now_ms: int | None = None,
         settings: SessionSettings | None = None,
     ) -> AsyncIterator["Session"]:
@@ -175,17 +158,17 @@ class Browser:
                 self._contexts.pop(context_id, None)
                 await context.close()
 
-    # --- events of the browser, handed to the context that they belong to ------------------------------
+    # --- browser events, passed on to the context they belong to ---------------------------------------
 
     def _attached(self, connection: Connection, params: Params) -> None:
         info = params["targetInfo"]
         channel = connection.channel(params["sessionId"])
         context = self._contexts.get(info.get("browserContextId", ""))
         if context is None or info["type"] not in TARGETS:
-            # Nobody's: it belongs to no session, or outlived it.
+            # It belongs to no session, or outlived its session.
             channel.post("Runtime.runIfWaitingForDebugger")
             if self._door and info["type"] == "page":
-                # Opened from outside beside the session: it would be neither recorded nor held to the allowed hosts.
+                # A program opened it outside the session: it would not be recorded, nor held to the allowed hosts.
                 connection.root.post("Target.closeTarget", {"targetId": info["targetId"]})
             return
         context.attached(channel, info)
@@ -209,7 +192,7 @@ class Browser:
 
 
 class Session:
-    """What an episode sees of the browser. Made by `Browser.session`."""
+    """An episode's view of the browser. Created by `Browser.session`."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -218,15 +201,15 @@ class Session:
         self._last_error = ""
 
     async def door(self) -> tuple[str, str]:
-        """Where a program from outside finds this session: the DevTools, and the tab in front."""
+        """Where another program can reach this session: the DevTools URL, and the web socket of the tab in front."""
         profile = self._context.connection.profile
         port = await asyncio.to_thread(lambda: (profile / "DevToolsActivePort").read_text("ascii").split()[0])
         page = self._context.active.target_id
         return f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/devtools/page/{page}"
 
-    async def start(self, cookies: Sequence[CookieLike]) -> None:
+    async def start(self, cookies: Sequence[Cookie]) -> None:
         made = [
-            {"name": cookie.name, "value": cookie.value, "url": f"http://{cookie.host}{getattr(cookie, 'path', '/')}"}
+            {"name": cookie.name, "value": cookie.value, "url": f"http://{cookie.host}{cookie.path}"}
             for cookie in cookies
         ]
         try:
@@ -239,7 +222,7 @@ class Session:
             raise BrowserError(f"A session could not be set up: {error}.") from error
 
     async def open(self, urls: Sequence[str]) -> None:
-        """The start pages, one tab each; the first one ends up in front."""
+        """Opens the start pages, one tab each, with the first one in front."""
         context = self._context
         try:
             for number, url in enumerate(urls):
@@ -252,18 +235,18 @@ class Session:
             raise BrowserError(f"A start page could not be opened: {error}") from error
 
     async def act(self, action: Action) -> Acted:
-        """Does it, and waits until the page has reacted."""
+        """Performs the action and waits until the page has reacted."""
         context = self._context
         started = time.monotonic()
         error = ""
         try:
             if context.active.crashed and action.name not in _WITHOUT_PAGE:
-                raise ActionError("The page crashed.", hint="Open an address with goto.")
+                raise ActionError("The page crashed.", hint="Open a URL with goto.")
             context.tell(action.text)
             new_epoch(context.active)
             await self._hand.perform(action)
         except ActionError as mistake:
-            error = str(mistake)
+            error = capped(str(mistake), MAX_ERROR)
         acted = time.monotonic()
         waited = await context.settle()
         self._last_error = error
@@ -281,12 +264,13 @@ class Session:
             try:
                 return await self._look(context.active, wanted)
             except Refused:
-                # The page went on to another document in the middle; look at that one.
+                # The page moved on to another document meanwhile; look at that one.
                 await context.settle()
             except Unanswered:
                 # It is stuck for good; settling stops it.
                 await context.settle()
-        return self._observation(context.active, tabs=tuple(Tab(tab.url, "") for tab in context.pages), tree="")
+        tabs = tuple(Tab(tab.url, "") for tab in context.pages)
+        return replace(self._blank(context.active, tabs), tree="")
 
     async def _look(self, page: Page, wanted: frozenset[ObservationPart]) -> Observation:
         form = self._context.settings.picture
@@ -310,34 +294,49 @@ class Session:
         if tree.truncated:
             self._context.notice("The page is very long: the end of its tree was left out.")
         if page.main_frame.is_pdf:
-            self._context.notice("The page is a PDF file: only a screenshot shows what is in it.")
-        return self._observation(
-            page,
-            title=tree.title,
-            tabs=await self._tabs(page, tree.title),
-            tree=render(tree.nodes) if wanted & {"tree", "boxes", "marks"} else None,
+            self._context.notice("The page is a PDF file: its content is visible only in a screenshot.")
+        title = _short_title(tree.title)
+        tabs = await self._tabs(page, title)
+        texts = {
+            "tree": render(tree.nodes) if wanted & {"tree", "boxes", "marks"} else None,
+            "pruned": prune(tree.nodes) if "pruned" in wanted else None,
+            "text": text,
+            "html": html,
+        }
+        kept = {part: self._kept(part, found) for part, found in texts.items()}
+        return replace(
+            self._blank(page, tabs),
+            title=title,
+            tree=kept["tree"],
             nodes=tree.nodes,
-            pruned=prune(tree.nodes) if "pruned" in wanted else None,
+            pruned=kept["pruned"],
             screenshot=taken,
             screenshot_type=form.media_type,
-            text=text,
-            html=html,
+            text=kept["text"],
+            html=kept["html"],
             focused=tree.focused,
             scroll=tree.scroll,
         )
 
-    def _observation(self, page: Page, **seen: object) -> Observation:
+    def _blank(self, page: Page, tabs: tuple[Tab, ...]) -> Observation:
+        """What is known without looking into the page."""
         pages = self._context.pages
-        common: dict[str, object] = {
-            "url": page.url,
-            "title": "",
-            "active_tab": pages.index(page) if page in pages else 0,
-            "step": self._step,
-            "last_error": self._last_error,
-            "notices": self._context.take_notices(),
-            "viewport": self._context.settings.viewport,
-        }
-        return Observation(**(common | seen))  # type: ignore[arg-type]  # the two callers name their fields
+        return Observation(
+            url=page.url,
+            title="",
+            tabs=tabs,
+            active_tab=pages.index(page) if page in pages else 0,
+            step=self._step,
+            last_error=self._last_error,
+            notices=self._context.take_notices(),
+            viewport=self._context.settings.viewport,
+        )
+
+    def _kept(self, part: str, found: str | None) -> str | None:
+        if found is None or len(found) <= MAX_TEXT:
+            return found
+        self._context.notice(f"The page is very long: the end of its {part} was left out.")
+        return capped(found)
 
     async def _tabs(self, front: Page, title: str) -> tuple[Tab, ...]:
         pages = self._context.pages
@@ -345,7 +344,7 @@ class Session:
 
     async def _title(self, page: Page) -> str:
         try:
-            return str(await page.evaluate(page.main_frame, "document.title.toWellFormed()"))
+            return _short_title(str(await page.evaluate(page.main_frame, "document.title")))
         except (Refused, Unanswered):
             return ""
 
@@ -356,12 +355,12 @@ class Session:
     # --- the record ------------------------------------------------------------------------------------
 
     async def seal(self) -> bytes:
-        """Ends the network log and returns it: one `Exchange` a line. What happens later is not in it."""
+        """Ends the network log and returns it, one `Exchange` per line. Nothing that happens later is in it."""
         path = await self._context.capture.seal()
         return await asyncio.to_thread(path.read_bytes)
 
     def downloads(self) -> list[Path]:
-        """The files that the pages gave; they are gone when the session is."""
+        """The downloaded files; they are deleted with the session."""
         return self._context.downloads()
 
     async def cookies(self) -> list[Cookie]:
@@ -375,10 +374,10 @@ class Session:
     # --- probes ----------------------------------------------------------------------------------------
 
     async def read_locator(self, url: str, script: str) -> str:
-        """What a benchmark's script finds in a fresh tab; the script runs in the page, nowhere else.
+        """Runs a benchmark's script in a fresh tab, inside the page, and returns the text it finds.
 
-        Nothing there (null, or a property of null) is the empty text: that is an answer. A page that cannot be
-        opened, or a script that fails otherwise, is a `ProbeError`.
+        Finding nothing (null, or a property of null) is an answer: the empty text. A page that cannot be opened, or a
+        script that fails in any other way, is a `ProbeError`.
         """
         async with self._fresh_tab(url) as page:
             result = await page.channel.send(
@@ -394,18 +393,6 @@ class Session:
             return ""
         return value if isinstance(value, str) else json.dumps(value)
 
-    async def read_resource(self, url: str) -> tuple[int, str]:
-        """Status and body of what an address answers to the session's cookies."""
-        async with self._fresh_tab(url) as page:
-            document = page.answer
-            if document is None:
-                raise ProbeError(f"{url:.200} gave no answer.")
-            answer = await page.channel.send("Network.getResponseBody", {"requestId": document["requestId"]})
-        body = answer["body"]
-        if answer.get("base64Encoded"):
-            body = base64.b64decode(body).decode("utf-8", "replace")
-        return int(document["response"]["status"]), str(body)
-
     @asynccontextmanager
     async def _fresh_tab(self, url: str) -> AsyncIterator[Page]:
         context = self._context
@@ -420,4 +407,8 @@ class Session:
                 await context.close_page(page)
                 await context.bring_to_front(before)
         except (ActionError, Refused, Unanswered) as error:
-            raise ProbeError(f"{url:.200} could not be looked at: {error}") from error
+            raise ProbeError(f"{url:.200} could not be read: {error}") from error
+
+
+def _short_title(title: str) -> str:
+    return title if len(title) <= MAX_TITLE else f"{title[:MAX_TITLE]}…"

@@ -1,10 +1,9 @@
 """Waiting exactly as long as something is pending.
 
-What is waited for: navigations and the loading of documents, requests, fetches whose body is still being read,
-timers that were set for no longer than a bound, work in pieces that leaves no pause, animations that end soon, and
-a page that changes or draws from frame to frame. What is not: streams, timers that start themselves again for ever,
-requests that repeat for ever. Those are found out once (it takes `patience`) and are then left alone while the
-document lives.
+Waited for: navigations and loading documents, requests, fetches whose body is still being read, timers up to a bound,
+work split into pieces without a pause, animations that end soon, and a page that changes or draws from frame to frame.
+Not waited for: streams, timers that restart themselves forever, requests that repeat forever. Detecting those takes
+`patience` once; after that they are ignored for the life of the document.
 """
 
 import asyncio
@@ -15,35 +14,31 @@ from webassay.browser.cdp import Refused, Unanswered
 from webassay.browser.page import Frame, Page, Request
 from webassay.core.errors import BrowserError
 
-STREAMS = frozenset(
-    {"EventSource", "WebSocket", "Media", "Ping", "Preflight", "CSPViolationReport", "Prefetch", "Other"}
-)
-"""Resource types that are never waited for; Other is what the browser fetches for itself, such as icons."""
 _RESTLESS = frozenset({"changes", "frames"})
-"""What the next frame may bring, or not."""
+"""Reasons that the next frame may or may not repeat."""
 _REPEATS = 4
 _QUIET_FRAMES = 2
-"""One to react in, and one to see that nothing else came of it."""
+"""One for the reaction, and one to see that nothing followed."""
 _POLL = 0.5
-"""Longest time between two looks, should an event get lost."""
+"""Longest time between two looks, in case an event gets lost."""
 
 
 @dataclass(frozen=True)
 class Patience:
     cap: float = 10.0
-    """Seconds after which the page is taken as it is."""
+    """Seconds after which the page is accepted as it is."""
     timer_bound: float = 0.6
     """Timers set for longer than this are not waited for."""
     animation_bound: float = 2.0
     endless_after: float = 1.2
-    """What repeats for so long is taken to repeat for ever."""
+    """Seconds of repetition after which something is assumed to repeat forever."""
 
 
 @dataclass
 class _Look:
     reasons: list[str]
     wait: float
-    """Seconds until it is worth looking again, unless something happens before."""
+    """Seconds until it is worth looking again, unless something happens first."""
 
 
 async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
@@ -64,7 +59,7 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
         elif time.monotonic() - restless_since > patience.endless_after:
             page.noisy = True
             look = _Look([], 0)
-        # What changes in the first frame is the reaction itself, and no sign of more to come.
+        # Changes in the first frame are the reaction itself, not a sign of more to come.
         if not look.reasons or (first and _RESTLESS.issuperset(look.reasons)):
             quiet_frames += 1
             if quiet_frames == _QUIET_FRAMES:
@@ -84,7 +79,7 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
 
 
 def new_epoch(page: Page) -> None:
-    """Before an action: what repeats is counted from here on."""
+    """Call before an action: repetitions are counted from here."""
     page.started.clear()
     for frame in list(page.frames.values()):
         if frame.world is not None:

@@ -1,5 +1,5 @@
-// Runs in an isolated world of every frame: same document, own JavaScript; nothing here can be seen or
-// changed by the page, and nothing here writes to the document. Python calls the functions that are returned.
+// Runs in an isolated world of every frame: same document, separate JavaScript. The page can neither see nor change
+// anything here, and nothing here writes to the document. Python calls the functions that are returned.
 (secret) => {
   const ids = new WeakMap();        // element -> number
   const elements = new Map();       // number -> WeakRef(element)
@@ -22,14 +22,14 @@
     document.dispatchEvent(new CustomEvent(secret + '-ask', { detail: JSON.stringify(question) }));
     return told;
   };
-  // The page could lie here: numbers are forced to be numbers, and a lie can only make us wait more or less.
+  // The page could lie here. Only numbers are accepted, so a lie can only make us wait longer or shorter.
   const number = (value) => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0);
 
   // --- what is pending ----------------------------------------------------------------------------------
   const EVERYTHING = { subtree: true, childList: true, characterData: true, attributes: true };
   const changes = new MutationObserver((records) => { mutations += records.length; });
   changes.observe(document, EVERYTHING);
-  // Neither changes nor animations inside of a shadow root are told to the document: each root is asked, once it is known.
+  // The document is not told about changes and animations inside shadow roots: each root is observed once it is found.
   const knownRoots = new WeakSet();
   let roots = [];
   const meet = (root) => {
@@ -56,11 +56,11 @@
     }
     return left;
   };
-  // After the next frame, once the page has nothing else to do: work that is cut into pieces (messages to itself, idle
-  // callbacks) is no timer and no request, but it is pending.
+  // After the next frame, once the page is idle: work split into pieces (messages to itself, idle callbacks) is neither a
+  // timer nor a request, but it is pending.
   const BUSY_TIME = 200;
   const nextFrame = () => new Promise((resolve) => {
-    // A tab that is not painted has no frames: then a turn of the event loop must do.
+    // A tab that is not painted has no frames; a turn of the event loop must do.
     const fallback = setTimeout(resolve, 60);
     requestAnimationFrame(() => { clearTimeout(fallback); requestIdleCallback(resolve, { timeout: BUSY_TIME }); });
   });
@@ -137,7 +137,7 @@
     if (FOCUS_TAGS.has(tag)) return !(tag === 'INPUT' && element.type === 'hidden');
     return element.isContentEditable && !element.parentElement?.isContentEditable;
   };
-  // A role that somebody gave is only a wish: it may be unknown, out of place, or not to be had.
+  // An explicit role is only a request: it may be unknown, misplaced, or not allowed.
   const givenRole = (element) => {
     if (!element.hasAttribute('role')) return '';
     const role = element.computedRole;
@@ -172,7 +172,7 @@
       }
     }
   };
-  // Chromium takes only what holds running text for a paragraph: no blocks, no boxes side by side, and not nothing.
+  // Chromium calls it a paragraph only if it holds running text: no blocks, no inline boxes, and not empty.
   const OTHER_FLOWS = /^(inline|table|flex|grid|contents)$/;
   const holdsInline = (element) => {
     const own = getComputedStyle(element);
@@ -189,7 +189,7 @@
     }
     return found;
   };
-  // What keeps an element in the tree that has nothing else to say: a link may lead to it, or it reacts.
+  // Keeps an otherwise empty element in the tree: a link may point to it, or it reacts to input.
   const isTarget = (element) => element.id !== '' && element.getRootNode() === document;
   const interesting = (element) => focusable(element) || element.title !== '' || element.isContentEditable || element.hasAttribute('onclick')
     || clickListeners.has(element) || element.getAttributeNames().some((name) => name.startsWith('aria-'));
@@ -205,7 +205,7 @@
     }
     switch (tag) {
       case 'A': case 'AREA':
-        // An anchor that leads nowhere and listens for the mouse is a link, too.
+        // An anchor without a target that listens for the mouse is a link too.
         return element.hasAttribute('href') || (tag === 'A' && (clickListeners.has(element) || ['onclick', 'onmousedown', 'onmouseup'].some((name) => element.hasAttribute(name)))) ? 'link' : '';
       case 'INPUT': {
         const role = INPUT_ROLES[element.type];
@@ -224,11 +224,11 @@
     if (TABLE_TAGS.has(tag)) return tableRole(element);
     if (tag === 'svg') return element.computedRole || (element.clientHeight === 0 ? '' : 'SvgRoot');
     if (tag === 'a') return element.computedRole === 'link' ? 'link' : '';
-    // A part of a drawing is worth a line where its author gave it a title, as charts do.
+    // Parts of a drawing get a line if the author gave them a title, as charts do.
     if (element.ownerSVGElement && element.firstElementChild?.tagName === 'title') return { g: 'group', text: 'generic' }[tag] ?? 'graphics-symbol';
     return MATH_ROLES[tag] ?? '';
   };
-  // A label that only repeats the name of its check box or radio button, and holds nothing else.
+  // A label that only repeats the name of its checkbox or radio button.
   const redundantLabel = (element) => {
     const control = element.control;
     if (!control || control.tagName !== 'INPUT' || (control.type !== 'checkbox' && control.type !== 'radio')) return false;
@@ -238,7 +238,7 @@
   };
 
   // --- names, values, properties ------------------------------------------------------------------------
-  // Roles that have a name only where somebody gave one; asking the browser for the rest is what costs time.
+  // Roles that have a name only if the author gave one. Asking the browser for names is the expensive part.
   const UNNAMED = new Set(['', 'generic', 'paragraph', 'list', 'listitem', 'LabelText', 'banner', 'contentinfo', 'main', 'navigation',
     'complementary', 'article', 'form', 'search', 'rowgroup', 'strong', 'emphasis', 'code', 'blockquote', 'deletion', 'insertion',
     'mark', 'subscript', 'superscript', 'time', 'DescriptionList', 'definition', 'Legend', 'Figcaption', 'caption', 'sectionheader',
@@ -247,7 +247,7 @@
   const givenName = (element) => element.hasAttribute('aria-label') || element.hasAttribute('aria-labelledby') || element.hasAttribute('title');
   const NAMED_BY_TEXT = new Set(['link', 'button', 'heading', 'cell', 'columnheader', 'rowheader', 'gridcell', 'tab', 'menuitem', 'term',
     'DisclosureTriangle', 'LayoutTableCell', 'option']);
-  // Nothing but text inside, and nobody gave another name: then the text is the name, and the browser need not be asked.
+  // Only text inside and no other name given: the text is the name, without asking the browser.
   const plainName = (element, role) => {
     if (!NAMED_BY_TEXT.has(role) || element.firstElementChild || !element.firstChild || element.shadowRoot || element.isContentEditable) return null;
     if (element.tagName === 'INPUT' || element.tagName === 'OPTION' || givenName(element) || element.labels?.length) return null;
@@ -256,15 +256,15 @@
   };
   const nameOf = (element, role) => {
     if (UNNAMED.has(role) && !givenName(element) && !(role === 'listbox' && element.labels?.length) && role !== 'row') return '';
-    // Only in a grid does a row take its name from its cells.
+    // A row takes its name from its cells only in a grid.
     if (role === 'row' && element.tagName === 'TR' && !givenName(element) && !element.closest('[role=grid],[role=treegrid]')) return '';
     const plain = plainName(element, role);
     if (plain !== null) return plain;
     const name = squeeze(element.computedName);
-    // Asked for its name alone, a file field adds its value.
+    // The computed name of a file field includes its value.
     return element.type === 'file' ? name.replace(/: [^:]*$/, '') : name;
   };
-  const squeeze = (text) => text.replace(/[ \t\n\r\f]+/g, ' ').trim().toWellFormed();
+  const squeeze = (text) => text.replace(/[ \t\n\r\f]+/g, ' ').trim();
 
   const TEXT_INPUTS = new Set(['text', 'search', 'email', 'tel', 'url', 'number', 'range', 'date', 'time', 'datetime-local', 'month', 'week', 'color']);
   const valueOf = (element, role) => {
@@ -294,7 +294,7 @@
   const NUMERIC = new Set(['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar']);
   const RANGES = { PROGRESS: [0, 1], METER: [0, 1] };
   const yes = (text) => text === 'true';
-  // In the order in which the text format prints them.
+  // In the order the text format prints them.
   const propertiesOf = (element, role, focused) => {
     const found = [];
     const aria = (name) => element.getAttribute(name);
@@ -342,13 +342,13 @@
       const value = aria(attribute);
       if (value) found.push([name, value]);
     }
-    return found.map(([key, value]) => [key, value.toWellFormed()]);
+    return found;
   };
 
   // --- generated text -----------------------------------------------------------------------------------
   let generatedKey = '', generatedSelector = '';
   const generatedRules = () => {
-    // Which selectors have text in ::before or ::after; most pages have none, and then nothing is asked per element.
+    // Selectors with text in ::before or ::after. Most pages have none, and then elements need not be checked.
     const key = [...document.styleSheets].map((sheet) => { try { return sheet.cssRules.length; } catch { return 'x'; } }).join();
     if (key === generatedKey) return generatedSelector;
     const selectors = [];
@@ -365,13 +365,13 @@
     generatedSelector = usable.join(',');
     return generatedSelector;
   };
-  // What ::before or ::after shows: text, or a picture without a name. Counters cannot be read from here.
+  // What ::before or ::after shows: text, or an unnamed image. Counters cannot be read from here.
   const generatedLines = (element, which) => {
     const content = getComputedStyle(element, which).content;
     if (!content || content === 'none' || content === 'normal') return [];
     const lines = [];
     const [shown, ...instead] = content.split(/ \/ (?=")/);
-    // What stands behind the slash is said instead of what is shown.
+    // The alternative text after the slash replaces what is shown.
     for (const [, text] of (instead.at(-1) ?? shown).matchAll(/(?:url|image-set|linear-gradient)\((?:"(?:[^"\\]|\\.)*"|[^"()]|\([^)]*\))*\)|"((?:[^"\\]|\\.)*)"/g)) {
       if (text === undefined) { lines.push(['image', '']); continue; }
       const said = squeeze(text.replace(/\\(["\\])/g, '$1'));
@@ -420,7 +420,7 @@
     }
     return places.get(element);
   };
-  // A picture that did not come is replaced by the marker that it would have replaced.
+  // If a marker image fails to load, the ordinary marker is shown in its place.
   const pictureCame = (image) => {
     if (image === 'none') return false;
     const url = /^url\("(.*)"\)$/.exec(image)?.[1] ?? '';
@@ -458,14 +458,14 @@
     return false;
   };
   const holds = (outer, inner) => within(inner, outer);
-  // Through shadow roots, too: the drawing of a check box may be a component of its own inside of the label.
+  // Looks through shadow roots: the visible checkbox may be a component inside the label.
   const reaches = (hit, element) => {
     for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) {
       if (node === element || (node.tagName === 'LABEL' && node.control === element)) return true;
     }
     return false;
   };
-  // How much of a box can be seen. Whether something lies on top is asked only for what can be clicked: a hit test is dear.
+  // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
   const share = (element, box, clip, pointer) => {
     const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
     const width = Math.min(box.right, clip[2]) - left, height = Math.min(box.bottom, clip[3]) - top;
@@ -484,7 +484,7 @@
   const MAX_NODES = 60000, MAX_DEPTH = 1500;
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'NOSCRIPT', 'HEAD', 'META', 'LINK', 'TITLE', 'DATALIST', 'PARAM', 'SOURCE', 'TRACK', 'COL', 'COLGROUP', 'WBR', 'BR', 'MAP', 'RT', 'RP',
     'title', 'desc', 'style', 'script', 'defs', 'metadata', 'symbol', 'clipPath', 'mask']);
-  // What is inside of these belongs to the browser or to another frame.
+  // The content of these belongs to the browser or to another frame.
   const CLOSED = new Set(['IFRAME', 'FRAME', 'AUDIO', 'VIDEO', 'PROGRESS', 'METER', 'TEXTAREA', 'OPTION', 'INPUT']);
   const UNDECORATED = new Set(['IMG', 'svg', 'SELECT', 'CANVAS', 'HR']);
   const UNPAINTED = new Set(['OPTION', 'OPTGROUP', 'AREA']);
@@ -510,7 +510,7 @@
       const style = state.textStyle;
       if (style.visibility !== 'visible' || style.contentVisibility === 'hidden') return;
       const said = transformed(data, style);
-      emitText(style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, '').toWellFormed(), depth);
+      emitText(style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, ''), depth);
     };
     const visitChildren = (element, depth, state, clipping) => {
       const root = element.shadowRoot;
@@ -525,7 +525,7 @@
       if (element.tagName === 'DETAILS' && !element.open) {
         children = [...children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
       }
-      // The button of a list that draws itself is the list.
+      // The button of a customizable select is the select itself.
       if (element.tagName === 'SELECT') children = [...children].filter((child) => child.tagName !== 'BUTTON');
       for (const child of children) {
         if (out.length >= MAX_NODES) { truncated = true; return; }
@@ -539,7 +539,7 @@
       if (SKIPPED.has(tag) || (tag === 'INPUT' && element.type === 'hidden')) return;
       if (element.getAttribute('aria-hidden') === 'true' && element !== focused) return;
       if (element.inert) return;
-      // A modal dialog makes everything but itself inert; what holds it is only passed through.
+      // A modal dialog makes everything except itself inert; its ancestors are only passed through.
       const behind = modal !== null && !holds(modal, element);
       if (behind && !holds(element, modal)) return;
       let shown = true;
@@ -567,9 +567,9 @@
         const name = nameOf(element, role);
         const properties = propertiesOf(element, role, focused);
         if (role === 'generic' && reactsToClicks(element)) properties.push(['clickable', '']);
-        const line = [depth, role, name, idOf(element), valueOf(element, role).toWellFormed(), properties];
+        const line = [depth, role, name, idOf(element), valueOf(element, role), properties];
         const href = role === 'link' ? element.href : '';
-        line.push(typeof href === 'string' ? href.slice(0, 4000).toWellFormed() : '');
+        line.push(typeof href === 'string' ? href.slice(0, 4000) : '');
         line.push(role === 'Iframe' || tag === 'EMBED' || tag === 'OBJECT' ? frameNumber(element) : -1);
         if (boxes) pushBox(line, element, role, clipping, box, style);
         out.push(line);
@@ -630,7 +630,7 @@
     return element;
   };
 
-  const facts = () => ({ title: document.title.toWellFormed(), scroll: [scrollX, scrollY] });
+  const facts = () => ({ title: document.title, scroll: [scrollX, scrollY] });
   const page = () => JSON.stringify(facts());
   const openRoots = () => {
     const roots = [];
@@ -641,8 +641,8 @@
     return roots;
   };
   const html = () => (document.documentElement ? ('<!DOCTYPE html>\n' + document.documentElement.outerHTML.replace(/^(<html[^>]*>)[\s\S]*$/, '$1')
-    + document.documentElement.getHTML({ shadowRoots: openRoots() }) + '</html>').toWellFormed() : '');
-  const text = () => (document.body?.innerText ?? '').toWellFormed();
+    + document.documentElement.getHTML({ shadowRoots: openRoots() }) + '</html>') : '');
+  const text = () => document.body?.innerText ?? '';
 
   return {
     observe, page, html, text, pulse, newEpoch, giveUp, find,

@@ -1,5 +1,5 @@
-// Runs in the same isolated world as sight.js, whose functions it is given: finding the place to click, filling,
-// choosing, focusing, and drawing the marks. Fields get their values through the browser's own setters, and the events
+// Runs in the same isolated world as sight.js and uses its functions: finding where to click, filling, choosing,
+// focusing, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
 ({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame }) => {
   const describe = (element) => {
@@ -16,18 +16,18 @@
     const seen = x >= 0 && y >= 0 && x < innerWidth && y < innerHeight && reaches(deepHit(x, y), element);
     if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   };
-  // Where to put the mouse to reach an element, or why it cannot be reached.
+  // Where to move the mouse to reach an element, or why it cannot be reached.
   const locate = (id, anything, scrolling) => {
     const element = find(id);
     if (!element) return fail('gone');
     let target = element;
-    // Without a box of its own, it is reached through what is in it.
+    // Without a box of its own, it is reached through its content.
     if (getComputedStyle(element).display === 'contents' && element.firstElementChild) target = element.firstElementChild;
     if (!target.checkVisibility({ visibilityProperty: true }) || target.getClientRects().length === 0) {
       const label = element.labels?.[0];
       if (!label || !label.checkVisibility({ visibilityProperty: true })) {
-        if (element.tagName === 'OPTION') return fail('It is an option of a list: use select_option on the list.');
-        return fail('It is not visible now.');
+        if (element.tagName === 'OPTION') return fail('It is an option in a list: use select_option on the list.');
+        return fail('It is not visible.');
       }
       target = label;
     }
@@ -38,11 +38,11 @@
     if (rects.length === 0) {
       const label = element.labels?.[0];
       const box = label?.getBoundingClientRect();
-      if (!box || box.width === 0) return fail('It has no size on the screen.');
+      if (!box || box.width === 0) return fail('It has no visible size.');
       rects.push(box); target = label;
     }
     let cover = null;
-    // A control that lies hidden under its own drawing is reached through its label, as people reach it.
+    // A control hidden under its own drawing is clicked through its label, as people do.
     for (const label of target === element ? element.labels ?? [] : []) rects.push(...label.getClientRects());
     for (const box of rects) {
       const left = Math.max(0, box.left), top = Math.max(0, box.top), right = Math.min(innerWidth, box.right), bottom = Math.min(innerHeight, box.bottom);
@@ -65,23 +65,23 @@
   const send = (element, ...types) => {
     for (const type of types) element.dispatchEvent(new Event(type, { bubbles: true, composed: true }));
   };
-  // Ready for typing: focused, everything selected. Fields that cannot be typed into get their value at once.
-  // Begun right after a frame: the text then comes before the next one, and the selection is not painted on its own.
+  // Prepares for typing: focuses and selects everything. Fields that cannot be typed into get their value right away.
+  // Starts right after a frame, so that the text arrives before the next one and the selection alone is never painted.
   const prepareFill = async (id, value) => {
     await nextFrame();
     const element = find(id);
     if (!element) return fail('gone');
-    if (!element.checkVisibility({ visibilityProperty: true })) return fail('It is not visible now.');
+    if (!element.checkVisibility({ visibilityProperty: true })) return fail('It is not visible.');
     if (element.matches(':disabled')) return fail('It is disabled.');
     if (element.readOnly) return fail('It is read-only.');
     const tag = element.tagName;
     scrollTo(element);
     if (tag === 'INPUT' && !TYPED.has(element.type)) {
-      if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(element.type)) return fail(`Text cannot be put into an input of type ${element.type}.`);
+      if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(element.type)) return fail(`An input of type ${element.type} does not take text.`);
       element.focus();
       element.value = value.trim();
-      if (value && element.value === '') return fail(`${JSON.stringify(value)} is no value for an input of type ${element.type}.`);
-      if (element.type === 'color' || element.type === 'range') { if (element.value.toLowerCase() !== value.trim().toLowerCase() && Number(element.value) !== Number(value)) return fail(`${JSON.stringify(value)} is no value for an input of type ${element.type}.`); }
+      if (value && element.value === '') return fail(`${JSON.stringify(value)} is not a valid value for an input of type ${element.type}.`);
+      if (element.type === 'color' || element.type === 'range') { if (element.value.toLowerCase() !== value.trim().toLowerCase() && Number(element.value) !== Number(value)) return fail(`${JSON.stringify(value)} is not a valid value for an input of type ${element.type}.`); }
       send(element, 'input', 'change');
       return JSON.stringify({ done: true });
     }
@@ -104,7 +104,7 @@
     if (element.tagName === 'OPTION' || element.tagName === 'OPTGROUP') element = element.closest('select');
     if (element?.tagName !== 'SELECT') return fail('It is not a list of options: click it to open it, then click the option.');
     if (element.matches(':disabled')) return fail('It is disabled.');
-    if (wanted.length > 1 && !element.multiple) return fail('Only one option can be chosen in it.');
+    if (wanted.length > 1 && !element.multiple) return fail('Only one of its options can be chosen.');
     const options = [...element.options];
     const chosen = new Set();
     for (const name of wanted) {
@@ -125,7 +125,7 @@
     if (element.matches(':disabled')) return fail('It is disabled.');
     scrollTo(element);
     element.focus();
-    if (deepFocus() !== element && !within(deepFocus(), element)) return fail('It cannot have the focus.');
+    if (deepFocus() !== element && !within(deepFocus(), element)) return fail('It cannot be focused.');
     return JSON.stringify({});
   };
   const fileField = (id) => {

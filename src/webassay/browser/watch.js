@@ -1,7 +1,7 @@
-// Runs in the page's own world before any script of the page. It changes no behaviour but the clock:
-// it counts what is pending (timers, frames, fetches and the reading of their bodies) and which elements got
-// a click listener, and tells the isolated world when asked through an event whose name nobody else knows.
-// Proxies of the native functions, because those still look native to whoever prints them.
+// Runs in the page's own world before any of its scripts. It changes no behaviour except the clock: it counts pending
+// work (timers, frames, fetches and the reading of their bodies), notes which elements get a click listener, and tells
+// the isolated world on request, through an event whose name nobody else knows. It wraps native functions in proxies,
+// because those still print as native code.
 (secret, clockOffset) => {
   const { setTimeout: nativeSetTimeout, performance, document, CustomEvent, Proxy, Reflect, WeakRef, Date: NativeDate } = globalThis;
   const now = performance.now.bind(performance);
@@ -76,7 +76,7 @@
   const untilSettled = (native, self, args) => {
     const token = {};
     fetches.add(token);
-    // One turn later, so that whoever awaited the result has run first.
+    // One turn later, so that code awaiting the result runs first.
     const done = () => { apply(nativeSetTimeout, globalThis, [() => fetches.delete(token), 0]); };
     let result;
     try { result = apply(native, self, args); } catch (error) { fetches.delete(token); throw error; }
@@ -86,7 +86,7 @@
   hold(globalThis, 'fetch', untilSettled);
   for (const name of ['json', 'text', 'blob', 'arrayBuffer', 'bytes', 'formData']) hold(Response.prototype, name, untilSettled);
 
-  // A worker is waited for until it says something; one that kept silent for a second is not waited for again.
+  // Wait for a worker's first message; after a second of silence, do not wait for it again.
   const WORKER_TIME = 1000, WORKER_LOOKS = 30;
   const silent = new WeakSet();
   const nativeListen = EventTarget.prototype.addEventListener;

@@ -32,9 +32,11 @@ def list_(
     """
     from rich.table import Table
 
-    numbers = {"instances": instances, "world_seed": world_seed, "seed": seed, "limit": limit}
+    chosen = common.selection(
+        benchmark, tasks_file, template, instances=instances, world_seed=world_seed, seed=seed, limit=limit
+    )
     with common.workbench() as bench:
-        found = bench.tasks(common.selection(benchmark, tasks_file, template, **numbers))
+        found = bench.tasks(chosen)
     lines = {task.template if templates else task.id: task for task in reversed(found)}
     table = Table("template" if templates else "task", "kind", "chore", "goal", box=None)
     for name, task in reversed(lines.items()):
@@ -53,9 +55,9 @@ def show(
     seed: Seed = 0,
 ) -> None:
     """One task as JSON: its goal, its checks, its key."""
-    numbers = {"instances": instances, "world_seed": world_seed, "seed": seed}
+    chosen = common.selection(benchmark, tasks_file, task=[task], instances=instances, world_seed=world_seed, seed=seed)
     with common.workbench() as bench:
-        found = bench.tasks(common.selection(benchmark, tasks_file, task=[task], **numbers))
+        found = bench.tasks(chosen)
     print(json.dumps(json.loads(found[0].to_json()), ensure_ascii=False, indent=2))
 
 
@@ -73,9 +75,11 @@ def export(
 
     Example: `webassay tasks export -n 1 > tasks.json`, then `webassay run -b tasks.json …`
     """
-    numbers = {"instances": instances, "world_seed": world_seed, "seed": seed, "limit": limit}
+    chosen = common.selection(
+        benchmark, tasks_file, template, instances=instances, world_seed=world_seed, seed=seed, limit=limit
+    )
     with common.workbench() as bench:
-        found = bench.tasks(common.selection(benchmark, tasks_file, template, **numbers))
+        found = bench.tasks(chosen)
     print(json.dumps([json.loads(one.to_json()) for one in found], ensure_ascii=False, indent=1))
 
 

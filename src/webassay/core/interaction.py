@@ -1,13 +1,13 @@
 """What passes between an agent and the world: goals and observations in, decisions and answers out.
 
-This is all that an agent may import. Nothing here knows how a task is graded.
+Agents may import this module and must not need more. Nothing here knows how a task is graded.
 """
 
 import ast
 import json
 import re
 import warnings
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -21,29 +21,29 @@ Modality = Literal["tree", "screenshot", "tree+screenshot"]
 
 
 class ResponseProtocol(Record):
-    """How the agent is to phrase its last message."""
+    """The form that the agent's last message must have."""
 
     name: str
-    """`arena` (ours), `verified-paper`, `verified-released` or `free`: picks the reader in `grading.response`."""
+    """`arena` (ours), `verified-paper`, `verified-released` or `free`: selects the reader in `grading.response`."""
     instructions: str
-    """Shown to the agent word for word."""
+    """Shown to the agent verbatim."""
     answer_schema: dict[str, Any] = Field(default_factory=dict)
     """JSON Schema (draft-07) of the whole response; empty for free text."""
 
 
 class Goal(Record):
-    """All that the agent is told."""
+    """Everything the agent is told."""
 
     version: Literal[1] = 1
     instruction: str
     start_urls: tuple[str, ...]
-    """May hold `__SITE__` place-holders (the site's name in capitals); `at()` fills them in."""
+    """May contain `__SITE__` placeholders (the site's name in capitals); `at()` fills them in."""
     protocol: ResponseProtocol
     sites: tuple[str, ...] = ()
-    """Names of the sites that the task is played on; requests elsewhere are blocked and recorded."""
+    """The task's sites; requests to any other host are blocked and recorded."""
     modality: Modality = "tree"
     hints: tuple[str, ...] = ()
-    """What a person would be told beside the task: log-in names, where the other sites are."""
+    """What a person would be told besides the task: user names, where the other sites are."""
 
     def at(self, bases: Mapping[str, str]) -> Self:
         """The same goal with every `__SITE__` replaced by that site's base URL."""
@@ -62,6 +62,17 @@ class Goal(Record):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """A cookie as environments hand it to the browser, and the browser to probes."""
+
+    name: str
+    value: str
+    host: str
+    """Without the port: browsers keep cookies by host name alone."""
+    path: str = "/"
+
+
 # --- what the agent sees -------------------------------------------------------------------------------
 
 
@@ -70,22 +81,22 @@ class Node:
     """One line of the accessibility tree."""
 
     id: str
-    """Empty for nodes that cannot be acted on by id (static text)."""
+    """Empty for nodes that no action can name (static text)."""
     role: str
     name: str
     depth: int
     value: str = ""
     properties: tuple[tuple[str, str], ...] = ()
-    """In the order in which they are printed; a bare flag has the value `""`."""
+    """In the order they are printed; a bare flag has the value `""`."""
     box: tuple[float, float, float, float] | None = None
-    """x, y, width, height in CSS pixels of the viewport; None where it was not asked for or there is none."""
+    """x, y, width, height in CSS pixels of the viewport; None if not requested, or if there is none."""
     visible: float | None = None
-    """Share of the box that can be seen, 0 to 1; None where it was not asked for."""
+    """Share of the box that is visible, 0 to 1; None if not requested."""
     clickable: bool = False
     marked: bool = False
     """Part of the set-of-marks overlay."""
     url: str = ""
-    """Where a link leads; empty for everything else. Not part of the text."""
+    """Target of a link; empty for everything else. Not part of the text."""
 
     def get(self, prop: str) -> str | None:
         for key, value in self.properties:
@@ -105,7 +116,7 @@ ObservationPart = Literal["tree", "pruned", "boxes", "screenshot", "full_screens
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The page as the agent sees it. A part that was not asked for is None: absent, not empty."""
+    """The page as the agent sees it. A part that was not requested is None: absent, not empty."""
 
     url: str
     title: str
@@ -113,9 +124,9 @@ class Observation:
     active_tab: int
     step: int = 0
     tree: str | None = None
-    """The accessibility tree as text: docs/observation.md."""
+    """The accessibility tree as text; docs/observation.md specifies the format."""
     nodes: tuple[Node, ...] = ()
-    """The same tree as data, for agents that are programs."""
+    """The same tree as data, for agents without a language model."""
     pruned: str | None = None
     screenshot: bytes | None = None
     screenshot_type: str = "image/jpeg"
@@ -126,7 +137,7 @@ class Observation:
     last_error: str = ""
     """Why the previous action failed, or empty."""
     notices: tuple[str, ...] = ()
-    """What happened by itself since the last step: dialogs answered, downloads, popups, blocked requests."""
+    """What happened on its own since the last step: dialogs answered, downloads, popups, blocked requests."""
     viewport: tuple[int, int] = (1280, 720)
     scroll: tuple[float, float] = (0.0, 0.0)
 
@@ -239,7 +250,7 @@ ACTIONS: dict[str, Signature] = {
         Signature("keyboard_insert_text", (_text("text"),), "Insert text into whatever has the focus, at once."),
     )
 }
-"""Every action there is. The first fifteen are the set that the two baseline agents are given."""
+"""Every action. The two baseline agents are given the first fifteen."""
 
 BASIC_ACTIONS: tuple[str, ...] = tuple(ACTIONS)[:15]
 
@@ -247,14 +258,14 @@ MAX_ACTION_TEXT = 100_000
 
 
 class Action(Record):
-    """One thing to do, already checked against its signature; it is data and is never executed as code."""
+    """One action, already validated against its signature. It is data and is never executed as code."""
 
     name: str
     args: dict[str, Json] = Field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, *args: Any, **named: Any) -> Self:
-        """Checks the arguments; the error is written for the agent that wrote them."""
+        """Validates the arguments; errors are worded for the agent that wrote them."""
         signature = ACTIONS.get(name)
         if signature is None:
             raise ActionError(f"There is no action {name!r}.", hint=f"Known actions: {', '.join(ACTIONS)}.")
@@ -264,7 +275,7 @@ class Action(Record):
         given: dict[str, Any] = {p.name: value for p, value in zip(parameters, args, strict=False)}
         for key, value in named.items():
             if key not in {p.name for p in parameters} or key in given:
-                raise ActionError(f"{name} has no argument {key!r} to fill: {signature.describe()}.")
+                raise ActionError(f"{name} does not take the argument {key!r} here: {signature.describe()}.")
             given[key] = value
         checked: dict[str, Json] = {}
         for p in parameters:
@@ -287,7 +298,7 @@ class Action(Record):
 
 
 def _checked(action: str, p: Parameter, value: Any) -> Json:
-    # Models often write an element id as a number; that is the one repair that is made here.
+    # Models often write an element id as a number; this is the only repair made here.
     if p.kind == "id" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if p.kind in ("id", "text") and isinstance(value, str):
@@ -318,7 +329,7 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as it was written; nobody has yet looked whether there is such a thing."""
+    """A call as it was written, not yet validated."""
 
     name: str
     args: tuple[Any, ...]
@@ -326,103 +337,120 @@ class Call:
 
 
 def parse_actions(text: str) -> tuple[Action, ...]:
-    """Reads calls such as `click('12')`, one or several; see `read_calls`."""
+    """Reads one or more calls such as `click('12')`; see `read_calls`."""
     return tuple(Action.of(call.name, *call.args, **call.named) for call in read_calls(text, ACTIONS))
 
 
 def read_calls(text: str, known: Collection[str]) -> tuple[Call, ...]:
     """Calls with literal arguments; the text is parsed, never executed.
 
-    Between them may stand new lines, semicolons, commas, blanks and comments. As with BrowserGym, the calls may also
-    stand in a fence of Markdown, or, if they are `known`, in the middle of a sentence. What Python can read is code:
-    there, anything but calls is a mistake, so that no loop is taken for a sentence.
+    Calls may be separated by new lines, semicolons, commas, blanks and comments. As in BrowserGym they may also be
+    fenced in Markdown or, if they are `known`, stand in the middle of a sentence. If Python can parse the text it is
+    code, and then anything but a call is an error: a loop must not be mistaken for a sentence.
     """
     if len(text) > MAX_ACTION_TEXT:
         raise ActionError(f"The action text is longer than {MAX_ACTION_TEXT} characters.")
     try:
-        calls = tuple(_code(text))
-    except _NoCode as error:
-        fenced = "\n".join(_FENCE.findall(text))
-        if any(f"{name}(" in fenced for name in known):
-            return read_calls(fenced, known)
-        pieces = _calls_in(text, known)
-        if not pieces:
-            raise ActionError(f"The action cannot be read: {error}.", hint=_EXAMPLE) from None
-        calls = tuple(call for piece in pieces for call in _call_alone(piece))
+        calls: Sequence[Call] = _code(well_formed(text))
+    except _NotCode as error:
+        calls = _calls_in_prose(well_formed(text), known, error)
     if not calls:
         raise ActionError("No action was given.", hint=_EXAMPLE)
-    return calls
+    return tuple(calls)
 
 
 _EXAMPLE = "Write calls such as click('12')."
 _FENCE = re.compile(r"```(?:[A-Za-z]*[ \t]*\n)?(.*?)```", re.DOTALL)
 _CALL_OR_COMMENT = re.compile(r"^[ \t]*#.*$|(?<=\))[ \t]*#.*$|\b([A-Za-z_]\w*)\s*\(", re.MULTILINE)
+_COMMENT = re.compile(r"#.*")
 _SHORT_CALL = re.compile(r"\b[A-Za-z_]\w*\s*\([^()]*\)")
-_TEXT_OR_BRACKET = re.compile(
+_STRING_OR_BRACKET = re.compile(
     r"\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[()]",
     re.DOTALL,
 )
 
 
-class _NoCode(Exception):
-    """Python cannot read it."""
+class _NotCode(Exception):
+    """Python cannot parse it."""
 
 
-def _code(text: str) -> Iterator[Call]:
+def _unreadable(problem: object) -> ActionError:
+    return ActionError(f"The action cannot be parsed: {problem}.", hint=_EXAMPLE)
+
+
+def _code(text: str) -> list[Call]:
     try:
-        # Python would warn us of an odd escape in a text that is not ours to mend.
+        # Python would warn about an odd escape, in a text that is not ours to fix.
         with warnings.catch_warnings(action="ignore"):
             module = ast.parse(text.strip(), mode="exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _NoCode(str(error)) from None
+        raise _NotCode(str(error)) from None
+    calls = []
     for statement in module.body:
         value = statement.value if isinstance(statement, ast.Expr) else None
-        for item in value.elts if isinstance(value, ast.Tuple) else [value]:
-            yield _read_call(item)
+        calls += [_read_call(item) for item in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return calls
 
 
-def _call_alone(piece: str) -> Iterator[Call]:
+def _calls_in_prose(text: str, known: Collection[str], problem: _NotCode) -> Sequence[Call]:
+    fenced = "\n".join(_FENCE.findall(text))
+    if any(f"{name}(" in fenced for name in known):
+        return read_calls(fenced, known)
+    pieces = _call_texts(text, known)
+    if not pieces:
+        raise _unreadable(problem) from None
     try:
-        yield from _code(piece)
-    except _NoCode as error:
-        raise ActionError(f"The action cannot be read: {error}.", hint=_EXAMPLE) from None
+        return [call for piece in pieces for call in _code(piece)]
+    except _NotCode as error:
+        raise _unreadable(error) from None
 
 
-def _calls_in(text: str, known: Collection[str]) -> list[str]:
-    """The known calls of a text that is no code. One that does not end is a mistake, not a sentence: what stands in
-    its argument must not be taken for an action."""
+def _call_texts(text: str, known: Collection[str]) -> list[str]:
+    """The known calls in a text that is not code."""
     found: list[str] = []
     others, at = text, 0
     while match := _CALL_OR_COMMENT.search(text, at):
         at = match.end()
-        if match[1] not in known:
-            continue
-        depth = 1
-        for token in _TEXT_OR_BRACKET.finditer(text, at):
-            depth += {"(": 1, ")": -1}.get(token[0], 0)
-            if depth == 0:
-                at = token.end()
-                break
-        else:
-            raise ActionError(f"The action cannot be read: {match[1]}( was never closed.", hint=_EXAMPLE)
-        found.append(text[match.start() : at])
-        others = others.replace(found[-1], " ", 1)
-    # Nothing but calls: then the unknown ones are mistakes, too, and not words of a sentence.
-    others = re.sub(r"#.*", "", others)
-    return found if re.search(r"\w", _SHORT_CALL.sub("", others)) else [*found, *_SHORT_CALL.findall(others)]
+        if match[1] in known:
+            at = _end_of_call(text, at, match[1])
+            found.append(text[match.start() : at])
+            others = others.replace(found[-1], " ", 1)
+    # If there is nothing but calls, the unknown ones are mistakes too, and not words of a sentence.
+    others = _COMMENT.sub("", others)
+    only_calls = not re.search(r"\w", _SHORT_CALL.sub("", others))
+    return [*found, *_SHORT_CALL.findall(others)] if only_calls else found
+
+
+def _end_of_call(text: str, start: int, name: str) -> int:
+    """Where the bracket opened just before `start` closes. A call that never closes is an error, not a sentence:
+    nothing in its argument may be mistaken for an action."""
+    depth = 1
+    for token in _STRING_OR_BRACKET.finditer(text, start):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    raise _unreadable(f"{name}( was never closed")
 
 
 def _read_call(call: ast.expr | None) -> Call:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise ActionError("Only calls such as click('12') can be used.")
+        raise ActionError("Only calls such as click('12') are allowed.")
     try:
-        args = tuple(ast.literal_eval(argument) for argument in call.args)
-        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
+        args = tuple(_literal(argument) for argument in call.args)
+        named = {str(k.arg): _literal(k.value) for k in call.keywords if k.arg is not None}
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise ActionError(f"{call.func.id}: arguments must be plain texts, numbers or lists of them.") from None
+        raise ActionError(f"{call.func.id}: arguments must be plain strings, numbers or lists of them.") from None
     if len(named) != len(call.keywords):
         raise ActionError(f"{call.func.id}: an argument is given twice, or with **.")
     return Call(call.func.id, args, named)
+
+
+def _literal(node: ast.expr) -> Any:
+    """The value of a literal. Two escapes that form a surrogate pair become the one character they stand for."""
+    value = ast.literal_eval(node)
+    if isinstance(value, str):
+        return well_formed(value)
+    return [well_formed(one) if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
 
 
 class Usage(Record):
@@ -437,17 +465,17 @@ class Usage(Record):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the agent wants done next. An action that ends the episode carries the answer."""
+    """What the agent wants to do next. An action that ends the episode carries the answer."""
 
     actions: tuple[Action, ...]
     thought: str = ""
     memory: str = ""
     """The agent's own notes after this step."""
     raw: str = ""
-    """The model's reply as it came."""
+    """The model's reply, unchanged."""
     usage: Usage | None = None
     info: Mapping[str, Json] = field(default_factory=dict)
-    """Anything else worth keeping: prompt hash, parse attempts, plan tree."""
+    """Anything else worth recording: prompt hash, parse attempts, plan tree."""
 
     @classmethod
     def answer(cls, text: str, **rest: Any) -> Self:
@@ -472,7 +500,7 @@ STATUSES: Mapping[str, str] = {
 
 
 class Response(Record):
-    """The agent's last message, read by the field names of either published protocol. Not yet judged."""
+    """The agent's last message, read by the field names of either published protocol. Not yet graded."""
 
     action: Json = None
     status: Json = None
@@ -481,7 +509,7 @@ class Response(Record):
 
     @classmethod
     def strictly(cls, text: str) -> Self | None:
-        """The response when the text is exactly one JSON object, else None; `grading.response` can do more."""
+        """The response if the text is exactly one JSON object, else None; `grading.response` also repairs."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):

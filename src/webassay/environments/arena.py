@@ -20,9 +20,10 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from webassay.core.errors import InputError, ProbeError, SiteError, WebassayError
+from webassay.core.interaction import Cookie
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, SessionResult
-from webassay.environments.base import Cookie, CookieLike, EnvironmentFactory, EnvironmentRequest
+from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 from webassay.sites.obstacles import Obstacle
 from webassay.sites.server import frame, read_frame
 
@@ -74,7 +75,7 @@ class _Server:
         return server
 
     async def call(self, do: str, patience: float, **arguments: Any) -> Any:
-        """A server that takes longer over a command than `patience` is stuck, and is ended."""
+        """A server that takes longer than `patience` over a command is stuck, and is killed."""
         return await self._ask({"do": do, "with": arguments}, do, patience)
 
     async def _ask(self, message: dict[str, Any], doing: str, patience: float) -> Any:
@@ -88,7 +89,7 @@ class _Server:
             async with asyncio.timeout(patience):
                 return await answer
         except TimeoutError:
-            self._stuck_over = f"It was ended because it took more than {patience:.0f} seconds over {doing!r}."
+            self._stuck_over = f"It was killed because {doing!r} took more than {patience:.0f} seconds."
             self._kill()
             await asyncio.shield(self.ended)
             raise SiteError(str(self.death)) from None
@@ -105,7 +106,7 @@ class _Server:
             self._process.kill()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        """Hand out answers until the process ends; then tell everybody who still waits."""
+        """Deliver answers until the process ends, then fail everything that is still waiting."""
         hearing = asyncio.create_task(self._hear())
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
@@ -128,7 +129,7 @@ class _Server:
 
     def _deliver(self, reply: dict[str, Any]) -> None:
         answer = self._waiting.get(reply["id"])
-        if answer is None or answer.done():  # Whoever asked has gone away.
+        if answer is None or answer.done():  # Nobody is waiting for it any more.
             return
         if error := reply.get("error"):
             answer.set_exception(_ERRORS[error["kind"]](error["message"], hint=error["hint"]))
@@ -136,7 +137,7 @@ class _Server:
             answer.set_result(reply["result"])
 
     async def _hear(self) -> None:
-        """What the process prints: to our log, and its last words for the error message."""
+        """Log what the process prints, and keep the end of it for the error message."""
         assert self._process.stdout is not None
         while said := (await self._process.stdout.read(1 << 16)).decode(errors="replace"):
             log.warning("site server: %s", said.rstrip())
@@ -155,8 +156,8 @@ class ArenaStage:
     _server: _Server
     _patience: float
 
-    async def probe(self, cookies: Sequence[CookieLike]) -> tuple[ProbeResult, ...]:
-        """Of every site: the rows that changed, and whose log-in these cookies are."""
+    async def probe(self, cookies: Sequence[Cookie]) -> tuple[ProbeResult, ...]:
+        """For every site: the rows that changed, and the user these cookies belong to."""
         sent = {
             site: {cookie.name: cookie.value for cookie in cookies if cookie.host.lstrip(".") == _host(base)}
             for site, base in self.bases.items()
@@ -164,7 +165,7 @@ class ArenaStage:
         try:
             seen = await self._server.call("probe", self._patience, label=self.label, cookies=sent)
         except SiteError as error:
-            raise ProbeError(f"The sites could not be looked at: {error}") from error
+            raise ProbeError(f"The sites could not be probed: {error}") from error
         results: list[ProbeResult] = []
         for site, found in seen.items():
             changes = tuple(RowChange.model_validate(change) for change in found["changes"])
@@ -173,7 +174,7 @@ class ArenaStage:
         return tuple(results)
 
     async def obstruct(self, site: str, obstacles: Sequence[Obstacle]) -> None:
-        """From now on these stand before the site, in place of any earlier ones."""
+        """From now on these stand in front of the site, replacing any earlier ones."""
         data = [obstacle.model_dump(mode="json") for obstacle in obstacles]
         await self._server.call("obstruct", self._patience, label=self.label, site=site, obstacles=data)
 
@@ -186,8 +187,8 @@ class Arena:
     def __init__(
         self, sites: Mapping[str, str], *, cache: Path | None = None, port: int = 0, patience: float = 60.0
     ) -> None:
-        """`sites`: name to `module:attribute` of its `Site`. `cache`: where built data is kept between runs.
-        `patience`: seconds after which a server that does not answer is taken for stuck and ended."""
+        """`sites`: name to the `module:attribute` of its `Site`. `cache`: where built data is kept between runs.
+        `patience`: seconds after which a server that does not answer is considered stuck and killed."""
         self._sites = sites
         self._patience = patience
         self._cache = cache
@@ -205,10 +206,10 @@ class Arena:
             await server.stop()
 
     async def _alive(self) -> _Server:
-        """The server; another one if it died. Episodes inside the dead one fault, later ones do not."""
+        """The server, restarted if it died. Episodes that were using the dead one fault; later ones do not."""
         async with self._starting:
             if self._server is not None and self._server.death is not None:
-                log.warning("Starting the site server again. %s", self._server.death)
+                log.warning("Restarting the site server. %s", self._server.death)
                 self._server = None
             if self._server is None:
                 self._server = await _Server.start(self._sites, self._cache, self._port)
@@ -221,8 +222,8 @@ class Arena:
     async def hold(
         self, sites: Sequence[str], seed: int = 0, *, logins: Mapping[str, str] | None = None, label: str = ""
     ) -> AsyncIterator[ArenaStage]:
-        """Fresh worlds of these sites. A `label` of one's own makes readable addresses, which can be guessed:
-        for looking at the sites, not for evaluating."""
+        """Fresh worlds of these sites. A `label` of your own makes URLs readable, but guessable: use it to look at the
+        sites, never to evaluate."""
         if label and not _LABEL.fullmatch(label):
             raise InputError(f"{label!r} cannot be part of a host name.", hint="Use a-z, 0-9 and inner hyphens.")
         label = label or secrets.token_hex(8)
@@ -233,7 +234,7 @@ class Arena:
         except SiteError:
             if server.death is None:
                 raise
-            # It died before this episode began: that is no fault of the episode.
+            # It died before this episode began, so the episode need not fault.
             server = await self._alive()
             opened = await self._open(server, wanted)
         try:
@@ -259,7 +260,7 @@ class Arena:
         try:
             opened: dict[str, Any] = await server.call("open", BUILD_SECONDS, **wanted)
         except asyncio.CancelledError:
-            await self._close(server, wanted["label"])  # The server may be about to open what nobody waits for.
+            await self._close(server, wanted["label"])  # The server may still be opening it.
             raise
         return opened
 
@@ -268,12 +269,12 @@ class Arena:
             await server.call("close", self._patience, label=label)
 
     async def stats(self) -> dict[str, int]:
-        """Of the server: its process id, open worlds, requests so far."""
+        """The server's process id, open worlds, and requests so far."""
         found: dict[str, int] = await (await self._alive()).call("stats", self._patience)
         return found
 
     async def wait(self) -> None:
-        """Until the server dies, which is an error: for whoever only keeps it running."""
+        """Returns only by raising, when the server dies: for callers that just keep it running."""
         server = await self._alive()
         await asyncio.shield(server.ended)
         raise SiteError(str(server.death))

@@ -1,4 +1,4 @@
-"""The seam between an episode and the place where it is played."""
+"""What an episode needs from the place it is played in."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -6,50 +6,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from webassay.core.interaction import Cookie
 from webassay.core.options import NO_OPTIONS, NoOptions
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult
 
 
-class CookieLike(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def value(self) -> str: ...
-
-    @property
-    def host(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Cookie:
-    name: str
-    value: str
-    host: str
-    """Without the port: browsers keep cookies by host name alone."""
-
-
 class Stage(Protocol):
-    """One episode's hold on its sites: fresh, its own, and gone when the episode ends."""
+    """The sites of one episode: fresh, private, and gone when the episode ends."""
 
     @property
     def bases(self) -> Mapping[str, str]:
-        """Site to base URL, without a slash at the end."""
+        """Site to base URL, without a trailing slash."""
 
     @property
     def cookies(self) -> Sequence[Cookie]:
-        """The log-ins that the task asks for, to put into the browser before the agent starts."""
+        """The task's log-ins, to set in the browser before the agent starts."""
 
     @property
     def allowed_hosts(self) -> frozenset[str]:
-        """`host:port` of every site; requests elsewhere are to be blocked."""
+        """`host:port` of every site; requests to other hosts must be blocked."""
 
     @property
     def now_ms(self) -> int | None:
-        """What the page's `Date` is to start from; None: the real time."""
+        """Where the page's `Date` starts; None: the real time."""
 
-    async def probe(self, cookies: Sequence[CookieLike]) -> tuple[ProbeResult, ...]:
+    async def probe(self, cookies: Sequence[Cookie]) -> tuple[ProbeResult, ...]:
         """What can be learned about the sites now, given the browser's cookies. Raises `ProbeError`."""
 
 

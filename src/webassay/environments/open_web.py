@@ -1,4 +1,4 @@
-"""Sites that are not ours: nothing to reset, nothing to look into, only the hosts that the user allows."""
+"""Sites that are not ours: nothing to reset or inspect, only the hosts that the user allows."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
+from webassay.core.interaction import Cookie
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult
-from webassay.environments.base import Cookie, CookieLike, EnvironmentFactory, EnvironmentRequest
+from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 
 
 @dataclass(frozen=True)
@@ -18,13 +19,13 @@ class OpenStage:
     cookies: Sequence[Cookie] = ()
     now_ms: int | None = None
 
-    async def probe(self, cookies: Sequence[CookieLike]) -> tuple[ProbeResult, ...]:
+    async def probe(self, cookies: Sequence[Cookie]) -> tuple[ProbeResult, ...]:
         return ()
 
 
 class OpenWeb:
     def __init__(self, allowed_hosts: Collection[str] = ()) -> None:
-        """`allowed_hosts`: beside the hosts of a task's start pages; `*.example.org` and `*` are understood."""
+        """`allowed_hosts`: in addition to the hosts of a task's start pages; may contain `*.example.org` and `*`."""
         self._allowed = frozenset(allowed_hosts)
 
     async def __aenter__(self) -> Self:

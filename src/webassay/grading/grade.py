@@ -1,14 +1,10 @@
 """Task x Trajectory -> Verdict, by rule. Deterministic: the same two records give the same verdict, byte for byte."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
-from pathlib import Path
 from typing import Literal
 
-import webassay.compare
-import webassay.core.protocols
 from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
@@ -21,17 +17,21 @@ from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.response import ReadResponse, check_response, read_response
 from webassay.grading.state import check_state, counted_rows
 
+VERSION = "2"
+"""Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
+tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
+
 Level = Literal["off", "report", "enforce"]
 
 GRADED_ENDINGS = frozenset(("answered", "gave_up", "imported"))
 
 
 class Policy(Record):
-    """How much weight proof of work and unasked-for changes have."""
+    """How much proof of work and unrequested changes weigh."""
 
     activity: Level = "enforce"
     collateral: Level | None = None
-    """None: enforced where the rows of the sites were compared, reported where there is only a network log."""
+    """None: enforced when the sites' rows were compared, only reported when all we have is a network log."""
 
 
 DEFAULT_POLICY = Policy()
@@ -45,8 +45,8 @@ def grade(
     sites: Sites | None = None,
     network: Sequence[Event] | None = None,
 ) -> Verdict:
-    """`sites` stands in for the trajectory's own base URLs, where a site has several; `network` is the trajectory's
-    log where it has been read already."""
+    """`sites` overrides the trajectory's base URLs, for sites that have several; `network` is the trajectory's log, if
+    the caller has read it already."""
     grading = _Grading(task, trajectory, blobs, policy, sites or Sites(trajectory.bases), network)
     if trajectory.ending.kind == "fault":
         fault = trajectory.ending.fault or Fault(boundary="episode", message=trajectory.ending.message or "unknown")
@@ -59,7 +59,7 @@ def grade(
         message = Finding(check="grader", status="fault", message=error.message, code="cannot_grade")
         grading.findings.append(message)
         grading.aspects.clear()
-        # An agent that never answered has failed, whatever else could not be looked at.
+        # An agent that never answered has failed, whatever else could not be checked.
         failed = trajectory.ending.kind not in GRADED_ENDINGS
         return grading.verdict("fail" if failed else "fault", Fault.of(error))
     return grading.verdict(grading.status())
@@ -84,14 +84,16 @@ class _Grading:
 
     def run(self) -> None:
         if self.trajectory.task_id != self.task.id:
-            raise GradingError(f"The trajectory is of task {self.trajectory.task_id!r}, the key of {self.task.id!r}.")
+            raise GradingError(
+                f"The trajectory belongs to task {self.trajectory.task_id!r}, but the key to {self.task.id!r}."
+            )
         self._ending()
         read = self._response()
         visits = self._network()
         self._pages()
         self._state()
         self._unruled()
-        reach, way_marks = checkpoint_reach(self.task.checkpoints, visits)
+        reach, milestones = checkpoint_reach(self.task.checkpoints, visits)
         passed = {"pass": True, "fail": False}.get(self.status())
         if reach is not None:
             self.aspects["checkpoint_reach"] = Aspect(value=reach)
@@ -100,7 +102,7 @@ class _Grading:
             how = "invalid" if read.findings else "recovered" if read.recovered else "strict"
             self.aspects["response_format"] = Aspect(value=how, note=", ".join(read.recovered))
             self.aspects["outcome_unrepaired"] = Aspect(value=passed and not read.recovered)
-        self.findings += way_marks
+        self.findings += milestones
 
     def status(self) -> Status:
         """The worst finding decides."""
@@ -116,9 +118,8 @@ class _Grading:
             aspects=self.aspects,
             findings=tuple(self.findings),
             fingerprint=Fingerprint(
-                grader="rules",
-                version=_version(),
-                source=source_hash(),
+                grader=RULES.name,
+                version=RULES.version,
                 key=_key_hash(self.task),
                 settings=_settings(self.policy),
             ),
@@ -143,14 +144,14 @@ class _Grading:
         return read
 
     def _network(self) -> Visits:
-        """One pass over the log for everything that looks at it."""
+        """Everything that needs the log, in a single pass over it."""
         activity = [check for check in self.task.checks if isinstance(check, ActivityCheck)]
         requests = [check for check in self.task.checks if isinstance(check, NetworkCheck)]
         visits = Visits(self.sites, activity, self.task.checkpoints)
         network = NetworkGrader(requests, self.sites, self.task.sites)
         if self.trajectory.network is None:
             if requests or (activity and self.policy.activity != "off"):
-                raise GradingError("There is no network log to look into.")
+                raise GradingError("The checks need a network log, and none was recorded.")
             return visits
         every = network.looks_at_reading
         for event in events(self.trajectory.network, self.blobs) if self.read is None else self.read:
@@ -172,15 +173,15 @@ class _Grading:
         self._add(check_activity(check, visits, sessions, login, proven), self.policy.activity)
 
     def _damaging_requests(self, damage: list[Finding], count: int) -> None:
-        """Without the rows of the sites, requests are the next best witness."""
+        """Without the sites' rows, requests are the next best evidence."""
         level = self.policy.collateral or "report"
         if level == "off":
             return
         self._add(damage, level)
         if not damage:
-            message = "No request changed anything that no check asks for."
+            message = "There were no unrequested writes."
             self.findings.append(Finding(check="network.collateral", status="pass", message=message))
-        self.aspects["side_effects"] = Aspect(value=float(count), note="requests that change something, unasked")
+        self.aspects["side_effects"] = Aspect(value=float(count), note="unrequested writes")
 
     def _pages(self) -> None:
         for check in self.task.checks:
@@ -192,7 +193,7 @@ class _Grading:
         results = {result.site: result for result in self.trajectory.probed(RowsResult)}
         missing = [site for site in self.task.sites if site not in results]
         if missing and (checks or results):
-            raise GradingError(f"Nobody looked which rows of {', '.join(missing)} changed.")
+            raise GradingError(f"Row changes were not recorded for {', '.join(missing)}.")
         if not results:
             return
         level = self.policy.collateral or "enforce"
@@ -202,20 +203,20 @@ class _Grading:
         required = [finding for finding in outcome.findings if finding.check != "state.collateral"]
         self._add(required, "enforce")
         self._add([finding for finding in outcome.findings if finding.check == "state.collateral"], level)
-        self.aspects["side_effects"] = Aspect(value=float(outcome.side_effects), note="rows changed unasked")
+        self.aspects["side_effects"] = Aspect(value=float(outcome.side_effects), note="unrequested row changes")
 
     def _unruled(self) -> None:
         for check in self.task.checks:
             if check.kind in ("judged", "legacy"):
                 message = (
-                    "No rule decides this; a judge must."
+                    "No rule decides this task; it needs a judge."
                     if check.kind == "judged"
                     else "Legacy checks need their own grader."
                 )
                 self.findings.append(Finding(check=check.kind, status="abstain", message=message, code=check.kind))
 
     def _add(self, findings: Iterable[Finding], level: Level) -> None:
-        """Under `report` a failing finding is kept and decides nothing."""
+        """At level `report`, failing findings are kept but decide nothing."""
         for finding in findings:
             if level == "report" and finding.status == "fail":
                 message = f"{finding.message} (reported, not enforced)"
@@ -227,7 +228,7 @@ _hashes: dict[int, tuple[Task, str]] = {}
 
 
 def _key_hash(task: Task) -> str:
-    """The task's content hash, made once for the many trajectories that one process grades against it."""
+    """The task's content hash, computed once for all the trajectories that this process grades against it."""
     known = _hashes.get(id(task))
     if known is None or known[0] is not task:
         if len(_hashes) >= 2000:
@@ -241,20 +242,20 @@ def _settings(policy: Policy) -> dict[str, Json]:
     return policy.model_dump(mode="json")
 
 
-@lru_cache(maxsize=1)
-def _version() -> str:
-    return version("webassay")
+@dataclass(frozen=True)
+class Grader:
+    """A grader that can be chosen by name. Its name and version are part of every verdict's fingerprint."""
+
+    name: str
+    summary: str
+    version: str
+    grade: Callable[..., Verdict]
+    """Given a task, a trajectory and its blobs; the rules also take a `Policy`."""
 
 
-@lru_cache(maxsize=1)
-def source_hash() -> str:
-    """Of everything that can change a verdict: comparators, graders, protocols, and how answers and rows are read."""
-    digest = hashlib.sha256()
-    compare, grading = Path(webassay.compare.__file__).parent, Path(__file__).parent
-    graders = [path for path in sorted(grading.glob("*.py")) if path.name != "reference.py"]
-    core = Path(webassay.core.protocols.__file__).parent
-    records = [core / name for name in ("interaction.py", "protocols.py", "trajectory.py")]
-    for path in (*sorted(compare.glob("*.py")), *graders, *records):
-        digest.update(f"{path.parent.name}/{path.name}\n".encode())
-        digest.update(path.read_bytes())
-    return "sha256:" + digest.hexdigest()
+RULES = Grader(
+    name="rules",
+    summary="Checks the answer, the network log and the changed rows against the task's key.",
+    version=VERSION,
+    grade=grade,
+)

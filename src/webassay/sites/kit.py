@@ -56,6 +56,7 @@ class Site:
     """Cookies to user name, or to nothing."""
     start_time: int
     """Epoch seconds at which the clock stands in a fresh world."""
+    summary: str = ""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,10 @@ AGENTS: Registry[AgentFactory] = Registry(
     adapt=as_factory,
 )
 JUDGES: Registry[Judge[Any]] = Registry(
-    "judge", instances_of(Judge), modules=partial(modules_of, "webassay.judging.judges"), group="webassay.judges"
+    "judge",
+    instances_of(Judge),  # type: ignore[type-abstract]
+    modules=partial(modules_of, "webassay.judging.judges"),
+    group="webassay.judges",
 )
 IMPORTERS: Registry[Importer] = Registry(
     "importer", instances_of(Importer), modules=partial(modules_of, "webassay.importers"), group="webassay.importers"

@@ -14,4 +14,5 @@ SITE = Site(
     log_in=log_in,
     whoami=whoami,
     start_time=1772355600,  # 2026-03-01 09:00:00 UTC
+    summary="Tallybrook, a shop for nearly everything: catalogue, search, reviews, cart, orders, account.",
 )
