@@ -67,6 +67,9 @@ def test_the_oracle_passes_every_template_and_every_mistake_fails(tmp_path, worl
             assert len(became) >= 8
             assert any(name.startswith("is logged out") for name in became) == bool(task.logins)
             assert ("sees the first page only" in became) == (task.kind == "unachievable")
+            idle = things.grade(task, wrong["does nothing on the site"], blobs)
+            failed = {one.check for one in idle.findings if one.status == "fail" and one.check != "checkpoint"}
+            assert "activity.pages" in failed <= {"activity.pages", "activity.evidence"}
 
 
 def test_no_constant_passes_any_template(tmp_path):
