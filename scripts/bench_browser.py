@@ -374,14 +374,15 @@ SHOP_PAGES = {"shop home": "/", "shop category": "/c/kitchen-dining", "shop sear
 
 async def bench(options: argparse.Namespace) -> None:
     # Not for the workers, whose memory is measured.
-    from webassay import catalog
+    from webassay.environments.arena import Arena
+    from webassay.workbench.tasks import sites
 
     parts, names = set(options.only.split(",")), options.engines.split(",")
     with serving(BenchHandler) as port:
         base = f"http://pages.localhost:{port}/"
         tools = (("button", "Count up"), ("searchbox", "Search for"))
         jobs = [Job(name, f"{base}bench/{name}", *tools) for name in PAGES]
-        async with catalog.arena(None) as arena, arena.hold(["shop"], 0) as stage:
+        async with Arena(sites()) as arena, arena.hold(["shop"], 0) as stage:
             shop_tools = (("button", "Show cart summary"), ("textbox", "Email address for the newsletter"))
             jobs += [Job(name, stage.bases["shop"] + path, *shop_tools) for name, path in SHOP_PAGES.items()]
             chosen = [job for job in jobs if not options.pages or job.page in options.pages.split(",")]

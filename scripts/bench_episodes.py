@@ -11,28 +11,22 @@ import time
 from pathlib import Path
 from statistics import median
 
-from webassay import catalog as things
-from webassay.browser.chromium import find_chromium
-from webassay.browser.session import Browser
-from webassay.episode import EpisodeContext
-from webassay.run.local import Settings, run_units
-from webassay.run.plan import plan
+from webassay import PlayOptions, Selection, Workbench
 from webassay.store import Store
 
 CACHE = Path(tempfile.gettempdir()) / "webassay-bench-cache"
 
 
 async def measure(workers: int, instances: int) -> None:
-    catalog = things.Catalog(things.Selection(instances=instances), cache=CACHE)
-    with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run") as store:
-        store.plan(plan(catalog.tasks, ["oracle"]))
-        async with things.arena(CACHE) as environment, Browser(find_chromium()) as browser:
-            scene = EpisodeContext(browser=browser, environment=environment, blobs=store.blobs)
-            own = resource.getrusage(resource.RUSAGE_SELF)
-            start = time.perf_counter()
-            await run_units(store, catalog, scene, [things.grade], settings=Settings(workers=workers))
-            seconds = time.perf_counter() - start
-            spent = resource.getrusage(resource.RUSAGE_SELF)
+    bench, selection = Workbench(cache=CACHE), Selection(instances=instances)
+    bench.tasks(selection)  # The first time, the worlds are built.
+    with tempfile.TemporaryDirectory() as folder:
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        start = time.perf_counter()
+        await bench.run(Path(folder) / "run", ["oracle"], selection, PlayOptions(workers=workers))
+        seconds = time.perf_counter() - start
+        spent = resource.getrusage(resource.RUSAGE_SELF)
+        store = Store.open(Path(folder) / "run")
         played = [trajectory for _, trajectory in store.trajectories()]
         steps = [step for trajectory in played for step in trajectory.steps]
         passed = sum(store.verdict(t.id, "rules").status == "pass" for t in played)

@@ -3,4 +3,22 @@
 import tempfile
 from pathlib import Path
 
+from webassay.environments.arena import Arena
+from webassay.sites.kit import World
+from webassay.workbench import Workbench
+from webassay.workbench.setup import Setup
+from webassay.workbench.tasks import open_world, sites
+
 CACHE = Path(tempfile.gettempdir()) / "webassay-test-cache"
+
+
+def bench() -> Workbench:
+    return Workbench(cache=CACHE)
+
+
+def arena() -> Arena:
+    return Arena(sites(), cache=CACHE)
+
+
+def shop(seed: int = 0) -> World:
+    return open_world(Setup(cache=CACHE), "shop", seed)

@@ -73,7 +73,11 @@ class Registry(Generic[T]):
 
     @cached_property
     def _built_in(self) -> Mapping[str, T]:
-        return {thing.name: thing for module in self._modules() for thing in self._find(module)}
+        found: dict[str, T] = {}
+        for thing in (thing for module in self._modules() for thing in self._find(module)):
+            if found.setdefault(thing.name, thing) is not thing:
+                raise ValueError(f"Two built-in things are called {self.kind} {thing.name!r}: {thing!r}.")
+        return found
 
     @cached_property
     def _points(self) -> Mapping[str, EntryPoint]:

@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import Opener, Visit
 from tests.browser.random_pages import RandomPages
 from tests.browser.server import PAGES, serving
-from webassay import catalog
+from tests.worlds import arena
 from webassay.browser.cdp import Params
 from webassay.browser.page import Frame
 from webassay.browser.session import Browser
@@ -108,7 +108,7 @@ async def test_roles_and_names_equal_chromiums(visit: Opener) -> None:
 async def test_roles_and_names_on_the_shop(browser: Browser) -> None:
     same = total = 0
     differences: list[str] = []
-    async with catalog.arena(None) as arena, arena.hold(["shop"], 0) as stage:
+    async with arena() as sites, sites.hold(["shop"], 0) as stage:
         base = stage.bases["shop"]
         async with browser.session(allowed_hosts=stage.allowed_hosts) as session:
             await session.open([base])

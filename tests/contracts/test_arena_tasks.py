@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from webassay.catalog import open_world
 
 from tests.templates import TEMPLATES
-from tests.worlds import CACHE
+from tests.worlds import shop
 from webassay.benchmarks.arena.template import instances
 from webassay.core.task import ActivityCheck, ResponseCheck, StateCheck, Task
 
@@ -16,7 +15,7 @@ SEEDS = ((0, 0), (1, 5))
 @pytest.fixture(scope="module", params=SEEDS, ids=lambda pair: f"world{pair[0]}-seed{pair[1]}")
 def tasks(request) -> dict[str, list[Task]]:
     world_seed, seed = request.param
-    worlds = {"shop": open_world("shop", world_seed, CACHE)}
+    worlds = {"shop": shop(world_seed)}
     return {template.name: instances(template, worlds, 3, seed) for template in TEMPLATES}
 
 
@@ -35,7 +34,7 @@ def test_instances_are_different_and_the_same_every_time(tasks):
     for template in TEMPLATES:
         found = tasks[template.name]
         assert len({task.goal.instruction + str(task.logins) for task in found}) == 3
-        worlds = {"shop": open_world("shop", found[0].world_seed, CACHE)}
+        worlds = {"shop": shop(found[0].world_seed)}
         seed = int(re.search(r"s(\d+)\.\d+$", found[0].id).group(1))
         assert instances(template, worlds, 3, seed) == found
 
@@ -46,7 +45,7 @@ def test_a_task_gives_back_the_instance_that_it_was_made_from(tasks):
             again = template.from_parameters(task.parameters)
             assert again.parameters == task.parameters
             assert again.logins == task.logins
-            assert again.key({"shop": open_world("shop", task.world_seed, CACHE)}).checkpoints == task.checkpoints
+            assert again.key({"shop": shop(task.world_seed)}).checkpoints == task.checkpoints
 
 
 def test_the_goal_is_filled_in(tasks):

@@ -90,5 +90,5 @@ def test_nothing_below_the_agents_knows_the_key():
         if name not in reached:
             reached.add(name)
             queue.extend(graph.get(name, ()))
-    forbidden = {"core.task", "grading", "sites", "store", "benchmarks", "environments", "catalog"}
+    forbidden = {"core.task", "grading", "sites", "store", "benchmarks", "environments", "workbench"}
     assert not {name for name in reached if name in forbidden or name.split(".")[0] in forbidden}

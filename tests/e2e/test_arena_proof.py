@@ -67,7 +67,7 @@ def test_the_oracle_passes_every_template_and_every_mistake_fails(tmp_path, worl
             assert len(became) >= 8
             assert any(name.startswith("is logged out") for name in became) == bool(task.logins)
             assert ("sees the first page only" in became) == (task.kind == "unachievable")
-            idle = things.grade(task, wrong["does nothing on the site"], blobs)
+            idle = grade(task, wrong["does nothing on the site"], blobs)
             failed = {one.check for one in idle.findings if one.status == "fail" and one.check != "checkpoint"}
             assert "activity.pages" in failed <= {"activity.pages", "activity.evidence"}
 
@@ -93,7 +93,7 @@ ONE_OF_EACH_KIND = (
     "templates", [ONE_OF_EACH_KIND[1:3], pytest.param(ONE_OF_EACH_KIND, marks=pytest.mark.slow)], ids=["two", "four"]
 )
 def test_no_walker_passes_a_task_of_any_kind(tmp_path, templates):
-    store, tasks = played(tmp_path / "run", Selection(instances=1, templates=templates), list(WALKERS))
+    store, _ = played(tmp_path / "run", Selection(instances=1, templates=templates), list(WALKERS))
     with store:
         statuses = {unit.id: store.verdict(trajectory.id, "rules").status for unit, trajectory in store.trajectories()}
     assert len(statuses) == len(WALKERS) * len(templates)

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from webassay.catalog import Catalog, Selection, arena
 
 from tests.templates import TEMPLATES
 from tests.unit.agent_pages import occam_reply, tagged
+from tests.worlds import arena, bench
+from webassay import Selection, Task
 from webassay.agents.base import Agent
 from webassay.agents.generic import Generic
 from webassay.agents.occam import Occam
+from webassay.agents.oracle import Oracle
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
@@ -27,6 +29,7 @@ from webassay.grading.grade import grade
 from webassay.llm.client import Message, Model, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
+from webassay.workbench.playing import solution_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
@@ -110,20 +113,19 @@ class Shadow:
 class Place:
     browser: Browser
     environment: Arena
-    catalog: Catalog
+    tasks: Sequence[Task]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
-    cache = tmp_path_factory.mktemp("worlds")
-    async with Browser(find_chromium()) as browser, arena(cache) as environment:
-        yield Place(browser, environment, Catalog(Selection(instances=1), cache))
+async def place() -> AsyncIterator[Place]:
+    async with Browser(find_chromium()) as browser, arena() as environment:
+        yield Place(browser, environment, bench().tasks(Selection(instances=1)))
 
 
 async def solved(
     place: Place, template: str, make: Callable[[Model], Generic | Occam], notation: Tags | Commands
 ) -> Trajectory:
-    task = next(task for task in place.catalog.tasks if task.template == template)
+    task = next(task for task in place.tasks if task.template == template)
     line: list[str] = []
 
     def author(messages: Sequence[Message]) -> str:
@@ -131,7 +133,7 @@ async def solved(
 
     async with replaying(Script(author)) as server:
         model = connect(f"openai:reference@{server.url}", env={})
-        oracle = place.catalog.agent("oracle", task, 0)
+        oracle = Oracle(solution_of(task))
         shadow = Shadow(make(retrying(model)), oracle, notation, line)
         blobs = MemoryBlobs()
         scene = EpisodeContext(browser=place.browser, environment=place.environment, blobs=blobs)

@@ -11,18 +11,15 @@ from typing import Any
 
 from webassay.core.interaction import Goal, ResponseProtocol, Usage
 from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, RecordedObservation, Step, Trajectory
-from webassay.judging.judges.base import Judge, PreparedJudge
+from webassay.judging.judges.base import PreparedJudge
 from webassay.judging.ledger import Models
 from webassay.judging.resources import VerifierResources
 from webassay.llm.client import PROVIDERS_CHOICE, Message, Model, Reply, Settings
-from webassay.registry import Registry, instances_of
+from webassay.workbench.kinds import JUDGES
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verifier"
 OUTSIDE = Path(__file__).parents[3] / "shared" / "data"
 FREE = ResponseProtocol(name="free", instructions="")
-JUDGES: Registry[Judge[Any]] = Registry(
-    "judge", instances_of(Judge), packages=("webassay.judging.judges",), group="webassay.judges"
-)
 BUILT_IN = [name for name in JUDGES.names() if JUDGES.get(name).options.__module__.startswith("webassay.")]
 """Without judges of packages that happen to be installed."""
 LITERATURE = [name for name in BUILT_IN if name != "universal"]

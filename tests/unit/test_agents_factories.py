@@ -7,7 +7,6 @@ import pytest
 from tests.unit.agent_pages import GOAL, page
 from webassay.agents.base import (
     Agent,
-    AgentFactory,
     AgentRequest,
     BrowserDriver,
     as_factory,
@@ -22,9 +21,8 @@ from webassay.core.trajectory import AgentInfo
 from webassay.episode import describe
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings, preset
 from webassay.llm.replay import Scripted
-from webassay.registry import Registry, instances_of
+from webassay.workbench.kinds import AGENTS
 
-AGENTS = Registry("agent", instances_of(AgentFactory), packages=("webassay.agents",), group="webassay.agents")
 MODEL = Scripted.of([])
 MODEL_AGENTS = [factory.name for factory in AGENTS if "model" in factory.needs]
 

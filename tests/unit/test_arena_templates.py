@@ -156,7 +156,7 @@ def test_a_forgotten_decorator_is_found_when_templates_are_looked_for():
 
 
 def test_a_registry_loads_a_template_by_its_place():
-    registry = Registry("template", templates_in, packages=(), group="webassay.nothing")
+    registry = Registry("template", templates_in, modules=lambda: (), group="webassay.nothing")
     assert registry.load(f"{__name__}:Numbered") is Numbered
     with pytest.raises(InputError, match="not a template"):
         registry.load(f"{__name__}:Chore")

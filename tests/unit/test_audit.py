@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from webassay.analysis import legacy
+from webassay.analysis import formats, legacy
 from webassay.analysis.agreement import Label
 from webassay.analysis.audit import Audit, audit
-from webassay.analysis.commands import audit as audit_command
+from webassay.analysis.formats import Listed
 from webassay.analysis.rows import Row
 from webassay.benchmarks import chores, webarena
 from webassay.core.errors import InputError, TaskError
@@ -261,7 +261,7 @@ def test_template_balance() -> None:
 
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
 def test_comes_out_in_every_form(form: Any) -> None:
-    text = audit_command([task(key=answer(must_include=["<b>10|"]))], form=form)
+    text = getattr(formats, form.upper()).listed(Listed.audit(audit([task(key=answer(must_include=["<b>10|"]))])))
     assert isinstance(text, str)
     assert "<b>" not in text.replace("'<b>10|'", "") or form in ("json", "csv")
     if form == "json":

@@ -17,9 +17,7 @@ from webassay.importers.agentrewardbench import AGENTREWARDBENCH
 from webassay.importers.base import Importer
 from webassay.importers.fara import FARA
 from webassay.importers.online_mind2web import ONLINE_MIND2WEB
-from webassay.registry import Registry, instances_of
-
-IMPORTERS = Registry("importer", instances_of(Importer), packages=("webassay.importers",), group="webassay.importers")
+from webassay.workbench.kinds import IMPORTERS
 
 outside = pytest.mark.skipif(not OUTSIDE.is_dir(), reason=f"the outside data is not at {OUTSIDE.name}")
 

@@ -13,7 +13,7 @@ from webassay.llm import hosted
 from webassay.llm.client import Image, Message, Model, Patience, Reply, Settings, Unavailable, close, retrying
 from webassay.llm.providers import PROVIDERS, Price, Provider, connect
 from webassay.llm.replay import Act, Recorded, ReplayServer, Script, Scripted, recording, replaying, talk_hash
-from webassay.registry import Registry, instances_of
+from webassay.workbench.kinds import PROVIDERS as PROVIDER_REGISTRY
 
 KEY = "sk-very-secret-0123456789"
 TALK = [
@@ -234,7 +234,7 @@ async def test_what_breaks_in_ones_own_model_is_the_models_fault(monkeypatch: py
 
 
 def test_every_provider_describes_itself() -> None:
-    found = Registry("provider", instances_of(Provider), packages=("webassay.llm",), group="webassay.providers")
+    found = PROVIDER_REGISTRY
     assert set(found.names()) == {provider.name for provider in PROVIDERS}
     assert set(found.names()) == {"openai", "azure", "anthropic", "google", "python", "recorded"}
     assert all(text.endswith(".") for text in found.summaries().values())

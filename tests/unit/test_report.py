@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit import samples
-from webassay.agents.naive import NAIVE
+from webassay.agents.naive import NAIVE_AGENTS
 from webassay.analysis import stats
 from webassay.analysis.behaviour import explorations, usual_effort
 from webassay.analysis.report import success_of, summarise
@@ -161,7 +161,7 @@ class TestRowOf:
         assert made(FACTS | {"agent": name, "baseline": said}, None, None).baseline is baseline
 
     def test_every_naive_agent_is_known_by_name(self) -> None:
-        assert {*NAIVE, "knowledge"} == BUILT_IN_BASELINES
+        assert {*(agent.name for agent in NAIVE_AGENTS), "knowledge"} == BUILT_IN_BASELINES
 
     def test_one_unknown_price_makes_the_cost_unknown(self) -> None:
         assert made(FACTS, trajectory([step(0), step(1, cost=None)]), None).cost_usd is None

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from webassay.analysis.commands import leaderboard as command
-from webassay.analysis.commands import report, together
+from webassay.analysis import formats
+from webassay.analysis.formats import Listed
 from webassay.analysis.leaderboard import leaderboard
-from webassay.analysis.rows import Row
+from webassay.analysis.report import summarise
+from webassay.analysis.rows import Row, together
 
 
 def run(agent: str, statuses: str, **rest: Any) -> list[Row]:
@@ -64,7 +65,9 @@ def test_the_same_agent_of_two_runs_is_told_apart() -> None:
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
 def test_comes_out_in_every_form(form: Any) -> None:
     runs = {"r1": run("<b>a</b>", "ppf"), "r2": run("b", "pff")}
-    for text in (command(runs, form=form), report(runs, form=form)):
+    made = getattr(formats, form.upper())
+    report = summarise(together(runs), title=", ".join(runs))
+    for text in (made.listed(Listed.leaderboard(leaderboard(runs))), made.report(report)):
         assert isinstance(text, str)
         if form != "csv":
             assert "r1" in text

@@ -127,8 +127,8 @@ class TestOneUnitBreaks:
         async def note():
             return Decision.answer(ANSWER, info={"picture": b"\xff"})
 
-        played = await self.check(store, workers, "agent_crashed", Builder(t1=note))
-        assert "info" in played.ending.message
+        played = await self.check(store, workers, "answered", Builder(t1=note))
+        assert played.steps[0].info == {"picture": "b'\\xff'"}
 
     async def test_the_agent_cannot_be_built(self, store, workers):
         await self.check(store, workers, "agent_crashed", Builder(t1="no agent"))

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from scripts.bench_statistics import agents_of_known_ability
 
-from webassay.analysis.commands import choose_subset
+from webassay.analysis import formats
+from webassay.analysis.formats import Listed
 from webassay.analysis.rows import Row
 from webassay.analysis.subset import APPENDIX, TEXT, Procedure, Subset, classify, select
 from webassay.core.errors import InputError
@@ -151,7 +152,7 @@ def test_a_fifth_of_the_tasks_ranks_agents_of_known_ability(procedure: Procedure
 
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
 def test_comes_out_in_every_form(form: Any) -> None:
-    text = choose_subset(TestSteps.CASE, form=form)
+    text = getattr(formats, form.upper()).listed(Listed.subset(select(TestSteps.CASE)))
     assert isinstance(text, str) and "hard3" in text
     if form == "json":
         assert Subset.from_json(text) == select(TestSteps.CASE)

@@ -11,8 +11,8 @@ from webassay.llm.client import (
     Patience,
     Settings,
     assemble,
-    cached,
     close,
+    for_trial,
     preset,
 )
 from webassay.llm.providers import connect
@@ -44,18 +44,20 @@ class OpenModels:
     concurrency: int = 8
     patience: Patience = HALF_AN_HOUR
     cache: bool = True
-    _bare: dict[str, Model] = field(default_factory=dict)
+    _open: dict[str, Model] = field(default_factory=dict)
 
     def get(self, spec: str, *, trial: int = 0) -> Model:
         """Each trial has replies of its own, so that repeating a task really asks again."""
-        if spec not in self._bare:
-            connected = connect(spec, find=PROVIDERS.get)
-            self._bare[spec] = assemble(
-                connected, budget=self.budget, concurrency=self.concurrency, patience=self.patience
+        if spec not in self._open:
+            self._open[spec] = assemble(
+                connect(spec, find=PROVIDERS.get),
+                folder=self.folder if self.cache else None,
+                budget=self.budget,
+                concurrency=self.concurrency,
+                patience=self.patience,
             )
-        bare = self._bare[spec]
-        return cached(bare, self.folder, salt=f"trial {trial}" if trial else "") if self.cache else bare
+        return for_trial(self._open[spec], trial)
 
     async def close(self) -> None:
-        for model in self._bare.values():
+        for model in self._open.values():
             await close(model)

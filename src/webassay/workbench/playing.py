@@ -220,7 +220,8 @@ class Builder:
             if spec.startswith(COMMAND):
                 self._factories[spec] = (external(spec.removeprefix(COMMAND)), None)
             else:
-                name, wishes = read_spec(spec)
+                # A path may have brackets of its own.
+                name, wishes = read_spec(spec) if spec.endswith("]") or ":" not in spec else (spec, {})
                 factory = AGENTS.load(name)
                 self._factories[spec] = (factory, read_options(name, factory.options, wishes))
         return self._factories[spec]
