@@ -27,7 +27,7 @@ from webassay.core.trajectory import (
     RowsResult,
     SessionResult,
 )
-from webassay.grading.grade import DEFAULT_POLICY, Policy, grade
+from webassay.grading.grade import DEFAULT_POLICY, VERSION, Policy, grade
 
 BASE = "http://shop.abc.localhost:9000"
 CLEAN = RowsResult(site="shop", changes=())

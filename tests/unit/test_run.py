@@ -127,7 +127,9 @@ class TestOneUnitBreaks:
         async def note():
             return Decision.answer(ANSWER, info={"picture": b"\xff"})
 
-        played = await self.check(store, workers, "answered", Builder(t1=note))
+        await run(store, Builder(t1=note), settings=Settings(workers=workers))
+        assert endings(store)["t1"] == "answered"
+        (played,) = (found for unit, found in store.trajectories() if unit.task_id == "t1")
         assert played.steps[0].info == {"picture": "b'\\xff'"}
 
     async def test_the_agent_cannot_be_built(self, store, workers):

@@ -1,0 +1,1 @@
+"""One of every kind of thing that a package can add to webassay."""
