@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 from webassay.benchmarks.arena.template import Template
 from webassay.core.errors import InputError
@@ -16,6 +18,8 @@ from webassay.sites.kit import World
 @dataclass(frozen=True)
 class Selection:
     """Which tasks, and on which worlds."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     benchmark: str = "arena"
     file: str = ""
