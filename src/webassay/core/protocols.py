@@ -1,6 +1,6 @@
-"""The response protocols: how an agent is told to phrase its last message, with the schema that it is held to.
+"""The response protocols: how the agent is told to phrase its last message, and the schema it is held to.
 
-The wording is ours; the field names, codes and conditions of the two published ones are theirs.
+The wording is ours; for the two published protocols, the field names, codes and conditions are theirs.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ STATUSES: dict[str, str] = {
     "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
     "UNKNOWN_ERROR": "it failed for any other reason",
 }
-"""The six codes of our arena; the released WebArena-Verified has the same ones."""
+"""The six codes of our arena, which are also those of the released WebArena-Verified."""
 
 PAPER_STATUSES: tuple[str, ...] = (
     *STATUSES,

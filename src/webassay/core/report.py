@@ -6,8 +6,6 @@ from pydantic import Field
 
 from webassay.core.record import Json, Record
 
-REPORT_VERSION = 1
-
 Dimension = Literal["site", "kind", "chore", "difficulty", "modality", "benchmark", "claimed"]
 """`claimed` is the status that the agent itself reported: how far its word can be trusted."""
 

@@ -15,8 +15,6 @@ from webassay.core.errors import Fault, GradingError
 from webassay.core.interaction import Action, Goal, Response, Usage
 from webassay.core.record import Json, Record, blob_hash
 
-TRAJECTORY_VERSION = 1
-
 
 class BlobRef(Record):
     hash: str

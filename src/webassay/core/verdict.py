@@ -7,8 +7,6 @@ from pydantic import Field
 from webassay.core.errors import Fault
 from webassay.core.record import Json, Record
 
-VERDICT_VERSION = 1
-
 Status = Literal["pass", "fail", "abstain", "fault"]
 
 
