@@ -101,8 +101,8 @@ def means_by(units: Iterable[tuple[K, float]]) -> dict[K, float]:
 def template_rates(units: Iterable[tuple[K, Hashable, float]]) -> dict[K, float]:
     """Success rate by template, from (template, task, score): averages trials by task, then tasks by template.
 
-    If every task has the same number of trials, this is the plain mean (H.5); otherwise a task that was tried more often
-    still does not weigh more.
+    If every task has the same number of trials, this is the plain mean (H.5); otherwise a task that was tried more
+    often still does not weigh more.
     """
     tasks = means_by(((template, task), score) for template, task, score in units)
     return means_by((template, rate) for (template, _), rate in tasks.items())
@@ -144,7 +144,7 @@ def _p_value(differences: Sequence[float], estimate: Estimate) -> float | None:
     variance = math.fsum((d - estimate.value) ** 2 for d in differences) / (len(differences) - 1)
     error = math.sqrt(variance / len(differences))
     if error < 1e-12:
-        # If all differences are equal, t is infinite however few there are. The sign test takes their number into account.
+        # If all differences are equal, t is infinite however few there are. The sign test knows how many there are.
         return 1.0 if abs(estimate.value) < 1e-12 else 2 * 0.5 ** len(differences)
     return float(2 * special.stdtr(len(differences) - 1, -abs(estimate.value) / error))
 
