@@ -81,10 +81,10 @@ def _parse(text: str) -> tuple[Any, tuple[str, ...]]:
         strict = problem
     repairs: list[str] = []
     for name, repair in _REPAIRS:
-        mended = repair(text)
-        if mended is None or mended == text:
+        repaired = repair(text)
+        if repaired is None or repaired == text:
             continue
-        text = mended
+        text = repaired
         repairs.append(name)
         try:
             return parse_json(text), tuple(repairs)
@@ -148,7 +148,7 @@ _REPAIRS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 
 
 def _respelled(value: dict[str, Any], protocol_name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What the published grader takes as well: codes in another case, an older field name, a result without a list."""
+    """Accepts what the published grader accepts: codes in another case, an old field name, a result without a list."""
     fields, schema = FIELDS[protocol_name], PROTOCOLS[protocol_name].answer_schema["properties"]
     value, names = dict(value), []
     if protocol_name == "verified-released" and fields.action not in value and "performed_operation" in value:
