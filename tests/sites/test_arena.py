@@ -185,7 +185,7 @@ async def test_bad_input_is_told(arena: Arena) -> None:
     with pytest.raises(InputError, match="no site 'forum'"):
         async with arena.hold(["forum"]):
             pass
-    with pytest.raises(InputError, match="not among the task's sites"):
+    with pytest.raises(InputError, match="not one of the task's sites"):
         async with arena.hold(["notes"], logins={"other_notes": "ann"}):
             pass
     with pytest.raises(InputError, match="host name"):
@@ -198,7 +198,7 @@ async def test_a_port_in_use_is_told() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match=f"Port {port} cannot be used") as caught:
+        with pytest.raises(InputError, match=f"Port {port} is not available") as caught:
             async with Arena(NOTES, port=port):
                 pass
     assert "another port" in caught.value.hint
@@ -286,7 +286,7 @@ async def test_a_site_that_never_ends_is_ended() -> None:
         async with arena.hold(["notes"]) as stage, visit(stage) as visitor:
             spinning = asyncio.create_task(visitor.get("/spin"))
             await asyncio.wait([spinning], timeout=0.2)
-            with pytest.raises(ProbeError, match="more than 1 seconds over 'probe'"):
+            with pytest.raises(ProbeError, match="'probe' took more than 1 seconds"):
                 await stage.probe(())
             with pytest.raises(httpx.HTTPError):
                 await spinning

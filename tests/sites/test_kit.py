@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import apsw
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.sites.notes_site import SITE
 from webassay.core.errors import SiteError
+from webassay.core.trajectory import ColumnClass
 from webassay.sites import kit
 from webassay.sites.kit import Change, Site, Snapshot, World, build, snapshot
 
@@ -31,6 +32,10 @@ def proven_clean(world: World) -> None:
     assert world.db.serialize("main") == PRISTINE.data
     assert world.diff() == []
     assert world.checksum() == World(SITE, 0, PRISTINE).checksum()
+
+
+def test_sites_and_records_class_columns_alike() -> None:
+    assert get_args(kit.ColumnClass) == get_args(ColumnClass)
 
 
 # --- laws ------------------------------------------------------------------------------------------------
@@ -293,11 +298,11 @@ def test_a_write_that_breaks_a_deferred_rule_is_undone(world: World) -> None:
 
 
 def test_writing_past_the_clock_is_refused(world: World) -> None:
-    with pytest.raises(SiteError, match="outside of World"):
+    with pytest.raises(SiteError, match="outside World"):
         world.db.execute("DELETE FROM note")
     world.db.execute("BEGIN")
     world.db.execute("DELETE FROM note")
-    with pytest.raises(SiteError, match="outside of World"):
+    with pytest.raises(SiteError, match="outside World"):
         world.db.execute("COMMIT")
     proven_clean(world)
 
@@ -469,14 +474,12 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, b
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Path, data: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(data[:100])
+    def full(self: Path, target: Path) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "replace", full)
     assert snapshot(SITE, 0, tmp_path) == PRISTINE
-    assert not list(tmp_path.glob("*.snapshot")) and not list(tmp_path.glob("*.part"))
+    assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_many_that_want_the_same_world_wait_for_one_builder(tmp_path: Path, builds: list[int]) -> None:

@@ -27,7 +27,7 @@ from webassay.core.trajectory import (
     RowsResult,
     SessionResult,
 )
-from webassay.grading.grade import DEFAULT_POLICY, VERSION, Policy, grade
+from webassay.grading.grade import DEFAULT_POLICY, RULES, VERSION, Policy, grade
 
 BASE = "http://shop.abc.localhost:9000"
 CLEAN = RowsResult(site="shop", changes=())
@@ -303,7 +303,7 @@ class TestActivity:
         assert "Line 2" in verdict.findings[-1].message
 
 
-def test_way_marks_are_reported_and_decide_nothing():
+def test_milestones_are_reported_and_decide_nothing():
     marks = (
         Checkpoint(name="search", visits=(PagePattern(site="shop", path="/search"),)),
         Checkpoint(name="cart", visits=(PagePattern(site="shop", path="/cart"),)),
@@ -317,7 +317,7 @@ def test_a_verdict_is_the_same_when_made_again_and_names_what_made_it():
     first, second = (graded([THREE], answer(results=[3])) for _ in range(2))
     assert first.to_json() == second.to_json()
     assert first.fingerprint.key == samples.task(checks=[THREE]).content_hash()
-    assert (first.fingerprint.grader, first.fingerprint.version) == ("rules", VERSION)
+    assert (first.fingerprint.grader, first.fingerprint.version) == (RULES.name, VERSION)
     assert first.fingerprint.settings == {"activity": "enforce", "collateral": None}
     other = graded([THREE], answer(results=[3]), policy=Policy(activity="off"))
     assert other.fingerprint != first.fingerprint

@@ -1,10 +1,11 @@
-"""How far raters agree: people with people, judges with people, graders with graders.
+"""How well raters agree: people with people, judges with people, graders with graders.
 
-Items of one template, or trajectories of one task, are not independent; so every interval comes from drawing whole
-clusters. An item that a rater did not rate is None or absent; whether that counts as a failure is for the caller
-to say, because published numbers differ on it.
+Items of one template, or trajectories of one task, are not independent, so every interval comes from resampling whole
+clusters. An item that a rater did not rate is None or absent; the caller decides whether that counts as a failure,
+because published numbers differ on it.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
@@ -29,7 +30,7 @@ class Pair(Record):
     first: str
     second: str
     items: int
-    """Rated by both."""
+    """Items rated by both."""
     same: Interval
     """Share of identical labels."""
     kappa: Interval
@@ -43,18 +44,18 @@ class Agreement(Record):
     rated_by_all: int
     pairs: tuple[Pair, ...]
     fleiss: Interval
-    """Over items that everybody rated."""
+    """Over items that everyone rated."""
     alpha: Interval
-    """Krippendorff's, over all items with two ratings or more."""
+    """Krippendorff's alpha, over all items with at least two ratings."""
     scale: Scale
 
 
 class JudgeAccuracy(Record):
-    """A judge held against the truth, both yes or no."""
+    """A judge compared with the truth, both yes or no."""
 
     items: int
     missing: int
-    """Items of the truth that the judge said nothing about."""
+    """Items on which the judge gave no verdict."""
     agreement: Interval
     precision: Interval
     recall: Interval
@@ -66,7 +67,7 @@ class JudgeAccuracy(Record):
 def agreement(
     ratings: Ratings, *, clusters: Mapping[Item, Hashable] | None = None, scale: Scale = "nominal", seed: int = 0
 ) -> Agreement:
-    """`clusters` names what an item belongs to; without it every item is its own."""
+    """`clusters` maps an item to its cluster; by default every item is its own."""
     raters = tuple(ratings)
     if len(raters) < 2:
         raise InputError("Agreement needs two raters.", hint=f"Given: {', '.join(raters) or 'none'}.")
@@ -134,7 +135,7 @@ def against(
     clusters: Mapping[Item, Hashable] | None = None,
     seed: int = 0,
 ) -> JudgeAccuracy:
-    """`missing="failure"` reads a judge's silence as "not done", as Online-Mind2Web's published numbers do."""
+    """`missing="failure"` counts a missing verdict as "not done", as Online-Mind2Web's published numbers do."""
     silent = [item for item in truth if judge.get(item) is None]
     said = {item: bool(judge.get(item)) for item in truth if missing == "failure" or judge.get(item) is not None}
     rows = {item: (label, truth[item]) for item, label in said.items()}
@@ -157,7 +158,7 @@ _PAIRS = ((True, True), (True, False), (False, True), (False, False))
 
 
 def between_graders(verdicts: Sequence[Verdict]) -> Agreement:
-    """Graders on the same trajectories; one that abstained or broke gave no rating. The newest verdict counts."""
+    """Graders on the same trajectories. An abstention or fault is no rating; the newest verdict counts."""
     ratings: dict[str, dict[Item, Any]] = defaultdict(dict)
     clusters: dict[Item, Hashable] = {}
     for verdict in verdicts:
@@ -185,7 +186,7 @@ class SiteKappa(Record):
     tasks: int
     categories: dict[str, float | None]
     kappa: Interval
-    """Mean over the categories; one on which both always agree by chance alone is left out."""
+    """Mean over the categories, without those where kappa is undefined."""
 
 
 class Annotation(Record):
@@ -195,7 +196,7 @@ class Annotation(Record):
 
 
 def annotation(labels: Sequence[Label], *, seed: int = 0) -> Annotation:
-    """A task counts where both annotators labelled it."""
+    """Only tasks that both annotators labelled count."""
     sites = list(dict.fromkeys(label.site for label in labels))
     categories = list(dict.fromkeys(label.category for label in labels))
     both: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
@@ -227,11 +228,13 @@ def annotation(labels: Sequence[Label], *, seed: int = 0) -> Annotation:
 
 def _macro_kappa(tables: stats.Floats) -> float | None:
     known = [kappa for table in tables if (kappa := stats.kappa_of(table)) is not None]
-    return sum(known) / len(known) if known else None
+    return math.fsum(known) / len(known) if known else None
 
 
 def _weighted_kappa(sites: stats.Floats) -> float | None:
-    """Every task has one label in each category, so the largest table of a site counts its tasks."""
-    known = [(tables.sum(axis=(1, 2)).max(), kappa) for tables in sites if (kappa := _macro_kappa(tables)) is not None]
-    total = sum(weight for weight, _ in known)
-    return float(sum(weight * kappa for weight, kappa in known) / total) if total else None
+    """Every task has one label in each category, so a site's largest table gives its number of tasks."""
+    known = [
+        (float(tables.sum(axis=(1, 2)).max()), kappa) for tables in sites if (kappa := _macro_kappa(tables)) is not None
+    ]
+    total = math.fsum(weight for weight, _ in known)
+    return math.fsum(weight * kappa for weight, kappa in known) / total if total else None

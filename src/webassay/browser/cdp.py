@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -44,6 +45,9 @@ class Unanswered(Exception):
     """No answer arrived in time; the page may be stuck in a script."""
 
 
+_SURROGATE = re.compile(r"\\u[dD]")
+
+
 def decoded(data: bytes | str) -> Any:
     """JSON from the browser, with every string well-formed.
 
@@ -52,7 +56,7 @@ def decoded(data: bytes | str) -> Any:
     """
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     value = json.loads(text)
-    return _well_formed(value) if "\\ud" in text or "\\uD" in text else value
+    return _well_formed(value) if _SURROGATE.search(text) else value
 
 
 def _well_formed(value: Any) -> Any:

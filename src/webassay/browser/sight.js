@@ -145,7 +145,7 @@
     return role === 'generic' || role === '' ? '' : role;
   };
   const LAYOUT_ROLES = { TABLE: 'LayoutTable', TR: 'LayoutTableRow', TD: 'LayoutTableCell', TH: 'LayoutTableCell' };
-  let tableRoles = new Map();  // for one look: asking the browser for every cell's table is what a long table costs
+  let tableRoles = new Map();  // for one observation: asking for every cell's table is what makes long tables slow
   const roleOfTable = (table) => {
     let role = tableRoles.get(table);
     if (role === undefined) { role = table.computedRole; tableRoles.set(table, role); }

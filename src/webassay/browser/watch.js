@@ -24,7 +24,7 @@
 
   const timers = new Map();   // timer id -> {set, due, delay, key, every}
   const fired = new Map();    // key -> {count, first}: how often the same timer fired since the last action
-  const endless = new Set();  // keys of timers that start themselves again for ever
+  const endless = new Set();  // keys of timers that restart themselves forever
   const fetches = new Set();
   const hold = (host, name, handler) => {
     const native = host[name];

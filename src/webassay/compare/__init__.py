@@ -1,8 +1,8 @@
-"""Typed comparators: pure functions that say whether an answer is the value in the key, and why.
+"""Typed comparators: pure functions that say whether an answer equals the value in the key, and why.
 
-The first argument is always the key's, the second the agent's. The agent's value is a literal: it is never
-compiled as a pattern, never read as a list of alternatives, never evaluated. Allowances are arguments
-(`Slack`), and none is built in. docs/checks.md says what each type understands.
+The first argument is always the key's, the second the agent's. The agent's value is a literal: it is never compiled as
+a pattern, read as a list of alternatives, or evaluated. Tolerances are arguments (`Slack`); none is built in.
+docs/checks.md lists what each type accepts.
 """
 
 from webassay.compare.assign import assign, matching
@@ -43,13 +43,13 @@ KINDS: dict[str, Kind] = {
     "base64": BASE64,
     "null": NULL,
 }
-"""Every scalar type but `url`, which needs to know the sites: `Sites(...).kind`."""
+"""Every scalar type except `url`, which depends on the sites: see `Sites(...).kind`."""
 
 
 def compare(
     type: str, expected: object, actual: object, *, slack: Slack = EXACT, currency: str = "", sites: Sites | None = None
 ) -> Match:
-    """Compares two values of one of the types in `KINDS`, or `url`. A key that cannot be read raises `Unreadable`."""
+    """Compares two values as a type in `KINDS`, or as `url`. A key that cannot be read raises `Unreadable`."""
     if type == "url":
         return compared((sites or Sites()).kind, expected, actual, slack)
     if type == "currency" and currency:

@@ -1,4 +1,4 @@
-"""True bipartite matching: an order in which pairs happen to be tried never decides a verdict."""
+"""True bipartite matching, so that the order in which pairs are tried never decides a verdict."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -9,13 +9,13 @@ B = TypeVar("B")
 
 
 def assign(wanted: Sequence[A], given: Sequence[B], fits: Callable[[A, B], bool]) -> dict[int, int]:
-    """As many as possible of `wanted` (by position), each with one of `given` that fits it and no other has."""
+    """Pairs as many of `wanted` as possible with a fitting one of `given`; each is used once, both are positions."""
     edges = [[j for j, there in enumerate(given) if fits(here, there)] for here in wanted]
     return matching(edges)
 
 
 def matching(edges: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Maximum matching of a bipartite graph, by augmenting paths found breadth first; no recursion."""
+    """Maximum matching of a bipartite graph: augmenting paths, breadth first, without recursion."""
     taken: dict[int, int] = {}
     for start in range(len(edges)):
         came_from: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Dates and months. What is not written is not there: nothing is ever filled in from today."""
+"""Dates and months. Nothing is ever filled in from today's date."""
 
 import re
 from datetime import date
@@ -38,7 +38,7 @@ def _prepared(value: object) -> str:
     if not isinstance(value, str):
         raise Unreadable(f"it is {described(value)}")
     if len(bounded(value)) > 100:
-        raise Unreadable("a date is at most 100 characters long")
+        raise Unreadable("it is too long for a date")
     # fold() turns the dash in `15-Jan-2023` into a space, which the forms below allow for.
     return fold(value).strip("'\".,;:!? ")
 
@@ -61,7 +61,7 @@ def _date(parts: dict[str, str | None]) -> date:
     elif parts.get("month"):
         month, day = int(parts["month"] or 0), int(parts["day"] or 0)
     else:
-        # 31.12.2023 is written day first; with slashes the month comes first unless it cannot be one.
+        # With dots, the day comes first (31.12.2023); with slashes the month does, unless it cannot be one.
         month, day = int(parts["a"] or 0), int(parts["b"] or 0)
         if parts["sep"] == "." or month > 12:
             month, day = day, month
@@ -72,7 +72,7 @@ def _date(parts: dict[str, str | None]) -> date:
 
 
 def _equal(a: date, b: date, slack: Slack) -> bool:
-    """The allowance of a date is in days."""
+    """The tolerance is in days."""
     return abs((a - b).days) <= slack.absolute
 
 

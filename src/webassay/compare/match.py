@@ -1,4 +1,4 @@
-"""What every comparator shares: the answer it gives, and the bounds that no input may exceed."""
+"""What all comparators share: their result, and the limits on their input."""
 
 import math
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 MAX_TEXT = 100_000
-"""Longer texts are not read as values: no honest answer is longer, and every parse stays bounded."""
+"""Longer texts are not read as values: no honest answer needs more, and parsing time stays bounded."""
 
 
 class Match(NamedTuple):
-    """The outcome of one comparison; `reason` says in words what differs, or by which reading the two agree."""
+    """The result of one comparison; `reason` says what differs, or how the two agree."""
 
     ok: bool
     reason: str
@@ -20,7 +20,7 @@ class Match(NamedTuple):
 
 
 class Slack(NamedTuple):
-    """How far apart two quantities may lie: the larger of the two allowances decides."""
+    """How far apart two quantities may be; the larger tolerance applies."""
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -30,11 +30,11 @@ EXACT = Slack()
 
 
 class Unreadable(ValueError):
-    """A value that cannot be read as the type that was asked for; the message says why."""
+    """A value cannot be read as the requested type; the message says why."""
 
 
 class Kind(NamedTuple):
-    """A type of value: how it is read, and when two that were read are the same."""
+    """A type of value: how to read one, and when two are the same."""
 
     name: str
     read: Callable[[Any], Any]
@@ -43,19 +43,19 @@ class Kind(NamedTuple):
 
 
 def compared(kind: Kind, expected: object, actual: object, slack: Slack = EXACT) -> Match:
-    """Reads both sides and compares them. A key that cannot be read raises: that is never the agent's doing."""
+    """Reads both sides and compares them. An unreadable key raises, because that is never the agent's fault."""
     wanted = kind.read(expected)
     try:
         given = kind.read(actual)
     except Unreadable as problem:
-        return Match(False, f"{shown(actual)} is no {kind.name}: {problem}")
+        return Match(False, f"{shown(actual)} is not a valid {kind.name}: {problem}")
     if kind.same(wanted, given, slack):
         return Match(True, f"{shown(actual)} is {kind.show(wanted)}")
     return Match(False, f"{shown(actual)} reads as {kind.show(given)}, not {kind.show(wanted)}")
 
 
 def shown(value: object, limit: int = 120) -> str:
-    """A value in a message: short, and free of what cannot be printed or stored."""
+    """The value as it appears in messages: short, printable, storable."""
     text = repr(value) if not isinstance(value, dict | list | tuple) else f"{value!r:.{limit * 2}}"
     text = text.encode("utf-8", "replace").decode()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
@@ -70,7 +70,7 @@ def bounded(value: object) -> str:
 
 
 def described(value: object) -> str:
-    """The value's JSON type, in words."""
+    """The name of the value's JSON type."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -83,7 +83,7 @@ def described(value: object) -> str:
 
 
 _DUST = 1e-12
-"""Rounding of binary fractions, so that 0.1 + 0.2 is 0.3; whole numbers are never subject to it."""
+"""Rounding error of binary fractions, so that 0.1 + 0.2 is 0.3; never applied to whole numbers."""
 
 
 def near(a: Decimal, b: Decimal, slack: Slack) -> bool:

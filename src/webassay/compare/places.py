@@ -43,7 +43,7 @@ def read_coordinates(value: object) -> Coordinates:
         raise Unreadable(f"it is {described(value)}")
     text = " ".join(bounded(value).casefold().replace("−", "-").replace("’", "'").replace("”", '"').split())
     if len(text) > 120:
-        raise Unreadable("coordinates are at most 120 characters long")
+        raise Unreadable("it is too long for coordinates")
     found = _PAIR.fullmatch(text)
     if not found:
         raise Unreadable("it is not a pair of coordinates")
@@ -81,7 +81,7 @@ def _checked(latitude: Decimal, longitude: Decimal) -> Coordinates:
 
 
 def _same_spot(a: Coordinates, b: Coordinates, slack: Slack) -> bool:
-    """The allowance is in degrees."""
+    """The tolerance is in degrees."""
     return all(near(x, y, Slack(slack.absolute)) for x, y in zip(a, b, strict=True))
 
 
@@ -111,13 +111,13 @@ _PARTS = ("house_number", "street", "city", "state", "postcode")
 
 
 def read_full_address(value: object) -> tuple[str, ...]:
-    """An object with the five parts; a `name` beside them is not compared."""
+    """An object with the five parts; an additional `name` is ignored."""
     if not isinstance(value, dict):
         raise Unreadable(f"it is {described(value)}, not an object with {', '.join(_PARTS)}")
     missing = [part for part in _PARTS if part not in value]
     surplus = [str(key) for key in value if key not in (*_PARTS, "name")]
     if missing or surplus:
-        raise Unreadable(f"missing: {', '.join(missing) or 'none'}; not known: {', '.join(surplus)[:80] or 'none'}")
+        raise Unreadable(f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus)[:80] or 'none'}")
     return tuple(_part(part, value[part]) for part in _PARTS)
 
 

@@ -1,4 +1,4 @@
-"""Quantities: numbers, money, durations, distances. Parsed by small grammars; nothing is ever evaluated."""
+"""Numbers, money, durations and distances. Parsed by small grammars; nothing is ever evaluated."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from webassay.compare.match import Kind, Slack, Unreadable, bounded, described, near
 
 _LONGEST = 120
-"""No honest quantity is written with more characters."""
+"""No honest quantity needs more characters."""
 _MAX_EXPONENT = 350
 
 # --- numerals ---------------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ _FRACTION = re.compile(r"(?:(\d{1,9})[ -])?(\d{1,6}) ?[/⁄] ?(\d{1,6})")
 
 
 def numeral(text: str) -> Decimal:
-    """An unsigned numeral in the ways in which people write them: 1,000 · 1 000 · 1.234,5 · 1e3 · ½ · 2 3/4."""
+    """An unsigned number in the forms people use: 1,000 · 1 000 · 1.234,5 · 1e3 · ½ · 2 3/4."""
     text = text.strip()
     if _PLAIN.fullmatch(text):
         return _decimal(text)
@@ -52,19 +52,19 @@ def _decimal(text: str) -> Decimal:
 
 
 def _prepared(value: str) -> str:
-    """Compatible forms made one (full-width digits, ½), minus signs and spaces made plain; raised digits refused."""
+    """Normalises compatible forms (full-width digits, ½), minus signs and spaces; refuses raised digits."""
     text = bounded(value).strip()
     if len(text) > _LONGEST:
-        raise Unreadable(f"a quantity is at most {_LONGEST} characters long")
+        raise Unreadable("it is too long for a quantity")
     if text.isascii():
         return " ".join(text.casefold().split())
     if any(unicodedata.decomposition(char).startswith(("<super>", "<sub>")) for char in text):
-        raise Unreadable("raised or lowered digits are not read")
+        raise Unreadable("superscript and subscript digits are not accepted")
     spaced = re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)
     folded = unicodedata.normalize("NFKC", spaced)
     folded = re.sub("[−‐‑‒–—]", "-", folded)
     if any(char.isdigit() and not char.isascii() for char in folded):
-        raise Unreadable("digits of another script are not read")
+        raise Unreadable("digits of other scripts are not accepted")
     return " ".join(folded.casefold().split())
 
 
@@ -83,7 +83,7 @@ def _scaled(text: str) -> Decimal:
 
 
 def _signed(text: str) -> tuple[bool, str]:
-    """Whether a sign or the brackets of book-keeping make it negative, and the rest."""
+    """Whether a sign, or the brackets of accounting, make it negative; and the rest."""
     if text.startswith("(") and text.endswith(")"):
         inner = text[1:-1].strip()
         if inner[:1] in "+-":
@@ -127,7 +127,7 @@ def _exact(value: float) -> Decimal:
 def _same_number(a: Number, b: Number, slack: Slack) -> bool:
     if near(a.value, b.value, slack):
         return True
-    # A key that says 50 may mean 50 %; one that says 0.5 may mean it too. Only the sign itself settles it.
+    # A key of 50 may mean 50 %, and so may a key of 0.5. Only a percent sign settles it.
     return a.percent != b.percent and near(_as_said(a), _as_said(b), slack)
 
 
@@ -198,7 +198,7 @@ _MONEY = re.compile(rf"(?P<before>{_SIGN})?\s?(?P<sign>[+-])?\s?(?P<amount>[\d.]
 class Money(NamedTuple):
     amount: Decimal
     currencies: frozenset[str] = frozenset()
-    """What the sign may stand for; empty: none was given."""
+    """What the sign may stand for; empty if there is none."""
 
     def __str__(self) -> str:
         return f"{self.amount:f}"[:60] + (f" {'/'.join(sorted(self.currencies))}" if self.currencies else "")
@@ -235,7 +235,7 @@ CURRENCY = Kind("amount of money", read_currency, _same_money)
 
 
 def in_currency(money: Money, code: str) -> Money:
-    """The key's amount, once the task says which currency it is in."""
+    """The key's amount in the currency that the task names."""
     return Money(money.amount, frozenset((code.upper(),)))
 
 
@@ -253,7 +253,7 @@ _PART = re.compile(r"([\d.,⁄/ ]*\d\.?) ?([a-z]+)\.?(?:\s?(?:,|and|&)?\s?)")
 
 
 def read_duration(value: object) -> Decimal:
-    """Seconds. A bare number has no unit and is refused."""
+    """In seconds. A number without a unit is refused."""
     text = _prepared(_quantity(value))
     clock = _CLOCK.fullmatch(text)
     if clock:
@@ -271,12 +271,12 @@ def read_duration(value: object) -> Decimal:
 
 def _quantity(value: object) -> str:
     if not isinstance(value, str):
-        raise Unreadable(f"it is {described(value)}, and a quantity needs its unit")
+        raise Unreadable(f"it is {described(value)}, and a quantity needs a unit")
     return value
 
 
 def _summed(text: str, units: dict[str, str]) -> Decimal:
-    """`1 h 30 min`, `5 ft 10 in`: parts in falling order, each unit once."""
+    """Sums `1 h 30 min` or `5 ft 10 in`: largest unit first, each unit once."""
     position, total, last = 0, Decimal(0), Decimal("Infinity")
     text = re.sub(r"^(?:an?|one) ", "1 ", text)
     text = re.sub(r"\bhalf an hour\b", "30 min", text)
@@ -287,9 +287,9 @@ def _summed(text: str, units: dict[str, str]) -> Decimal:
         name = part[2]
         size = units.get(name) or units.get(name.removesuffix("s"))
         if size is None:
-            raise Unreadable(f"the unit {name!r} is not known")
+            raise Unreadable(f"the unit {name!r} is unknown")
         if Decimal(size) >= last:
-            raise Unreadable("its units are not in falling order")
+            raise Unreadable("its units are not ordered from large to small")
         last = Decimal(size)
         total += numeral(part[1]) * last
         position = part.end()
@@ -312,7 +312,7 @@ _METRES = {
 
 
 def read_distance(value: object) -> Decimal:
-    """Metres. A bare number has no unit and is refused."""
+    """In metres. A number without a unit is refused."""
     return _summed(_prepared(_quantity(value)), _METRES)
 
 

@@ -1,4 +1,4 @@
-"""Texts: plain, lists, JSON, Markdown, Base64, names of places, yes and no, nothing."""
+"""Texts of all kinds: plain, lists, JSON, Markdown, Base64, place names, booleans, and empty values."""
 
 import base64
 import binascii
@@ -17,8 +17,8 @@ _MARKS = dict.fromkeys(map(ord, "™®℠©"))
 _DASHES = "-‐‑‒–—―−﹘﹣－"
 _QUOTES = {ord(mark): "'" for mark in "‘’‚‛′´`"} | {ord(mark): '"' for mark in "“”„‟″«»"}
 _LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
-"""Latin letters without a decomposition. Letters of other scripts are never turned into Latin ones:
-a Cyrillic letter that looks like an `a` is another letter."""
+"""Latin letters without a Unicode decomposition. Letters of other scripts never become Latin ones: a Cyrillic letter
+that looks like an `a` is a different letter."""
 _EDGES = "'\"`.,;:!? "
 _DASH = re.compile(f"[{_DASHES}]")
 _DASH_BY_LETTER = re.compile(r"(?<=[A-Za-z])-|-(?=[A-Za-z])")
@@ -26,7 +26,7 @@ _SPACES = re.compile(r"\s+")
 
 
 def fold(text: str) -> str:
-    """What is left of a text when spelling habits are taken away: case, accents, dashes, quotes, spaces, entities."""
+    """Removes differences of spelling habit: case, accents, dashes, quotes, spaces, entities."""
     bounded(text)
     return _fold_short(text) if len(text) <= 300 else _fold(text)
 
@@ -49,7 +49,7 @@ _fold_short = lru_cache(maxsize=8192)(_fold)
 def _printable(char: str) -> str:
     category = unicodedata.category(char)
     if category == "Cs":
-        raise Unreadable("it holds half of a character (a lone surrogate)")
+        raise Unreadable("it contains half a character (a lone surrogate)")
     if category[0] == "C":
         return " " if char in "\t\n\r\v\f\x85" else ""
     return char
@@ -108,7 +108,7 @@ def read_boolean(value: object) -> bool:
     raise Unreadable("it is neither yes nor no")
 
 
-BOOLEAN = Kind("yes or no", read_boolean, _equal)
+BOOLEAN = Kind("boolean", read_boolean, _equal)
 
 _NOTHING = frozenset(("", "n/a", "na", "nan", "null", "none"))
 
@@ -129,7 +129,7 @@ MAX_DEPTH = 64
 
 
 def parse_json(text: str) -> Any:
-    """JSON within bounds, or `Unreadable`: no duplicate keys, no NaN, no endless nesting."""
+    """JSON within limits: duplicate keys, NaN and deep nesting are `Unreadable`."""
     bounded(text)
     try:
         value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_float=_finite)
@@ -191,7 +191,7 @@ def _folded(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_folded(item) for item in value]
     if isinstance(value, bool):
-        return ("boolean", value)  # in Python True is 1; in JSON it is not
+        return ("boolean", value)  # True == 1 in Python, but not in JSON
     return fold(value) if isinstance(value, str) else value
 
 
@@ -203,7 +203,7 @@ _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\(([^()]{0,2000})\)")
 
 
 def read_markdown(value: object) -> str:
-    """Case and characters stay; only what no renderer shows is taken away."""
+    """Removes only differences that no renderer shows; case and characters stay."""
     text = bounded(value).replace("\r\n", "\n").replace("\r", "\n")
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     text = re.sub(r"\n{3,}", "\n\n", text)
@@ -222,12 +222,12 @@ def read_base64(value: object) -> str:
         data = base64.b64decode(bounded(value).strip(), validate=True)
         return data.decode("utf-8").replace("\r\n", "\n").strip()
     except (binascii.Error, ValueError):
-        raise Unreadable("it is not Base64 of a text") from None
+        raise Unreadable("it is not Base64-encoded text") from None
 
 
 BASE64 = Kind("Base64 text", read_base64, _equal, shown)
 
-# --- names of places --------------------------------------------------------------------------------------
+# --- place names ------------------------------------------------------------------------------------------
 
 _FILLERS = frozenset(["a", "an", "and", "at", "by", "de", "for", "in", "la", "le", "of", "on", "the", "to"])
 _SAME_WORD = {
@@ -259,22 +259,22 @@ _NAME_LIMIT = 300
 def read_location_name(value: object) -> tuple[str, ...]:
     text = fold(bounded(value)).replace("&", " and ").replace("'", "")
     if len(text) > _NAME_LIMIT:
-        raise Unreadable(f"a name is at most {_NAME_LIMIT} characters long")
+        raise Unreadable("it is too long for a name")
     words = tuple(sorted(_SAME_WORD.get(word, word) for word in _WORDS.findall(text)))
     telling = tuple(word for word in words if word not in _FILLERS)
     if not words:
-        raise Unreadable("there is no word in it")
+        raise Unreadable("it contains no word")
     return telling or words
 
 
 def _same_place(a: tuple[str, ...], b: tuple[str, ...], _: Slack) -> bool:
-    """Same words in any order, each with at most the slip of a finger; numbers and short words exactly."""
+    """The same words in any order, long ones with at most a typo; numbers and short words must match exactly."""
     if "".join(a) == "".join(b):
         return True
-    return len(a) == len(b) and len(assign(a, b, _slip_of_a_finger)) == len(a)
+    return len(a) == len(b) and len(assign(a, b, _same_but_for_a_typo)) == len(a)
 
 
-def _slip_of_a_finger(a: str, b: str) -> bool:
+def _same_but_for_a_typo(a: str, b: str) -> bool:
     if a == b:
         return True
     shorter = min(len(a), len(b))
@@ -285,7 +285,7 @@ def _slip_of_a_finger(a: str, b: str) -> bool:
 
 
 def _edits_within(a: str, b: str, allowed: int) -> bool:
-    """Edit distance with neighbours swapped as one edit, given up as soon as it exceeds what is allowed."""
+    """Edit distance (a swap of neighbours is one edit), abandoned as soon as it exceeds `allowed`."""
     if abs(len(a) - len(b)) > allowed:
         return False
     before: list[int] = []
@@ -303,4 +303,4 @@ def _edits_within(a: str, b: str, allowed: int) -> bool:
     return last[-1] <= allowed
 
 
-LOCATION_NAME = Kind("name of a place", read_location_name, _same_place, " ".join)
+LOCATION_NAME = Kind("place name", read_location_name, _same_place, " ".join)

@@ -1,4 +1,4 @@
-"""URLs, seen as places on sites: `http://10.0.0.7:7770/a?b=1` and `__SHOPPING__/a?b=1` are one page."""
+"""URLs as locations on sites: `http://10.0.0.7:7770/a?b=1` and `__SHOPPING__/a?b=1` are the same page."""
 
 import base64
 import binascii
@@ -18,10 +18,10 @@ _PLACEHOLDER = re.compile(r"(__[A-Z][A-Z_]*__)(?=[/?#]|$)")
 
 
 class Location(NamedTuple):
-    """Where a URL leads, in a form in which two spellings of one page are equal."""
+    """A normalised URL: two spellings of one page are equal."""
 
     place: str
-    """`__SITE__` for a page of a known site, else scheme, host and port."""
+    """`__SITE__` on a known site, else scheme, host and port."""
     path: str
     query: tuple[tuple[str, str], ...] = ()
     fragment: str = ""
@@ -31,7 +31,7 @@ class Location(NamedTuple):
         return self.place + self.path
 
     def values(self, ignored: Callable[[str], bool] = lambda _: False) -> dict[str, tuple[str, ...]]:
-        """Query values by key, in a fixed order; a key without any text counts as absent."""
+        """Sorted query values by key; a key without text counts as absent."""
         found: dict[str, list[str]] = {}
         for key, value in self.query:
             if value and not ignored(key):
@@ -44,7 +44,7 @@ class Location(NamedTuple):
 
 
 class Sites:
-    """The sites of a task and the base URLs under which they were reached."""
+    """A task's sites and the base URLs under which they were reached."""
 
     def __init__(self, bases: Mapping[str, Iterable[str] | str] | None = None) -> None:
         self._bases: list[tuple[str, str, str]] = []
@@ -52,7 +52,7 @@ class Sites:
             for url in (urls,) if isinstance(urls, str) else urls:
                 origin, path, _, _ = _split(url)
                 self._bases.append((origin, path.rstrip("/").lower(), f"__{site.upper()}__"))
-        # The longest path first: an administration under /admin is not the shop that it is part of.
+        # The longest path first: the admin site under /admin is not the shop that contains it.
         self._bases.sort(key=lambda base: -len(base[1]))
         spelled = [base for urls in (bases or {}).values() for base in ((urls,) if isinstance(urls, str) else urls)]
         self._anywhere = re.compile(
@@ -63,7 +63,7 @@ class Sites:
         self.kind = Kind("URL", self._read, _same_location)
 
     def mask(self, text: str) -> str:
-        """A text with the base URLs in it replaced by place-holders, as keys are written."""
+        """Replaces base URLs in a text by the placeholders that keys use."""
         if "http" not in text:
             return text
         return self._anywhere.sub(lambda found: self.locate(found[0]).page, text)
@@ -74,7 +74,7 @@ class Sites:
     def _locate(self, url: str) -> Location:
         text = url.strip()
         if len(text) > _MAX_URL:
-            raise Unreadable(f"a URL is at most {_MAX_URL} characters long")
+            raise Unreadable("it is too long for a URL")
         if not text:
             raise Unreadable("it is empty")
         git = _GIT.fullmatch(text)
@@ -110,7 +110,7 @@ def _split(text: str) -> tuple[str, str, str, str]:
 
 
 def _resolved(path: str) -> str:
-    """Percent signs decoded, `.` and `..` carried out, slashes in a row made one."""
+    """Decodes percent escapes, resolves `.` and `..`, and collapses repeated slashes."""
     path = unquote(path)
     if "//" not in path and "/." not in path:
         return path
@@ -140,7 +140,7 @@ def _same_location(a: Location, b: Location, _: Slack) -> bool:
 
 
 def with_decoded_path(location: Location) -> Location:
-    """Some shops put a query string into the path, as Base64: those segments become part of the query."""
+    """Some shops encode a query string as a Base64 path segment: moves such segments into the query."""
     kept: list[str] = []
     found: list[tuple[str, str]] = []
     for segment in location.path.split("/"):

@@ -1,27 +1,27 @@
 """The error model.
 
-An evaluation is a long chain of other people's machines: a browser, a site, an agent, a model, a disk.
-What must never happen is that a break in that chain turns into a score. So every error has a place:
+An evaluation is a long chain of things that break: a browser, a site, an agent, a model, a disk. A failure must never
+turn into a score, so every error has a defined place.
 
-*Errors are named after the boundary they crossed*, not after what went wrong inside. Whoever calls
-the browser sees `BrowserError`, whoever reads the store sees `StoreError`. The types are flat: nobody
-catches a family. `boundary(BrowserError)` is the one place where a foreign exception becomes one
-of ours; the original stays attached as the cause.
+*Errors are named after the boundary they crossed*, not after what went wrong inside. Code that calls the browser sees
+`BrowserError`, code that reads the store sees `StoreError`. The types are flat: nothing catches a family of them.
+`boundary(BrowserError)` is the one place where a foreign exception becomes one of ours; the original stays attached as
+the cause.
 
-*Who is to blame decides what becomes of the episode.*
+*Whose fault it is decides what happens to the episode.*
 
-- The agent is to blame for what it does: an action that cannot be carried out is an `ActionError`,
-  shown to the agent in its next observation, and the episode goes on. An agent that raises, answers
-  garbage or never stops ends its episode with an `Ending` that says so; the episode is graded, and fails.
-- We are to blame for the browser, the sites, the probes, the store: the episode ends as a **fault**.
-  A fault is a value (`Fault`), it is stored, reported, and retried on the next run. It is never a 0.
-- The user is to blame for bad input: `InputError`, before anything starts. Every one carries a `hint`
-  that says what to do next, and the command line prints both and nothing else.
-- A key that cannot be used (a task without checks, an unknown field) is a `TaskError` at load time, not
-  a failing task at grading time.
+- The agent answers for its own behaviour. An action that cannot be performed is an `ActionError`, shown to the agent in
+  its next observation, and the episode continues. If the agent raises, answers garbage or never stops, its episode ends
+  with an `Ending` that says so; it is graded, and fails.
+- We answer for the browser, the sites, the probes and the store: the episode ends as a **fault**. A fault is a value
+  (`Fault`) that is stored, reported, and retried on the next run. It is never a 0.
+- The user answers for bad input: an `InputError`, before anything starts. Its `hint` says what to do next; the command
+  line prints both and nothing else.
+- An unusable key (a task without checks, an unknown field) is a `TaskError` when it is loaded, not a failing task when
+  it is graded.
 
-*Ctrl-C is not an error.* `KeyboardInterrupt` and cancellation pass through every boundary untouched;
-what was finished is already in the store.
+*Ctrl-C is not an error.* `KeyboardInterrupt` and cancellation pass through every boundary untouched; finished work is
+already in the store.
 """
 
 import traceback
@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Self
 
 
 class WebassayError(Exception):
-    """Only ever caught at the edge (command line, episode); everything else catches a boundary."""
+    """Caught only at the edge (command line, episode); everything else catches a specific boundary."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -44,31 +44,31 @@ class WebassayError(Exception):
 
 
 class InputError(WebassayError):
-    """The user's command, file or setting cannot be used."""
+    """The user's command, file or setting is invalid."""
 
 
 class TaskError(WebassayError):
-    """A task file or an answer key cannot be used."""
+    """A task file or answer key is invalid."""
 
 
 class ActionError(WebassayError):
-    """The agent's action could not be carried out; the message is written for the agent to read."""
+    """The agent's action could not be performed; the message is written for the agent."""
 
 
 class AgentError(WebassayError):
-    """The agent itself broke: it raised, answered nonsense, or its process died."""
+    """The agent itself failed: it raised, answered garbage, or its process died."""
 
 
 class ModelError(WebassayError):
-    """A language model could not be asked, or its reply could not be used."""
+    """A language model could not be reached, or its reply was unusable."""
 
 
 class BudgetError(WebassayError):
-    """The spend cap was reached: stop cleanly, keep what is there."""
+    """The spending limit was reached: stop cleanly and keep the results so far."""
 
 
 class BrowserError(WebassayError):
-    """Chromium is missing, crashed, or stopped answering."""
+    """Chromium is missing, crashed, or stopped responding."""
 
 
 class SiteError(WebassayError):
@@ -76,7 +76,7 @@ class SiteError(WebassayError):
 
 
 class ProbeError(WebassayError):
-    """What a task asks to be looked at could not be looked at."""
+    """Something that had to be recorded at the end of the episode could not be."""
 
 
 class StoreError(WebassayError):
@@ -84,14 +84,14 @@ class StoreError(WebassayError):
 
 
 class GradingError(WebassayError):
-    """The grader could not read its evidence: neither pass nor fail."""
+    """The grader could not read its evidence, so the verdict is neither pass nor fail."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A break of ours, as data: which boundary, what it said, and where, for whoever mends it."""
+    """An internal failure, as data: the boundary, the message, and a trace for debugging."""
 
-    # Not a Record, though records hold it: this module is loaded by `webassay --help`, and pydantic takes its time.
+    # Not a Record, although records contain it: `webassay --help` loads this module, and importing pydantic is slow.
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     boundary: str
@@ -106,7 +106,7 @@ class Fault:
 
 @contextmanager
 def boundary(kind: type[WebassayError], doing: str) -> Iterator[None]:
-    """Whatever foreign exception escapes becomes `kind`, saying what was being done; ours pass through."""
+    """Turns any foreign exception into `kind`, with a message that says what was being done; ours pass through."""
     try:
         yield
     except WebassayError:

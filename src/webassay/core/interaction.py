@@ -345,7 +345,7 @@ def read_calls(text: str, known: Collection[str]) -> tuple[Call, ...]:
     """Calls with literal arguments; the text is parsed, never executed.
 
     Calls may be separated by new lines, semicolons, commas, blanks and comments. As in BrowserGym they may also be
-    fenced in Markdown or, if they are `known`, stand in the middle of a sentence. If Python can parse the text it is
+    fenced in Markdown or, if they are `known`, appear in the middle of a sentence. If Python can parse the text it is
     code, and then anything but a call is an error: a loop must not be mistaken for a sentence.
     """
     if len(text) > MAX_ACTION_TEXT:

@@ -1,6 +1,6 @@
-"""The response protocols: how an agent is told to phrase its last message, with the schema that it is held to.
+"""The response protocols: how the agent is told to phrase its last message, and the schema it is held to.
 
-The wording is ours; the field names, codes and conditions of the two published ones are theirs.
+The wording is ours; for the two published protocols, the field names, codes and conditions are theirs.
 """
 
 from typing import Any

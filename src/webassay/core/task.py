@@ -1,4 +1,4 @@
-"""A task: the goal that the agent gets, and the key that it never does."""
+"""A task: the goal, which the agent sees, and the key, which it never does."""
 
 import re
 from typing import Annotated, Any, Literal, Self
@@ -36,31 +36,31 @@ ValueType = Literal[
 
 
 class Tolerance(Record):
-    """The larger of the two decides."""
+    """The larger of the two applies."""
 
     absolute: float = 0.0
     relative: float = 0.0
 
 
 class Expectation(Record):
-    """What a value must be. One shape for answers, posted data, headers and rows; it comes from the key only."""
+    """What a value must be. One format for answers, posted data, headers and rows; only keys contain it."""
 
     type: ValueType = "string"
     value: Json = None
     any_of: tuple["Expectation", ...] = ()
     pattern: str = ""
-    """A regular expression that the whole normalised text must match."""
+    """A regular expression that must match the whole normalised text."""
     items: tuple["Expectation", ...] | None = None
     """For `list`."""
     ordered: bool = False
     fields: dict[str, "Expectation"] | None = None
     """For `object`: exactly these keys."""
     anything: bool = False
-    """Must be there, may be whatever it is."""
+    """It must be present, with any value."""
     same_as: str = ""
-    """Rows only: `label.column` of another expected change, to follow an id that the site hands out."""
+    """Rows only: `label.column` of another expected change, to follow an id that the site assigns."""
     tolerance: Tolerance | None = None
-    """None: exact. Leniency is the task's decision, never the comparator's."""
+    """None: exact. The task decides how lenient to be, never the comparator."""
     currency: str = ""
     """ISO code that an answer with a currency sign must agree with; empty: any."""
 
@@ -81,14 +81,14 @@ class Expectation(Record):
             self.fields is not None
         )
         if not fits and not self.any_of and not self.anything:
-            raise ValueError(f"type {self.type!r} does not fit what is expected of it")
+            raise ValueError(f"type {self.type!r} does not go with this kind of expectation")
         if self.pattern:
             check_pattern(self.pattern)
         return self
 
     @classmethod
     def of(cls, value: Any, type: ValueType | None = None, **rest: Any) -> Self:
-        """The plain reading of a Python value, for templates and tests."""
+        """The expectation that a Python value stands for, for templates and tests."""
         if isinstance(value, cls):
             return value
         if isinstance(value, list | tuple):
@@ -103,22 +103,22 @@ class Expectation(Record):
 
 
 def check_pattern(pattern: str) -> None:
-    """A pattern that cannot be used is a fault of the key, and shows when the task is loaded."""
+    """An invalid pattern is an error in the key, and is reported when the task is loaded."""
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+        raise ValueError(f"{pattern!r} is not a valid regular expression: {error}") from None
 
 
 class PagePattern(Record):
-    """A page of a site, by path and query; both are patterns that must match in full."""
+    """A page of a site; path and query values are patterns that must match in full."""
 
     site: str
     path: str
     query: dict[str, str] = Field(default_factory=dict)
-    """Keys that are not named may have any value; a key that is absent counts as the empty text."""
+    """Keys that are not named may have any value; an absent key counts as empty."""
     status: int = 200
-    """The answer that the page must have come with, where it is a visit: 404 for evidence that a page is missing."""
+    """For visits, the status the page was served with: 404 is evidence that a page does not exist."""
 
     @model_validator(mode="after")
     def _patterns_can_be_used(self) -> Self:
@@ -128,18 +128,18 @@ class PagePattern(Record):
 
 
 class ResponseCheck(Record):
-    """The last message: its action, status and results."""
+    """Checks the last message: its action, status and results."""
 
     kind: Literal["response"] = "response"
     action: str
-    """Empty: any, for a task that cannot be done and so has no kind of action to name."""
+    """Empty: any, for a task that cannot be done and so has no action to name."""
     status: tuple[str, ...] = ("SUCCESS",)
     results: Expectation | None = None
-    """None: results must be null where the protocol says so."""
+    """None: results must be null if the protocol says so."""
 
 
 class NetworkCheck(Record):
-    """A request that must, or must not, stand in the log: docs/checks.md."""
+    """A request that the log must, or must not, contain: see docs/checks.md."""
 
     kind: Literal["network"] = "network"
     url: Expectation
@@ -150,33 +150,33 @@ class NetworkCheck(Record):
     response_content: dict[str, Expectation] = Field(default_factory=dict)
     response_cookies: dict[str, Expectation] = Field(default_factory=dict)
     query: dict[str, Expectation] = Field(default_factory=dict)
-    """The whole query that is expected; empty: the one that the URL has."""
+    """The complete expected query; empty: the URL's own."""
     ignored_query: tuple[str, ...] = ()
     ignored_query_patterns: tuple[str, ...] = ()
     decode_base64_query: bool = False
     last_navigation: bool = False
-    """Only the last page that was navigated to counts."""
+    """Only the last page navigated to counts."""
     last_event_only: bool = True
     must_not_exist: bool = False
 
 
 class ExpectedChange(Record):
-    """One row that must differ from the pristine copy."""
+    """A row that must differ from the pristine copy."""
 
     site: str
     table: str
     operation: Literal["insert", "update", "delete"]
     where: dict[str, Json] = Field(default_factory=dict)
-    """Columns that name the row before the change; not for inserts."""
+    """Columns that identify the row before the change; not for inserts."""
     values: dict[str, Expectation] = Field(default_factory=dict)
-    """Insert: every content column. Update: every content column that may differ. Delete: empty."""
+    """Insert: all content columns. Update: the content columns that may differ. Delete: empty."""
     label: str = ""
-    """A name that `same_as` can refer to."""
+    """A name for `same_as` to refer to."""
     count: int = 1
 
 
 class StateCheck(Record):
-    """The exact rows that must have changed; any other change of content, on any site, is collateral damage."""
+    """The exact rows that must have changed; any other content change, on any site, is collateral damage."""
 
     kind: Literal["state"] = "state"
     changes: tuple[ExpectedChange, ...] = ()
@@ -190,36 +190,38 @@ class StateCheck(Record):
         for change in self.changes:
             for column, wanted in change.values.items():
                 if wanted.same_as and wanted.same_as.rpartition(".")[0] not in followable:
-                    raise ValueError(f"{change.table}.{column}: same_as {wanted.same_as!r} names no single change")
+                    raise ValueError(
+                        f"{change.table}.{column}: same_as {wanted.same_as!r} does not name a single change"
+                    )
         return self
 
 
 class PageCheck(Record):
-    """The page in front when the agent stopped."""
+    """Checks the page in front when the agent stopped."""
 
     kind: Literal["page"] = "page"
     any_of: tuple[PagePattern, ...]
 
 
 class ActivityCheck(Record):
-    """Proof of work: pages of the site really loaded, in a live log-in where there is one."""
+    """Proof of work: pages of the site were really loaded, by the right user if the task has one."""
 
     kind: Literal["activity"] = "activity"
     site: str
     or_sites: tuple[str, ...] = ()
-    """Pages of these sites count as well."""
+    """Pages of these sites count too."""
     logged_in: bool = False
     minimum_pages: int = 1
     counting: Literal["pages", "requests"] = "pages"
-    """`requests`: any request that went through, but for static files; logs of others do not always tell pages."""
+    """`requests`: any successful request except for static files; not all recorders say which requests are pages."""
     not_counting: tuple[PagePattern, ...] = ()
-    """Pages that prove nothing, such as a log-in form."""
+    """Pages that prove no work, such as a log-in form."""
     visits: tuple[tuple[PagePattern, ...], ...] = ()
-    """Each group: at least one of its pages was loaded. What a diligent search cannot miss."""
+    """At least one page of each group must have been loaded: what a diligent search cannot miss."""
 
 
 class LegacyCheck(Record):
-    """The string, URL and page checks of the original WebArena, kept as data: docs/checks.md."""
+    """The string, URL and page checks of the original WebArena, kept as data: see docs/checks.md."""
 
     kind: Literal["legacy"] = "legacy"
     flavour: Literal["webarena", "webchorearena"]
@@ -227,7 +229,7 @@ class LegacyCheck(Record):
 
 
 class JudgedCheck(Record):
-    """No rule decides this task: a judge must. Without one it is unscored."""
+    """No rule decides this task; without a judge it stays unscored."""
 
     kind: Literal["judged"] = "judged"
     notes: str = ""
@@ -240,7 +242,7 @@ Check = Annotated[
 
 
 class LocatorProbe(Record):
-    """Text found by a locator in a fresh tab, after sealing."""
+    """Reads text with a script in a fresh tab, after the log is sealed."""
 
     kind: Literal["locator"] = "locator"
     name: str
@@ -249,15 +251,15 @@ class LocatorProbe(Record):
 
 
 Probe = LocatorProbe
-"""So far the one kind of look that a task can ask for."""
+"""The only kind of probe a task can ask for so far."""
 
 
 class Checkpoint(Record):
-    """A way-mark: reached or not, reported beside success, never part of it."""
+    """A milestone: reached or not, reported separately, never part of success."""
 
     name: str
     visits: tuple[PagePattern, ...] = ()
-    """Any of these pages was loaded."""
+    """Reached when any of these pages was loaded."""
 
 
 class Task(Record):
@@ -265,18 +267,18 @@ class Task(Record):
     id: str
     benchmark: str
     template: str
-    """Instances of one template are not independent: the template is the unit of the statistics."""
+    """Instances of a template are not independent, so the template is the unit of the statistics."""
     kind: TaskKind
     goal: Goal
     checks: tuple[Check, ...]
     probes: tuple[Probe, ...] = ()
-    """What to look at beside the rows of every site and the page in front, which are always recorded."""
+    """What to record in addition to every site's changed rows and the page in front, which always are."""
     sites: tuple[str, ...]
     logins: dict[str, str] = Field(default_factory=dict)
-    """Site to user name: these log-ins are set up before the agent starts."""
+    """Site to the user who is logged in before the agent starts."""
     world_seed: int = 0
     parameters: dict[str, Json] = Field(default_factory=dict)
-    """What the template was filled with; the reference solution gets these and never the checks."""
+    """The template's parameters; the reference solution gets these, and never the checks."""
     chore: ChoreType | None = None
     difficulty: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()
@@ -287,7 +289,7 @@ class Task(Record):
     @model_validator(mode="after")
     def _can_be_graded(self) -> Self:
         if not self.checks:
-            raise ValueError("a task without checks cannot be graded; an open task says so with the check 'judged'")
+            raise ValueError("a task without checks cannot be graded; give an open task the check 'judged'")
         return self
 
 
@@ -295,13 +297,13 @@ _TASKS = TypeAdapter(tuple[Task, ...])
 
 
 def load_tasks(text: str | bytes, source: str) -> tuple[Task, ...]:
-    """Tasks from a JSON list; the error names the place."""
+    """Tasks from a JSON list; errors name the place."""
     try:
         return _TASKS.validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise TaskError(
-            f"{source}: {place}: {first['msg']} ({error.error_count()} problems in all).",
-            hint="Mend the file, or write it again with `webassay tasks export`.",
+            f"{source}: {place}: {first['msg']} (one of {error.error_count()} problems).",
+            hint="Fix the file, or write it again with `webassay tasks export`.",
         ) from error

@@ -1,8 +1,8 @@
 """Our own sites: one server process, and for every episode fresh worlds under a label nobody can guess.
 
-There is no pool of used worlds to clean. A world is a copy of a few megabytes, made in milliseconds and thrown
-away with its label when the episode ends, so nothing that comes late (a slow request, a forgotten tab) can find
-the next episode's world.
+There is no pool of used worlds to clean. A world is a copy of a few megabytes, made in milliseconds and discarded with
+its label when the episode ends, so nothing that arrives late (a slow request, a forgotten tab) can reach the next
+episode's world.
 """
 
 import asyncio

@@ -1,10 +1,9 @@
-"""Proof of work: pages that were really loaded, the log-in that was alive, the page that was left in front."""
+"""Proof of work: the pages that were really loaded, the user who was logged in, the page left in front."""
 
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urljoin
 
 from webassay.compare import Location, Sites, Unreadable, shown
@@ -13,6 +12,7 @@ from webassay.core.task import ActivityCheck, Checkpoint, PageCheck, PagePattern
 from webassay.core.trajectory import PageResult, SessionResult
 from webassay.core.verdict import Finding
 from webassay.grading.events import Event, is_static
+from webassay.grading.expect import compiled
 
 _SEEN_TYPES = frozenset(("document", "xhr", "fetch"))
 
@@ -35,7 +35,7 @@ class _Count:
 
 
 class Visits:
-    """Which of the pages that a task names were really loaded: found in one pass, nothing else kept."""
+    """Which of the task's pages were really loaded. One pass over the log; nothing else is kept."""
 
     def __init__(self, sites: Sites, checks: Iterable[ActivityCheck], checkpoints: Iterable[Checkpoint]) -> None:
         self._sites = sites
@@ -45,11 +45,11 @@ class Visits:
         self._sought = {id(pattern): _Sought(pattern) for group in groups for pattern in group}
         self._only_requests = not self._sought and all(one.check.counting == "requests" for one in self._counts)
         self.settled = False
-        """Whether there is nothing left to find."""
+        """True once there is nothing left to find."""
 
     def add(self, event: Event) -> None:
         if self._only_requests and is_static(event):
-            return  # most of a log, and not worth a look at the answer
+            return  # most of a log; decoding the answers would be wasted
         status = event.status
         if status is None or event.blocked:
             return
@@ -74,7 +74,7 @@ class Visits:
                 count.number += 1
 
     def _proves_nothing(self, check: ActivityCheck, event: Event, status: int, location: Location) -> bool:
-        """A log-in form, or the redirect that leads to one."""
+        """A log-in form, or the redirect to one."""
         places = [location]
         target = event.redirect if check.not_counting and 300 <= status < 400 else ""
         if target:
@@ -90,7 +90,7 @@ class Visits:
 
 
 def _kind(event: Event) -> str:
-    """What the recorder calls it; where it does not say, a page is what was got as HTML."""
+    """The resource type from the log; if the recorder left it out, HTML fetched with GET is a document."""
     if event.resource_type:
         return event.resource_type
     return "document" if event.method == "GET" and "html" in event.mime_type else "" if is_static(event) else "fetch"
@@ -106,24 +106,16 @@ def _place(site: str) -> str:
     return f"__{site.upper()}__"
 
 
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern, flags)
-    except re.error as error:
-        raise GradingError(f"The key's page pattern {pattern!r} cannot be used: {error}.") from None
-
-
 def page_matches(pattern: PagePattern, location: Location) -> bool:
-    """Path and the named query keys match in full, the latter in any case; every value of a repeated key must."""
+    """The whole path must match, and every value of each named query key; the latter regardless of case."""
     if location.place != _place(pattern.site):
         return False
     path = location.path or "/"
-    if not any(_compiled(pattern.path).fullmatch(form) for form in {path, path.rstrip("/") + "/"}):
+    if not any(compiled(pattern.path).fullmatch(form) for form in {path, path.rstrip("/") + "/"}):
         return False
     given = location.values()
     return all(
-        _compiled(wanted, re.IGNORECASE).fullmatch(value)
+        compiled(wanted, re.IGNORECASE).fullmatch(value)
         for key, wanted in pattern.query.items()
         for value in given.get(key, ("",))
     )
@@ -132,7 +124,7 @@ def page_matches(pattern: PagePattern, location: Location) -> bool:
 def check_activity(
     check: ActivityCheck, visits: Visits, sessions: Iterable[SessionResult], login: str | None, proven: bool
 ) -> list[Finding]:
-    """`proven`: a request that the task asks for was made, which is activity enough where requests are counted."""
+    """`proven`: a request that the task asks for was made, which is enough where requests are counted."""
     findings = []
     loads, what = visits.loads(check), "pages" if check.counting == "pages" else "requests"
     if proven and check.counting == "requests":
@@ -142,7 +134,7 @@ def check_activity(
         Finding(
             check="activity.pages",
             status="pass" if loads >= check.minimum_pages else "fail",
-            message=f"Found {loads} of the {check.minimum_pages} {what} of {where} that are needed.",
+            message=f"Loaded {loads} {what} of {where}; at least {check.minimum_pages} needed.",
             expected=check.minimum_pages,
             actual=loads,
             code="" if loads >= check.minimum_pages else "no_activity",
@@ -176,14 +168,14 @@ def _describe(pattern: PagePattern) -> str:
 def _log_in(site: str, sessions: Iterable[SessionResult], login: str | None) -> Finding:
     found = next((session for session in sessions if session.site == site), None)
     if found is None:
-        raise GradingError(f"Nobody looked whose log-in was alive on {site}.")
+        raise GradingError(f"The logged-in user was not recorded for {site}.")
     if login is None:
-        raise GradingError(f"The task asks for a log-in on {site} and names no user.")
+        raise GradingError(f"The task requires a log-in on {site} but names no user.")
     alive = found.user == login
     return Finding(
         check="activity.log_in",
         status="pass" if alive else "fail",
-        message=f"The log-in on {site} is {shown(found.user) if found.user else 'nobody'}"
+        message=f"Logged in on {site}: {shown(found.user) if found.user else 'nobody'}"
         + ("." if alive else f", not {shown(login)}."),
         expected=login,
         actual=found.user,
@@ -194,7 +186,7 @@ def _log_in(site: str, sessions: Iterable[SessionResult], login: str | None) -> 
 def check_page(check: PageCheck, results: Iterable[PageResult], sites: Sites) -> Finding:
     result = next(iter(results), None)
     if result is None:
-        raise GradingError("Nobody looked which page was in front.")
+        raise GradingError("The page in front was not recorded.")
     wanted = " or ".join(_describe(pattern) for pattern in check.any_of)
     try:
         location = sites.locate(result.url)
@@ -212,7 +204,7 @@ def check_page(check: PageCheck, results: Iterable[PageResult], sites: Sites) ->
 
 
 def checkpoint_reach(checkpoints: Iterable[Checkpoint], visits: Visits) -> tuple[float | None, list[Finding]]:
-    """The share of way-marks that were reached, with a finding for each; they never decide anything."""
+    """The share of milestones reached, with a finding for each; they never decide anything."""
     findings = [
         Finding(
             check="checkpoint",

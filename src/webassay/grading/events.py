@@ -1,8 +1,8 @@
-"""The network log as light events, one at a time, out of any of the three formats.
+"""The network log as lightweight events, from any of three formats.
 
-A log can be hundreds of megabytes, most of it bodies and headers that no check asks for. So a file is mapped, not
-read: the decoder skips what is not named, an event holds a view of its own slice of the file, and headers and bodies
-are decoded only for the few events that somebody looks into.
+A log can be hundreds of megabytes, most of it bodies and headers that no check needs. So files are mapped, not read:
+the decoder skips what is not named, an event is a view of its own slice of the file, and headers and bodies are decoded
+only for the few events that a check looks into.
 """
 
 import base64
@@ -23,11 +23,11 @@ from webassay.core.errors import GradingError
 from webassay.core.trajectory import Blobs, NetworkLog
 
 STATIC = (".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp")
-"""Files that pages are made of; no check looks at them."""
+"""Static files; no check looks at them."""
 
 
 class Details(msgspec.Struct):
-    """The parts of an event that are decoded only when asked for. Header names are in lower case."""
+    """The parts of an event that are decoded on demand. Header names are in lower case."""
 
     request_headers: dict[str, str]
     post_type: str
@@ -39,7 +39,7 @@ class Details(msgspec.Struct):
 
 
 class Event(Protocol):
-    """One request and its answer, as far as it takes no decoding."""
+    """One request and its answer; everything but `details` is cheap to read."""
 
     @property
     def method(self) -> str: ...
@@ -61,11 +61,11 @@ class Event(Protocol):
 
     @property
     def navigated(self) -> bool | None:
-        """Whether the recorder calls it a navigation; None: it does not say."""
+        """Whether the recorder calls it a navigation; None if it does not say."""
 
     @property
     def redirect(self) -> str:
-        """Where the answer sends the browser; empty: nowhere."""
+        """Target of a redirect; empty if there is none."""
 
     @property
     def details(self) -> Details: ...
@@ -79,7 +79,7 @@ def is_static(event: Event) -> bool:
 
 
 def is_navigation(event: Event) -> bool:
-    """A page that was opened in the window, as far as its headers tell."""
+    """Whether it opened a page in the window, judging by its headers if the recorder does not say."""
     if event.method != "GET":
         return False
     if event.navigated is not None:
@@ -97,7 +97,7 @@ def is_navigation(event: Event) -> bool:
 
 
 def events(log: NetworkLog, blobs: Blobs) -> Iterable[Event]:
-    """Every event of the log, in order. A log that is small enough to be held comes as a list."""
+    """Every event of the log, in order. A log that fits in memory comes as a list."""
     if log.format == "har":
         with blobs.open(log.blob) as stream:
             return _har(_mapped(stream))
@@ -116,7 +116,7 @@ def _decoded(decoder: Any, data: Any, what: str) -> Any:
         raise GradingError(f"{what} cannot be read: {error}.") from error
 
 
-# --- HAR and Playwright trace, which share the form of an entry -------------------------------------------
+# --- HAR and Playwright traces, whose entries look the same -----------------------------------------------
 
 
 class _Named(msgspec.Struct, gc=False):
@@ -155,7 +155,7 @@ class _Response(msgspec.Struct, gc=False):
 
 
 class _Entry(msgspec.Struct, gc=False):
-    """An entry whose bulky parts are views of the file until somebody looks into them."""
+    """An entry whose bulky parts stay views of the file until they are needed."""
 
     request: _Request
     response: msgspec.Raw
@@ -164,7 +164,7 @@ class _Entry(msgspec.Struct, gc=False):
     blocked = False
     navigated = None
 
-    # Asked for every entry of a log: without a frame of Python's own each.
+    # Read for every entry of a log: attrgetter saves a Python call each time.
     method: ClassVar[property] = property(attrgetter("request.method"))
     url: ClassVar[property] = property(attrgetter("request.url"))
 
@@ -231,7 +231,7 @@ class _Har(msgspec.Struct):
 
 
 class _LargeEntry(msgspec.Struct, gc=False):
-    """All that is held of an entry while its turn has not come: where it lies."""
+    """Where an entry lies in the file: all that is held until its turn comes."""
 
     request: msgspec.Raw
     response: msgspec.Raw
@@ -258,7 +258,7 @@ _HEADERS = msgspec.json.Decoder(list[_Named] | None)
 _POST_DATA, _CONTENT = msgspec.json.Decoder(_PostData | None), msgspec.json.Decoder(_Content | None)
 
 _LARGE = 16_000_000
-"""From this size on, entries are decoded one by one: slower, and nothing of them is held."""
+"""From this size on, entries are decoded one by one: slower, but none is held."""
 
 
 def _har(data: memoryview) -> Iterable[Event]:
@@ -276,7 +276,7 @@ def _one_by_one(data: memoryview) -> Iterator[Event]:
 
 
 def _mapped(stream: BinaryIO) -> memoryview:
-    """A large file as memory that is not ours to hold; what is small, or no file, is read."""
+    """Maps a large file; a small one, or a stream without a file, is read."""
     try:
         if os.fstat(stream.fileno()).st_size >= _LARGE:
             return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
@@ -289,7 +289,7 @@ _BOUNDARY = "webassay-posted-parameters"
 
 
 def _as_multipart(parameters: list[_Named]) -> str:
-    """Some recorders keep the fields of a form and not its text; this is the text they would have had."""
+    """Some recorders keep a form's fields but not its text; this rebuilds the text."""
     head = f"--{_BOUNDARY}\r\nContent-Disposition: form-data; name="
     parts = (f'{head}"{parameter.name}"\r\n\r\n{parameter.value or ""}' for parameter in parameters)
     return "\r\n".join((*parts, f"--{_BOUNDARY}--"))
@@ -315,7 +315,7 @@ def _trace(stream: BinaryIO) -> Iterator[Event]:
 
 
 def _trace_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Of `trace.network` itself, or of the archive that it lies in."""
+    """From `trace.network` itself, or from the archive it comes in."""
     start = stream.read(4)
     stream.seek(0)
     if start != b"PK\x03\x04":

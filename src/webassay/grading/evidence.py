@@ -1,4 +1,4 @@
-"""What a finding may keep of a value."""
+"""Makes values storable in findings."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ _KEPT = 4000
 
 
 def keepable(value: Any) -> Json:
-    """A value as a finding keeps it: JSON, short, storable; anything else as shortened text."""
+    """The value itself if it is short, storable JSON; otherwise shortened text."""
     if value is None or isinstance(value, bool):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Whether a value is what a key expects of it. Patterns and alternatives live here, because only a key has them."""
+"""Whether a value fits what the key expects. Patterns and alternatives live here, because only keys have them."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from webassay.core.errors import GradingError
 from webassay.core.task import Expectation
 
 _MAX_PATTERN_TEXT = 5_000
-"""A pattern meets at most this much of a text, so that none can be made to run for long."""
+"""Longer texts never meet a pattern, so that no answer can make one run for long."""
 
 
 def fits(wanted: Expectation, value: Any, sites: Sites) -> Match:
     if wanted.anything:
-        return Match(True, "anything will do")
+        return Match(True, "any value is accepted")
     if wanted.any_of:
         return _one_of(wanted.any_of, value, sites)
     if wanted.pattern:
@@ -26,7 +26,7 @@ def fits(wanted: Expectation, value: Any, sites: Sites) -> Match:
     if wanted.fields is not None:
         return _object(wanted.fields, value, sites)
     if wanted.same_as:
-        raise GradingError(f"same_as {wanted.same_as!r} stands where no row is expected.")
+        raise GradingError(f"same_as {wanted.same_as!r} can be used only for rows.")
     if isinstance(value, str) and wanted.type != "url":
         value = sites.mask(value)
     slack = Slack(wanted.tolerance.absolute, wanted.tolerance.relative) if wanted.tolerance else Slack()
@@ -43,19 +43,20 @@ def _one_of(choices: Sequence[Expectation], value: Any, sites: Sites) -> Match:
         if match:
             return match
         misses.append(match.reason)
-    return Match(False, f"none of {len(choices)} accepted values: {'; '.join(misses)[:400]}")
+    return Match(False, f"none of the {len(choices)} accepted values: {'; '.join(misses)[:400]}")
 
 
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+@lru_cache(maxsize=4096)
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern of the key. An invalid one is the key's fault, never the agent's."""
     try:
         return re.compile(pattern, flags)
     except re.error as error:
-        raise GradingError(f"The key's pattern {pattern!r} cannot be used: {error}.") from None
+        raise GradingError(f"The key's pattern {pattern!r} is invalid: {error}.") from None
 
 
 def _pattern(wanted: Expectation, value: Any, sites: Sites) -> Match:
-    """The whole of the text, either as it came or as it is compared, must match."""
+    """The whole text must match, either as given or as it is compared."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return Match(False, f"it is {described(value)}, not text")
     text = str(value) if not isinstance(value, int) or value.bit_length() < 1000 else ""
@@ -66,7 +67,7 @@ def _pattern(wanted: Expectation, value: Any, sites: Sites) -> Match:
     except Unreadable as problem:
         return Match(False, f"{shown(value)} cannot be read: {problem}")
     flags = re.DOTALL if wanted.type == "base64" else re.IGNORECASE | re.DOTALL
-    if any(_compiled(wanted.pattern, flags).fullmatch(form) for form in forms):
+    if any(compiled(wanted.pattern, flags).fullmatch(form) for form in forms):
         return Match(True, f"{shown(value)} matches {wanted.pattern!r}")
     return Match(False, f"{shown(value)} does not match {wanted.pattern!r}")
 
@@ -92,13 +93,13 @@ def _list(wanted: Sequence[Expectation], value: Any, ordered: bool, sites: Sites
                 return Match(False, f"element {position}: {match.reason}")
         return Match(True, f"all {len(wanted)} elements, in order")
     if all(fits(one, given, sites) for one, given in zip(wanted, value, strict=True)):
-        return Match(True, f"all {len(wanted)} elements")  # the order of the key is the likeliest, and cheap to try
+        return Match(True, f"all {len(wanted)} elements")  # the key's own order is the likeliest, and cheap to try
     pairs = assign(wanted, value, lambda one, given: fits(one, given, sites).ok)
     if len(pairs) == len(wanted):
         return Match(True, f"all {len(wanted)} elements, in another order")
     return Match(
         False,
-        f"{len(wanted) - len(pairs)} of {len(wanted)} elements have no counterpart" + _gap(wanted, value, pairs, sites),
+        f"{len(wanted) - len(pairs)} of {len(wanted)} elements have no match" + _gap(wanted, value, pairs, sites),
     )
 
 
@@ -106,7 +107,7 @@ _SMALL = 30
 
 
 def _odd_ones(wanted: Sequence[Expectation], value: Sequence[Any], sites: Sites) -> str:
-    """Which elements are missing or surplus, for a person to read; left out where that would take long."""
+    """Names missing and surplus elements, for people; skipped for long lists, where it would take time."""
     if len(wanted) > _SMALL or len(value) > _SMALL:
         return ""
     pairs = assign(wanted, value, lambda one, given: fits(one, given, sites).ok)
@@ -147,7 +148,7 @@ def _object(wanted: dict[str, Expectation], value: Any, sites: Sites) -> Match:
 
 
 def plain(wanted: Expectation) -> Any:
-    """The expectation as a value, for findings."""
+    """The expectation as a plain value, for findings."""
     if wanted.anything:
         return "(anything)"
     if wanted.any_of:

@@ -1,4 +1,4 @@
-"""Directories of logs in WebArena-Verified's layout: one folder a task, with the answer and the network log in it."""
+"""Log directories in WebArena-Verified's layout: one folder per task, holding the answer and the network log."""
 
 import re
 import sys
@@ -32,7 +32,7 @@ class GradedLog:
     verdict: Verdict
 
     def record(self) -> dict[str, Any]:
-        """The line that `--json` prints."""
+        """What `--json` prints, one per line."""
         return {
             "task_id": int(self.number) if self.number.isdigit() else self.number,
             "status": self.verdict.status,
@@ -47,19 +47,19 @@ class GradedLog:
 def grade_logs(
     folder: Path, tasks: Mapping[str, Task], layout: LogLayout, policy: Policy = DEFAULT_POLICY, processes: int = 1
 ) -> Iterator[GradedLog]:
-    """Grades every task folder, in the order of the numbers; `tasks` by the name of their folder."""
+    """Grades every task folder in numerical order; `tasks` is keyed by folder name."""
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a directory.", hint="Give the directory that holds one folder a task.")
+        raise InputError(f"{folder} is not a directory.", hint="Give the directory that holds one folder per task.")
     names = sorted((one.name for one in folder.iterdir() if one.is_dir() and one.name in tasks), key=_in_order)
     if not names:
         raise InputError(
-            f"{folder} holds no log of a known task.",
-            hint=f"One folder a task is expected, such as {folder.name}/107/{layout.response_file}.",
+            f"{folder} contains no log of a known task.",
+            hint=f"It should hold one folder per task, such as {folder.name}/107/{layout.response_file}.",
         )
     if processes < 2 or len(names) < _WORTH_A_PROCESS:
         yield from (GradedLog(name, grade_log(folder / name, tasks[name], layout, policy)) for name in names)
         return
-    # A fork starts in milliseconds, and is safe only where no other thread can hold a lock.
+    # A fork starts in milliseconds, but is safe only if no other thread can hold a lock.
     how = "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
     setting = _Work(folder, {name: tasks[name] for name in names}, layout, policy)
     workers = min(processes, len(names))
@@ -75,7 +75,7 @@ def _in_order(name: str) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class _Work:
-    """What every worker process is told once; after that it gets names and gives back JSON."""
+    """Sent to each worker process once; after that it receives names and returns JSON."""
 
     folder: Path
     tasks: Mapping[str, Task]
@@ -96,7 +96,7 @@ def _grade_named(name: str) -> str:
 
 
 def grade_log(place: Path, task: Task, layout: LogLayout, policy: Policy = DEFAULT_POLICY) -> Verdict:
-    """One task's folder. A file that is missing or cannot be read is a fault that names it."""
+    """Grades one task's folder. A missing or unreadable file is a fault that names it."""
     try:
         answer = _answer(place / layout.response_file)
         trace = _trace(place, layout)
@@ -115,16 +115,16 @@ def grade_log(place: Path, task: Task, layout: LogLayout, policy: Policy = DEFAU
 
 
 def _read_at_once(log: NetworkLog, blobs: "_FileBlobs") -> list[Event] | None:
-    """The log, where it is small enough to be held, since it is looked into twice."""
+    """The log, if it fits in memory, because it is read twice."""
     try:
         found = events(log, blobs)
     except GradingError:
-        return None  # the grader meets the same trouble, and says so
+        return None  # the grader runs into the same error and reports it
     return found if isinstance(found, list) else None
 
 
 def _naming(verdict: Verdict, trace: Path) -> Verdict:
-    """A fault says which file it is about."""
+    """Adds the file's name to every fault."""
     if verdict.fault is None:
         return verdict
     findings = tuple(
@@ -155,7 +155,7 @@ def _answer(path: Path) -> str:
             data = stream.read(_MAX_ANSWER + 1)
     except OSError as error:
         raise GradingError(f"{path} cannot be read: {error.strerror}.") from error
-    # Bytes that are no text become a mark that equals nothing, so that the answer fails instead of the grader.
+    # Bytes that are not text become U+FFFD, which equals nothing: the answer fails, not the grader.
     return data.decode("utf-8", "replace")
 
 
@@ -172,7 +172,7 @@ def _format(path: Path) -> Any:
 
 
 class _FileBlobs:
-    """Files of one log directory, read where they lie; nothing is hashed or copied."""
+    """Files of one log directory, read in place; nothing is hashed or copied."""
 
     def __init__(self) -> None:
         self._paths: dict[str, Path] = {}
@@ -200,9 +200,9 @@ _ORIGIN = re.compile(r"(https?://[^/?#]{1,300}?):(\d{1,5})(?=[/?#]|$)")
 
 
 def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> Sites:
-    """Configured base URLs; for sites without one, the published port on the hosts that the log reaches such ports on.
+    """Configured base URLs; a site without one is its published port, on any host whose published ports the log uses.
 
-    A host on another port is never taken for a site: a log of somewhere else must not prove anything here.
+    A host on another port is never taken for a site: a log from elsewhere must not prove anything here.
     """
     bases = dict(layout.bases)
     unknown = [site for site in task.sites if site not in bases and site in layout.ports]
@@ -217,7 +217,7 @@ def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs, re
 
 @lru_cache(maxsize=256)
 def _known_sites(bases: tuple[tuple[str, tuple[str, ...]], ...]) -> Sites:
-    """One for all logs of a directory, so that they share what was already read of URLs."""
+    """Shared by all logs of a directory, and with it the cache of parsed URLs."""
     return Sites(dict(bases))
 
 
@@ -231,7 +231,7 @@ def _origins(log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> It
                 if len(found) > 50:
                     break
     except GradingError:
-        return ()  # the grader meets the same trouble, and says so
+        return ()  # the grader runs into the same error and reports it
     return found
 
 
@@ -239,7 +239,7 @@ def _origins(log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> It
 
 
 def explain(verdict: Verdict) -> str:
-    """What was expected, what was found, which rule decided."""
+    """What was expected, what was found, and which rule decided."""
     deciding = [one for one in verdict.findings if one.status == verdict.status and decides(one)]
     lines = [f"{verdict.task_id}: {verdict.status}"]
     for finding in verdict.findings:

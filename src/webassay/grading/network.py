@@ -1,19 +1,17 @@
-"""Network checks: what a log must, and must not, hold. One pass, nothing kept but what decides.
+"""Network checks: what a log must and must not contain. One pass; only what decides is kept.
 
-- A check looks at the requests of its method and page; on a task that is about getting to a page, only at the last
-  page that was opened (`last_navigation`).
-- Of those the last one decides (`last_event_only`), or any that fits. Where several checks of a task are about the
-  same method and page, they share: of n checks, the last n requests decide, each check by a request of its own, or
-  one last request that carries the values of all n at once (`user_id=5,278`), and no others.
-- Files that pages are made of are never looked at. Redirects are not followed: they are answers like any other.
-- A request that changes something, went through, and fits no check is collateral damage.
+- A check considers the requests of its method and page or, with `last_navigation`, the last page that was opened.
+- Of those, the last one decides (`last_event_only`), or any that fits. Checks of the same task, method and page share:
+  the last n requests decide n checks, one each; or the last request alone, if it carries the values of all n
+  (`user_id=5,278`) and no others.
+- Static files are ignored. Redirects are not followed: they are answers like any other.
+- A write that succeeded and fits no check is collateral damage.
 """
 
 import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from webassay.compare import Location, Match, Sites, Unreadable, assign, same_page, shown, with_decoded_path
@@ -22,18 +20,18 @@ from webassay.core.task import Expectation, NetworkCheck
 from webassay.core.verdict import Finding
 from webassay.grading.events import Event, is_navigation, is_static
 from webassay.grading.evidence import keepable
-from webassay.grading.expect import fits, plain
+from webassay.grading.expect import compiled, fits, plain
 from webassay.grading.posted import Missing, Several, parsed, reached
 
 READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "CONNECT"))
 _URL_HEADERS = frozenset(("referer", "redirect_url"))
 _MAX_DAMAGE = 100
 _MAX_PATTERN_URL = 2_500
-"""No pattern meets a longer URL, so that none can be made to run for long."""
+"""Longer URLs never meet a pattern, so that no request can make one run for long."""
 
 
 class _Watch:
-    """The checks of a task that are about one method and page, and the requests that may satisfy them."""
+    """The checks that share one method and page, and the requests that may satisfy them."""
 
     def __init__(self, checks: list[NetworkCheck]) -> None:
         self.checks, self.first = checks, checks[0]
@@ -43,7 +41,7 @@ class _Watch:
         self._last: deque[tuple[Event, Location]] = deque(maxlen=len(checks))
 
     def take(self, event: Event, location: Location, sites: Sites) -> bool:
-        """Whether some check is satisfied by it."""
+        """Whether the event satisfies one of the checks."""
         self.seen += 1
         self._last.append((event, location))
         ok = any(_event_fits(check, event, location, sites) for check in (*self.checks, *self._whole()))
@@ -57,7 +55,7 @@ class _Watch:
         if self.first.must_not_exist:
             wanted = _described(self.first)
             ok = self.seen == 0
-            message = f"No {wanted}." if ok else f"{self.seen} of {wanted}, where there must be none."
+            message = f"Never made: {wanted}." if ok else f"Made {self.seen} times, but must not be: {wanted}."
             return [_finding(ok, message, self.first, "forbidden_request")]
         if not self.seen:
             return [_finding(False, f"Never made: {_described(one)}.", one, "missing_request") for one in self.checks]
@@ -92,7 +90,7 @@ def _described(check: NetworkCheck) -> str:
 
 
 def _merged(checks: list[NetworkCheck]) -> NetworkCheck | None:
-    """One request that says at once what several checks ask for; None where they differ in more than posted values."""
+    """One check that asks for the values of several at once; None if they differ in more than posted values."""
     first = checks[0]
     if any(one.model_copy(update={"post_data": first.post_data}) != first for one in checks[1:]):
         return None
@@ -120,12 +118,12 @@ class NetworkOutcome:
 
 
 class NetworkGrader:
-    """Fed with every event, asked at the end."""
+    """Takes every event with `add`, and decides in `finish`."""
 
     def __init__(self, checks: list[NetworkCheck], sites: Sites, task_sites: tuple[str, ...]) -> None:
         groups: dict[str, list[NetworkCheck]] = {}
         for number, check in enumerate(checks):
-            # Checks that any request may satisfy, or none, need not share.
+            # Checks that any request may satisfy, or that none may, do not share.
             shares = check.last_event_only and not check.must_not_exist
             headers = {header: plain(value) for header, value in check.headers.items()}
             name = f"{check.method.upper()} {plain(check.url)} {headers}" if shares else str(number)
@@ -143,9 +141,9 @@ class NetworkGrader:
         self._sites, self._places = sites, {f"__{site.upper()}__" for site in task_sites}
         self._damage: list[tuple[str, str]] = []
         self.side_effects = 0
-        """How many requests changed something that no check asks for."""
+        """Number of unrequested writes."""
         self.proven = False
-        """Whether a request that the task asks for was really made to one of its sites."""
+        """Whether a request that the task asks for was made to one of its sites."""
 
     def add(self, event: Event) -> None:
         method = event.method.upper()
@@ -187,7 +185,7 @@ class NetworkGrader:
 
 
 def _located(sites: Sites, url: str) -> Location:
-    """A URL that cannot be read is a place of its own, which only a pattern can fit."""
+    """A URL that cannot be parsed gets a location of its own, which only a pattern can match."""
     try:
         return sites.locate(url)
     except Unreadable:
@@ -226,7 +224,7 @@ def _page_fits(wanted: Expectation, location: Location, raw: str, check: Network
     """Site and path; the query has its own rules."""
     if wanted.pattern:
         bare = raw.partition("?")[0].partition("#")[0]
-        pattern = _compiled(wanted.pattern, re.IGNORECASE)
+        pattern = compiled(wanted.pattern, re.IGNORECASE)
         forms = (location.page, f"{location.page}/", bare)
         return any(len(form) <= _MAX_PATTERN_URL and pattern.fullmatch(form) for form in forms)
     expected = _key_location(sites, wanted)
@@ -240,14 +238,6 @@ def _key_location(sites: Sites, wanted: Expectation) -> Location:
         return sites.locate(str(wanted.value))
     except Unreadable as problem:
         raise GradingError(f"The key's URL {shown(wanted.value)} cannot be read: {problem}.") from None
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern, flags)
-    except re.error as error:
-        raise GradingError(f"The key's pattern {pattern!r} cannot be used: {error}.") from None
 
 
 def _event_fits(check: NetworkCheck, event: Event, location: Location, sites: Sites) -> Match:
@@ -280,11 +270,11 @@ def _url_fits(wanted: Expectation, location: Location, raw: str, check: NetworkC
 
 
 def _query_fits(wanted: Expectation, location: Location, check: NetworkCheck, sites: Sites) -> Match:
-    """Every key that either side has, unless it is to be ignored; all of its values, in any order."""
+    """Compares every key of either side that is not ignored: all of its values, in any order."""
 
     def ignored(key: str) -> bool:
         patterns = check.ignored_query_patterns
-        return key in check.ignored_query or any(_compiled(one, re.IGNORECASE).search(key) for one in patterns)
+        return key in check.ignored_query or any(compiled(one, re.IGNORECASE).search(key) for one in patterns)
 
     if check.decode_base64_query:
         location = with_decoded_path(location)
@@ -293,7 +283,7 @@ def _query_fits(wanted: Expectation, location: Location, check: NetworkCheck, si
         named = {key: value for key, value in check.query.items() if not ignored(key)}
         surplus = sorted(given.keys() - named.keys())
         if surplus:
-            return Match(False, f"the query has {surplus[0][:100]!r} as well")
+            return Match(False, f"the query also has {surplus[0][:100]!r}")
         for key, one in named.items():
             match = _values_fit(one, given.get(key, ()), sites)
             if not match:
@@ -338,7 +328,7 @@ def _parts(check: NetworkCheck, event: Event, sites: Sites) -> Iterator[tuple[st
 
 def _header_fits(name: str, wanted: Expectation, given: str | None, check: NetworkCheck, sites: Sites) -> Match:
     if given is None:
-        # A pattern may say what must not be in it, and an absent header holds nothing.
+        # A pattern may exclude something, and an absent header contains nothing.
         return fits(wanted, "", sites) if wanted.pattern else Match(False, "absent")
     if name not in _URL_HEADERS:
         return fits(wanted, given, sites)
@@ -353,7 +343,7 @@ def _value_fits(wanted: Expectation, data: dict[str, Any] | None, path: str, sit
     if value is Missing:
         return Match(False, "absent")
     if isinstance(value, Several) and wanted.items is None:
-        # The same name given twice with two values: whichever the site took, the other was sent as well.
+        # The same name sent twice with two values: whichever the site took, the other was sent too.
         misses = [match for match in (fits(wanted, one, sites) for one in value) if not match]
         return misses[0] if misses else Match(True, "every value fits")
     if wanted.items is not None and not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Data inside requests and answers: forms, JSON, multipart, and the paths by which a key points into them."""
+"""Data in requests and answers (forms, JSON, multipart), and the paths by which keys point into it."""
 
 import json
 import re
@@ -9,20 +9,21 @@ from urllib.parse import parse_qsl
 from webassay.compare import Unreadable, depth
 from webassay.compare.text import MAX_DEPTH, parse_json
 from webassay.core.errors import GradingError
+from webassay.grading.expect import compiled
 
 MAX_BODY = 5_000_000
 _MAX_FIELDS = 10_000
 
 Missing = object()
-"""What a path yields where there is nothing."""
+"""What a path yields if it leads nowhere."""
 
 
 class Several(list[Any]):
-    """Values that stand under one name, in the order in which they were given."""
+    """Several values of one name, in the order given."""
 
 
 def parsed(mime_type: str, text: str) -> dict[str, Any] | None:
-    """Fields by name, or None where there are none to be read."""
+    """Fields by name; None if there are none that can be read."""
     if not text or len(text) > MAX_BODY:
         return None
     kind = mime_type.lower()
@@ -87,7 +88,7 @@ _STEP = re.compile(
 
 
 def reached(data: dict[str, Any], path: str) -> Any:
-    """The value that a key of the task names: a field, a pattern over the fields, or a JSONPath; else `Missing`."""
+    """The value at a path of the key: a field, a pattern over field names, or a JSONPath; else `Missing`."""
     if path.startswith("$.^") and path.endswith("$"):
         return _by_pattern(data, path[2:])
     if path.startswith("^") and path.endswith("$"):
@@ -103,7 +104,7 @@ def reached(data: dict[str, Any], path: str) -> Any:
 
 
 def _field(data: dict[str, Any], name: str) -> Any:
-    """A field by its name, or a list that the form has spread over `name[]` or `name[0]`, `name[1]`..."""
+    """A field by name, or a list that the form spreads over `name[]` or `name[0]`, `name[1]`..."""
     if name in data:
         return data[name]
     spread = [value for key, value in data.items() if re.fullmatch(re.escape(name) + r"\[\d{0,6}\]", key)]
@@ -112,11 +113,7 @@ def _field(data: dict[str, Any], name: str) -> Any:
 
 
 def _by_pattern(data: dict[str, Any], pattern: str) -> Any:
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise GradingError(f"The key's pattern {pattern!r} cannot be used: {error}.") from None
-    found = [value for key, value in data.items() if compiled.match(key[:1000])]
+    found = [value for key, value in data.items() if compiled(pattern).match(key[:1000])]
     return Missing if not found else found[0] if len(found) == 1 else Several(found)
 
 
@@ -126,7 +123,7 @@ def _steps(path: str) -> tuple[dict[str, str | None], ...]:
     while position < len(path):
         step = _STEP.match(path, position)
         if not step:
-            raise GradingError(f"The key's path {path!r} uses what is not supported, at character {position}.")
+            raise GradingError(f"The key's path {path!r} is not supported, from character {position} on.")
         steps.append(step.groupdict())
         position = step.end()
     return tuple(steps)
@@ -155,7 +152,7 @@ def _stepped(value: Any, step: dict[str, str | None]) -> list[Any]:
 
 
 def _opened(data: Any) -> Any:
-    """Texts that are JSON themselves, opened one level: forms like to carry them."""
+    """Parses strings that are JSON themselves, one level deep: forms often carry them."""
     if isinstance(data, dict):
         return {key: _opened(value) for key, value in data.items()}
     if isinstance(data, list):

@@ -1,4 +1,4 @@
-"""The published grader, in an environment of its own, on the same logs: where the two differ, and why."""
+"""Runs the published grader on the same logs, in its own environment, to show where the two differ and why."""
 
 import json
 import subprocess
@@ -50,12 +50,12 @@ class ReferenceVerdict:
     score: float
     why: str
     seconds: float
-    """Of processor time, reading the files included."""
+    """Processor time, including reading the files."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One log on which the two graders disagree. The paper calls a pass of theirs that is not ours a false positive."""
+    """A log on which the graders disagree. As in the paper, a pass of theirs alone is a false positive."""
 
     number: int
     ours: str
@@ -69,7 +69,7 @@ class Difference:
 
 
 def reference_python(cache: Path) -> Path:
-    """The interpreter of an environment that holds the published grader and nothing of ours; made on first use."""
+    """The Python of an environment with the published grader and nothing of ours, created on first use."""
     home = cache / "reference" / REFERENCE.replace("==", "-")
     python = home / "bin" / "python"
     if not (home / "ready").is_file():
@@ -86,7 +86,7 @@ def reference_python(cache: Path) -> Path:
 def reference_verdicts(
     folder: Path, numbers: Iterable[int], layout: LogLayout, python: Path
 ) -> Iterator[ReferenceVerdict]:
-    """What the published grader says of each log; its own files are left alone."""
+    """The published grader's verdict on each log; the files are not changed."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
         if layout.bases:
             environments = {f"__{site.upper()}__": {"urls": list(urls)} for site, urls in layout.bases.items()}

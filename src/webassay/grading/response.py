@@ -1,7 +1,7 @@
-"""The last message: read, held to the protocol's schema, compared with the key.
+"""The last message: parsed, validated against the protocol's schema, compared with the key.
 
-Reading is strict first. Only where that fails is a repair tried, and every repair has a name that is kept with
-the verdict, so that a report can say how many answers would have failed without it.
+Parsing is strict first. Repairs are tried only if that fails, and the verdict names each one that was needed, so that a
+report can say how many answers would have failed without it.
 """
 
 import json
@@ -25,7 +25,7 @@ _MAX_ITEMS = 10_000
 
 
 class Fields(NamedTuple):
-    """What a protocol calls its parts."""
+    """A protocol's names for its parts."""
 
     action: str
     results: str
@@ -40,11 +40,11 @@ FIELDS: dict[str, Fields] = {
 
 class ReadResponse(NamedTuple):
     value: dict[str, Any] | None
-    """None: no JSON object could be found in the text."""
+    """None: the text contains no JSON object."""
     recovered: tuple[str, ...] = ()
-    """Names of the repairs that were needed; empty: the text was strictly JSON."""
+    """Names of the repairs that were needed; empty if the text was strict JSON."""
     findings: tuple[Finding, ...] = ()
-    """Each violation of the format; empty: it conforms."""
+    """Violations of the format; empty if it conforms."""
 
 
 def read_response(text: str, protocol_name: str) -> ReadResponse:
@@ -74,17 +74,17 @@ _SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"'})
 
 
 def _parse(text: str) -> tuple[Any, tuple[str, ...]]:
-    """The value and the repairs it took; the first way that works is taken, from the mildest on."""
+    """The value and the repairs it took: the mildest that work."""
     try:
         return parse_json(text), ()
     except Unreadable as problem:
         strict = problem
     repairs: list[str] = []
     for name, repair in _REPAIRS:
-        mended = repair(text)
-        if mended is None or mended == text:
+        repaired = repair(text)
+        if repaired is None or repaired == text:
             continue
-        text = mended
+        text = repaired
         repairs.append(name)
         try:
             return parse_json(text), tuple(repairs)
@@ -103,7 +103,7 @@ def _out_of_fence(text: str) -> str | None:
 
 
 def _out_of_prose(text: str) -> str | None:
-    """The one JSON object in a text; two are a choice, and an answer must not leave the grader one."""
+    """The only JSON object in a text. With two, the grader would have to choose, which it must not."""
     found: list[str] = []
     position = text.find("{")
     while position >= 0 and len(found) < 2:
@@ -116,7 +116,7 @@ def _out_of_prose(text: str) -> str | None:
 
 
 def _end_of_object(text: str, start: int) -> int | None:
-    """Where the brace that opens at `start` closes, strings left aside; linear in the text."""
+    """Where the brace opened at `start` closes, ignoring strings; linear in the text."""
     level, quoted, position = 0, False, start
     while position < len(text):
         char = text[position]
@@ -148,7 +148,7 @@ _REPAIRS: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 
 
 def _respelled(value: dict[str, Any], protocol_name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What the published grader takes as well: codes in another case, an older field name, a result without a list."""
+    """Accepts what the published grader accepts: codes in another case, an old field name, a result without a list."""
     fields, schema = FIELDS[protocol_name], PROTOCOLS[protocol_name].answer_schema["properties"]
     value, names = dict(value), []
     if protocol_name == "verified-released" and fields.action not in value and "performed_operation" in value:
@@ -185,15 +185,15 @@ def _violations(value: dict[str, Any], protocol_name: str) -> tuple[Finding, ...
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        return (_broken("lone_surrogate", "The answer holds half of a character (a lone surrogate)."),)
+        return (_broken("lone_surrogate", "The answer contains half a character (a lone surrogate)."),)
     findings = []
     for error in _validator(protocol_name).iter_errors(value):
         place = ".".join(str(part) for part in error.instance_path) or "the response"
         said = error.message[:300]
         if error.schema_path and error.schema_path[-1] == "enum":
-            # The validator's own words leave some of the choices out.
+            # The validator's own message omits some of the choices.
             allowed = PROTOCOLS[protocol_name].answer_schema["properties"][place]["enum"]
-            said = f"{shown(error.instance)} is none of {', '.join(allowed)}"
+            said = f"{shown(error.instance)} is not one of {', '.join(allowed)}"
         findings.append(_broken("schema", f"{place}: {said}.", shown(error.instance)))
         if len(findings) == 20:
             break
@@ -204,7 +204,7 @@ def _violations(value: dict[str, Any], protocol_name: str) -> tuple[Finding, ...
 
 
 def check_response(check: ResponseCheck, read: ReadResponse, protocol_name: str, sites: Sites) -> list[Finding]:
-    """Format first: what does not conform is not compared, so that no finding rests on a guess."""
+    """Format first: an answer that does not conform is not compared, so that no finding rests on a guess."""
     if read.findings:
         return list(read.findings)
     value, fields = read.value or {}, FIELDS[protocol_name]
@@ -240,10 +240,8 @@ def _results(check: ResponseCheck, actual: Any, sites: Sites, strictly: bool) ->
     if check.results is None:
         empty = actual is None or actual == []
         if empty or (not strictly and check.action.casefold() != "retrieve"):
-            return Finding(
-                check=name, status="pass", message="There are no results to give." if empty else "Not looked at."
-            )
-        message = f"Results are given where there are none: {shown(actual)}."
+            return Finding(check=name, status="pass", message="No results, as expected." if empty else "Not checked.")
+        message = f"Results were given, but none are expected: {shown(actual)}."
         return Finding(check=name, status="fail", message=message, actual=keepable(actual), code="unexpected_results")
     match = fits(check.results, actual, sites)
     if match:

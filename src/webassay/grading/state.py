@@ -1,15 +1,14 @@
-"""The rows that changed, against the rows that should have. Whatever else changed is collateral damage.
+"""The rows that changed, against the rows that should have. Any other change is collateral damage.
 
-- A column's class is the site's: *content* is compared; *journal* (ids, time stamps) is exempt from value but not
-  from existence: a row that is inserted or deleted counts whatever its columns; *telemetry* is never looked at.
-- A row of which only telemetry or journal columns were updated is unchanged. A table with nothing but telemetry is
-  not looked at.
-- An expected insert or update accounts for every content column of the row: a column that the task does not name
-  must be empty (insert) or untouched (update). A named column that already had its value may stay as it was, but the
-  row itself must have changed.
+- The site classes its columns. *Content* is compared. *Journal* (ids, time stamps) may have any value, but inserting or
+  deleting the row still counts. *Telemetry* is ignored.
+- A row with updates in telemetry or journal columns only is unchanged. A table with nothing but telemetry is ignored.
+- An expected insert or update accounts for every content column of the row: one that the task does not name must be
+  empty (insert) or untouched (update). A named column that already had its value may keep it, but the row itself must
+  have changed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -51,7 +50,7 @@ class _Row:
         row = self.change.after if self.change.after is not None else self.change.before or {}
         if name not in row and name not in self.change.key:
             raise GradingError(
-                f"{self.site}.{self.change.table} has no column {name!r}; the key does not fit the site."
+                f"{self.site}.{self.change.table} has no column {name!r}: the key does not match the site."
             )
         return row.get(name, self.change.key.get(name))
 
@@ -88,7 +87,7 @@ class StateOutcome:
 
 
 def check_state(check: StateCheck, rows: list[_Row], sites: Sites, damage: Status | None) -> StateOutcome:
-    """`damage` is the status of a finding about an unasked-for change; None: do not look for any."""
+    """`damage` is the status of findings about unrequested changes; None: do not look for any."""
     wanted = [change for change in check.changes for _ in range(change.count)]
     pairs = _best_assignment(wanted, rows, sites)
     findings = [_required(wanted, position, rows, pairs, sites) for position in range(len(wanted))]
@@ -137,26 +136,28 @@ def _nearest(change: ExpectedChange, rows: list[_Row], sites: Sites) -> str:
 
 
 def _best_assignment(wanted: list[ExpectedChange], rows: list[_Row], sites: Sites) -> dict[int, int]:
-    """Expected changes to rows. Links are followed by trying each way to place the changes that they point to."""
-    edges = [[n for n, row in enumerate(rows) if _row_fits(change, row, sites, None)] for change in wanted]
-    targets = {link.same_as.rpartition(".")[0] for change in wanted for link in change.values.values() if link.same_as}
-    anchors = [position for position, change in enumerate(wanted) if change.label and change.label in targets]
-    if not anchors or any(not edges[anchor] for anchor in anchors):
-        return _matched_without_links(edges, wanted) if anchors else matching(edges)
-    if prod(len(edges[anchor]) for anchor in anchors) > _MAX_WAYS:
-        raise GradingError(f"There are more than {_MAX_WAYS} ways in which the changed rows could be meant.")
+    """Which row fulfils which expected change, both by position; as many as possible.
+
+    A link (`same_as`) can be checked only once the change that it points to, its anchor, has a row. So every way of
+    placing the anchors is tried, and the best one wins.
+    """
+    options = [[n for n, row in enumerate(rows) if _row_fits(change, row, sites, None)] for change in wanted]
+    anchors = _anchors(wanted)
+    if not anchors:
+        return matching(options)
+    if any(not options[anchor] for anchor in anchors):
+        return _matched_without_links(options, wanted)
     best: dict[int, int] = {}
-    for choice in product(*(edges[anchor] for anchor in anchors)):
-        if len(set(choice)) < len(choice):
-            continue
-        placed = dict(zip(anchors, choice, strict=True))
+    for placed in _placements(anchors, options):
         known = {wanted[anchor].label: rows[number] for anchor, number in placed.items()}
-        linked = [
-            [n for n in options if placed.get(position, n) == n and (position in placed or n not in choice)
-             and _row_fits(wanted[position], rows[n], sites, known)]
-            for position, options in enumerate(edges)
-        ]  # fmt: skip
-        pairs = matching(linked)
+        free = [[n for n in rest if n not in placed.values()] for rest in options]
+        candidates = [[placed[position]] if position in placed else free[position] for position in range(len(wanted))]
+        pairs = matching(
+            [
+                [n for n in candidates[position] if _row_fits(change, rows[n], sites, known)]
+                for position, change in enumerate(wanted)
+            ]
+        )
         if len(pairs) > len(best):
             best = pairs
         if len(best) == len(wanted):
@@ -164,27 +165,44 @@ def _best_assignment(wanted: list[ExpectedChange], rows: list[_Row], sites: Site
     return best
 
 
+def _anchors(wanted: list[ExpectedChange]) -> list[int]:
+    """Positions of the changes that links point to."""
+    targets = {
+        value.same_as.rpartition(".")[0] for change in wanted for value in change.values.values() if value.same_as
+    }
+    return [position for position, change in enumerate(wanted) if change.label and change.label in targets]
+
+
+def _placements(anchors: list[int], options: Sequence[Sequence[int]]) -> Iterator[dict[int, int]]:
+    """Every way of giving each anchor a row of its own."""
+    if prod(len(options[anchor]) for anchor in anchors) > _MAX_WAYS:
+        raise GradingError(f"There are more than {_MAX_WAYS} ways to match the changed rows.")
+    for choice in product(*(options[anchor] for anchor in anchors)):
+        if len(set(choice)) == len(choice):
+            yield dict(zip(anchors, choice, strict=True))
+
+
 def _matched_without_links(edges: list[list[int]], wanted: list[ExpectedChange]) -> dict[int, int]:
-    """A change that is pointed to is missing, so whatever points to it is missing too; the rest can still be there."""
+    """The target of a link is missing, so the change with the link is missing too; the rest can still be matched."""
     linked = {n for n, change in enumerate(wanted) if any(value.same_as for value in change.values.values())}
     return matching([[] if position in linked else options for position, options in enumerate(edges)])
 
 
 def _row_fits(change: ExpectedChange, row: _Row, sites: Sites, known: Mapping[str, _Row] | None) -> Match:
-    """`known` holds the rows that labels stand for; None: links are not looked at yet."""
+    """`known` maps labels to rows; None: links are not checked yet."""
     if (row.site, row.change.table, row.change.operation) != (change.site, change.table, change.operation):
         return Match(False, "another table or operation")
     before = {**row.change.key, **(row.change.before or {})}
     for column, value in change.where.items():
         if column not in before:
-            raise GradingError(f"{row.site}.{change.table} has no column {column!r}; the key does not fit the site.")
+            raise GradingError(f"{row.site}.{change.table} has no column {column!r}: the key does not match the site.")
         if not _same(before[column], value):
             return Match(False, f"{column} was {shown(before[column])}, not {shown(value)}")
     if change.operation == "delete":
         return Match(True, "the row is gone")
     surplus = [column for column, (_, after) in row.content.items() if column not in change.values]
     if surplus:
-        return Match(False, f"{surplus[0]} was written too: {shown(row.column(surplus[0]))}")
+        return Match(False, f"{surplus[0]} was also written: {shown(row.column(surplus[0]))}")
     for column, wanted in change.values.items():
         match = _column_fits(wanted, row.column(column), sites, known)
         if not match:

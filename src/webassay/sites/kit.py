@@ -1,11 +1,11 @@
 """What every site is made of: a schema, a seed, a web application, and a world to run it in.
 
-A `Snapshot` is the pristine database of a site as bytes, built once from one integer. A `World` is a private
-copy of it in memory. Everything that an episode can change lives in that copy: rows, full-text indexes,
-AUTOINCREMENT counters, the clock. So a reset is to copy the bytes again, which undoes every kind of change
-alike, and what an episode changed is the set of rows that differ from the snapshot, whoever wrote them.
+A `Snapshot` is a site's pristine database as bytes, built once from one integer. A `World` is a private copy of it in
+memory. Everything an episode can change lives in that copy: rows, full-text indexes, AUTOINCREMENT counters, the clock.
+So a reset copies the bytes again, which undoes every kind of change alike; and what an episode changed is the set of
+rows that differ from the snapshot, whatever wrote them.
 
-The site itself knows none of this. It reads `world.db`, writes inside `world.write()`, and asks `world.now()`.
+The site itself knows nothing of this. It reads `world.db`, writes inside `world.write()`, and asks `world.now()`.
 """
 
 import fcntl
@@ -25,6 +25,7 @@ import apsw
 from starlette.types import ASGIApp
 
 from webassay.core.errors import SiteError, boundary
+from webassay.core.files import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -38,30 +39,30 @@ TICK_SECONDS = 1
 
 @dataclass(frozen=True)
 class Site:
-    """An ordinary web application over SQLite, and what is needed to copy it."""
+    """An ordinary web application over SQLite, and what it takes to copy it."""
 
     name: str
     """Also the first label of the host name."""
     schema: str
     """CREATE statements. Every table has a primary key that is never NULL."""
     columns: Mapping[str, Mapping[str, ColumnClass]]
-    """Every stored column of every table. Virtual tables, their shadow tables and generated columns are left out:
-    they follow from the rest, so what is true must also stand in an ordinary column."""
+    """The class of every stored column of every table. Virtual tables, their shadow tables and generated columns are
+    left out: they are derived, so the truth must also be in an ordinary column."""
     seed: Callable[[apsw.Connection, int], None]
     make_app: Callable[["World"], ASGIApp]
     """Called again after a reset, so that nothing the application remembers outlives an episode."""
     log_in: Callable[["World", str], dict[str, str]]
-    """User name to cookies; writes telemetry and journal columns only."""
+    """Logs a user in and returns the cookies; writes telemetry and journal columns only."""
     whoami: Callable[["World", Mapping[str, str]], str]
-    """Cookies to user name, or to nothing."""
+    """The user these cookies belong to, or the empty text."""
     start_time: int
-    """Epoch seconds at which the clock stands in a fresh world."""
+    """Where the clock of a fresh world stands, in epoch seconds."""
     summary: str = ""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One row that differs from the snapshot: whole, before and after."""
+    """A row that differs from the snapshot, complete before and after."""
 
     table: str
     key: dict[str, SqlValue]
@@ -78,7 +79,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The pristine database of a site, ready to be copied."""
+    """A site's pristine database, ready to be copied."""
 
     data: bytes = field(repr=False)
 
@@ -88,7 +89,7 @@ class Snapshot:
 
     @cached_property
     def _pages(self) -> dict[str, list[int]]:
-        """Table or index to the numbers of the pages that hang from its root."""
+        """Table or index to the numbers of its pages."""
         pages: dict[str, list[int]] = {}
         for name, page in _open(self.data).execute("SELECT name, pageno FROM dbstat"):
             pages.setdefault(name, []).append(page)
@@ -96,7 +97,7 @@ class Snapshot:
 
     def diff(self, current: bytes) -> list[Change]:
         """The rows in which another state of this database, with the same schema, differs from this one."""
-        # On a connection of its own: the site's may have half-read queries, temporary tables, hooks.
+        # A separate connection: the site's may have half-read queries, temporary tables, hooks.
         with closing(_open(current)) as db:
             db.execute("ATTACH ':memory:' AS pristine")
             db.deserialize("pristine", self.data)
@@ -104,8 +105,8 @@ class Snapshot:
             return [change for table in tables for change in _compare(db, table)]
 
     def _touched(self, table: _Table, current: bytes) -> bool:
-        """What a table holds is decided by the pages that hang from its root. Where all of these are the same bytes
-        in both states, the table is the same, and need not be compared row by row."""
+        """A table's content is determined by its pages. If they are the same bytes in both states, the rows need not be
+        compared."""
         size = int.from_bytes(self.data[16:18], "big")
         size = 65536 if size == 1 else size
         spans = (slice((page - 1) * size, page * size) for page in self._pages[table.name])
@@ -113,7 +114,7 @@ class Snapshot:
 
 
 class World:
-    """One private, writable copy of a site. Not for use by two requests at once."""
+    """A private, writable copy of a site. Serves one request at a time."""
 
     def __init__(self, site: Site, seed: int, snapshot: Snapshot) -> None:
         self.site = site
@@ -130,27 +131,27 @@ class World:
 
     def _may_commit(self) -> bool:
         if not self._writing:
-            raise SiteError(f"The {self.site.name} site wrote outside of World.write().")
+            raise SiteError(f"The {self.site.name} site wrote outside World.write().")
         return False
 
     # --- what the site uses ---
 
     def now(self) -> int:
-        """Epoch milliseconds. Does not move by itself."""
-        # The clock is the file's user_version: it rolls back with a transaction and is copied with the file.
+        """Epoch milliseconds. Only writes advance it."""
+        # The clock is the file's user_version, so it rolls back with a transaction and is copied with the file.
         ticks: int = self.db.pragma("user_version")
         return (self.site.start_time + ticks * TICK_SECONDS) * 1000
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
-        """A transaction, one tick later than the last one. All or nothing."""
+        """A transaction, one tick after the previous one. All or nothing."""
         if self._writing:
             raise SiteError(f"The {self.site.name} site opened a write inside a write.")
         self._writing = True
         try:
             self.db.execute("BEGIN IMMEDIATE")
             try:
-                # Not cached: the text is another one every time and would push useful statements out.
+                # Not cached: the text differs every time and would evict useful statements.
                 ticks = self.db.pragma("user_version") + 1
                 self.db.execute(f"PRAGMA user_version = {ticks}", can_cache=False)
                 yield self.db
@@ -166,7 +167,7 @@ class World:
         first = cursor.fetchone()
         if first is None:
             return []
-        # Asked for before the last row is read: SQLite forgets the names with it.
+        # Read the names before the last row, because SQLite forgets them after it.
         names = [column[0] for column in cursor.get_description()]
         return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
 
@@ -175,7 +176,7 @@ class World:
         return found[0] if found else None
 
     def scalar(self, sql: str, *params: SqlValue) -> Any:
-        """The first column of the first row; None where there is none."""
+        """The first column of the first row; None if there is no row."""
         found = self.db.execute(sql, params).fetchone()
         return None if found is None else found[0]
 
@@ -192,7 +193,7 @@ class World:
         self.db.close(True)
 
     def diff(self) -> list[Change]:
-        """The rows that differ from the snapshot; edits that cancel each other out are none."""
+        """The rows that differ from the snapshot; edits that cancel out do not count."""
         with boundary(SiteError, f"Comparing the {self.site.name} world with its snapshot"):
             if self.db.in_transaction:
                 raise SiteError(f"The {self.site.name} world is in the middle of a write.")
@@ -201,7 +202,7 @@ class World:
             return self.snapshot.diff(self.db.serialize("main"))
 
     def canonical_dump(self) -> str:
-        """Every ordinary table by name, every row by key, as text: the same for the same content, whatever the file."""
+        """Every ordinary table, sorted by name and key, as text: equal content gives equal text, whatever the file."""
         lines = [f"clock {self.now()}"]
         for table in _tables_of(self.db):
             lines.append(f"table {table.name} {json.dumps(table.columns)}")
@@ -216,7 +217,7 @@ class World:
 
 
 def json_value(value: SqlValue) -> Any:
-    """A value as JSON that cannot be mistaken for another value."""
+    """The value as unambiguous JSON."""
     if isinstance(value, bytes):
         return {"blob": b64encode(value).decode()}
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
@@ -228,8 +229,8 @@ def json_value(value: SqlValue) -> Any:
 
 
 def _compare(db: apsw.Connection, table: _Table) -> Iterator[Change]:
-    """Not `Session.diff`: that compares by the column's collation and affinity, so that a changed capital in a
-    NOCASE column, or 1 become 1.0, would be no change."""
+    """Not SQLite's own `Session.diff`: it compares by the column's collation and affinity, and would miss a changed
+    capital in a NOCASE column, or 1 turning into 1.0."""
     name = _quoted(table.name)
     columns = [_quoted(column) for column in table.columns]
     match = " AND ".join(f"new.{_quoted(column)} = old.{_quoted(column)}" for column in table.key)
@@ -275,14 +276,14 @@ def _schema_of(db: apsw.Connection) -> list[tuple[SqlValue, ...]]:
 
 
 def _tables_of(db: apsw.Connection) -> tuple[_Table, ...]:
-    """Ordinary tables by name; SQLite's own, virtual and shadow tables are not among them."""
+    """Ordinary tables by name, without SQLite's own, virtual and shadow tables."""
     names: list[Any] = db.execute(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
         " ESCAPE '\\' ORDER BY name"
     ).fetchall()
     tables = []
     for (name,) in names:
-        # hidden: 0 is an ordinary column, the rest are generated.
+        # hidden = 0: an ordinary column; the others are generated.
         info: list[Any] = db.execute(
             "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", (name,)
         ).fetchall()
@@ -299,7 +300,7 @@ def _quoted(name: str) -> str:
 
 
 def snapshot(site: Site, seed: int, cache: Path | None) -> Snapshot:
-    """The site's pristine database, from the cache where there is one; a cache that cannot be used is made again."""
+    """The site's pristine database, from the cache if possible; an unusable cache is built again."""
     if cache is None:
         return Snapshot(build(site, seed))
     path = cache / f"{site.name}-{seed}-{_fingerprint(site, seed)}.snapshot"
@@ -312,7 +313,7 @@ def snapshot(site: Site, seed: int, cache: Path | None) -> Snapshot:
             log.warning("No cache in %s: %s", cache, error)
             return Snapshot(build(site, seed))
         with lock:
-            # Two processes that need the same world: one builds, the other waits and reads. Let go by a crash, too.
+            # If two processes need the same world, one builds and the other waits. A crash releases the lock too.
             fcntl.flock(lock, fcntl.LOCK_EX)
             data = _read_cached(path)
             if data is None:
@@ -322,7 +323,7 @@ def snapshot(site: Site, seed: int, cache: Path | None) -> Snapshot:
 
 
 def build(site: Site, seed: int) -> bytes:
-    """Seed a new database, check that the site keeps its promises, and pack it."""
+    """Seeds a new database, checks that the site keeps its promises, and packs it."""
     with boundary(SiteError, f"Building the {site.name} world from seed {seed}"):
         db = apsw.Connection(":memory:")
         db.execute(site.schema)
@@ -358,7 +359,7 @@ def _check_tables(site: Site, db: apsw.Connection) -> None:
 
 
 def _nullable_keys(db: apsw.Connection, table: _Table) -> list[str]:
-    """SQLite lets keys be NULL, many times over, unless told otherwise; such rows could not be told apart."""
+    """Unless told otherwise, SQLite allows NULL keys, any number of them; such rows cannot be told apart."""
     indexed = db.execute("SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", (table.name,)).fetchone()
     if indexed is None:  # The key is the rowid itself.
         return []
@@ -370,7 +371,7 @@ _NO_DATA = {".html", ".css", ".js", ".svg", ".pyc"}
 
 
 def _fingerprint(site: Site, seed: int) -> str:
-    """Of everything that the data depends on. Templates and styles are left out: they make no rows."""
+    """A hash of everything the data depends on. Templates and styles are left out: they create no rows."""
     digest = hashlib.sha256()
     digest.update(json.dumps([site.name, site.schema, seed, apsw.sqlite_lib_version()]).encode())
     roots = [Path(__file__).parent]
@@ -387,27 +388,24 @@ def _fingerprint(site: Site, seed: int) -> str:
 
 
 def _read_cached(path: Path) -> bytes | None:
-    """None where the file is missing, cut short or damaged."""
+    """None if the file is missing, truncated or damaged."""
     try:
         stored = path.read_bytes()
     except OSError:
         return None
     digest, data = stored[:32], stored[32:]
     if hashlib.sha256(data).digest() != digest:
-        log.warning("%s is damaged and is made again.", path)
+        log.warning("%s is damaged and will be built again.", path)
         return None
     return data
 
 
 def _write_cached(path: Path, data: bytes) -> None:
-    """Whole or not at all; a full disk costs time at the next start, nothing else."""
-    part = path.with_suffix(".part")
+    """A full disk only means building the data again at the next start."""
     try:
-        part.write_bytes(hashlib.sha256(data).digest() + data)
-        part.replace(path)
+        write_whole(path, hashlib.sha256(data).digest() + data)
     except OSError as error:
         log.warning("The cache in %s cannot be written: %s", path.parent, error)
-        part.unlink(missing_ok=True)
         return
     name = path.name.rsplit("-", 1)[0]
     for old in path.parent.glob(f"{name}-*.snapshot"):

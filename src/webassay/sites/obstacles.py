@@ -1,4 +1,4 @@
-"""What stands in an agent's way: errors, delays and log-in walls, put between the visitor and a site.
+"""Obstacles for agents: errors, delays and log-in walls between the visitor and a site.
 
 The site does not know about them, and they do not touch its data.
 """
@@ -14,17 +14,17 @@ class _Obstacle(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str = "/*"
-    """A pattern for the whole path: `*` is anything, slashes as well."""
+    """A pattern for the whole path; `*` matches anything, including slashes."""
     method: str = "*"
     times: int | None = Field(default=None, ge=1)
-    """How many requests it meets before it goes away; None: all."""
+    """How many requests it affects before it goes away; None: all."""
 
     def meets(self, method: str, path: str) -> bool:
         return fnmatchcase(path, self.path) and fnmatchcase(method, self.method)
 
 
 class StatusObstacle(_Obstacle):
-    """The request is answered with an error and does not reach the site."""
+    """Answers the request with an error, before it reaches the site."""
 
     kind: Literal["status"] = "status"
     status: int = Field(default=503, ge=400, le=599)
@@ -32,26 +32,26 @@ class StatusObstacle(_Obstacle):
 
 
 class DelayObstacle(_Obstacle):
-    """The request reaches the site late."""
+    """Delays the request."""
 
     kind: Literal["delay"] = "delay"
     seconds: float = Field(gt=0, le=120)
 
 
 class SignedOutObstacle(_Obstacle):
-    """The request reaches the site without its cookies: the site shows what it shows to strangers."""
+    """Removes the request's cookies, so that the site shows what it shows to strangers."""
 
     kind: Literal["signed_out"] = "signed_out"
 
 
 class RedirectObstacle(_Obstacle):
-    """The request is sent elsewhere, to a log-in page for example."""
+    """Redirects the request, for example to a log-in page."""
 
     kind: Literal["redirect"] = "redirect"
     location: str
 
     def target(self) -> str:
-        # A header: line breaks and letters outside of ASCII have no place in it.
+        # Headers cannot contain line breaks or non-ASCII letters.
         return quote(self.location, safe="/:?#[]@!$&'()*+,;=%~-._")
 
 

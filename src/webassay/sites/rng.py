@@ -1,8 +1,8 @@
-"""Made-up data that is the same on every machine, for ever.
+"""Random data that is the same on every machine, forever.
 
-A `Stream` is a key (from a seed and a path of names) and a counter; a value is a hash of the two. Integers
-only: nothing depends on a platform's floating point, on the version of Python, or on the order in which
-streams are made. Adding a draw to one stream never moves another, so data can grow without being reshuffled.
+A `Stream` is a key (from a seed and a path of names) and a counter; a value is a hash of the two. Only integers are
+used, so nothing depends on a platform's floating point, the Python version, or the order in which streams are created.
+An extra draw from one stream never affects another, so data can grow without being reshuffled.
 """
 
 import hashlib
@@ -20,13 +20,13 @@ class Stream:
 
     def __init__(self, seed: int, *path: str | int) -> None:
         self._path: tuple[str | int, ...] = (seed, *path)
-        # repr keeps 1 and "1", and ("a", "b") and ("ab",), apart.
+        # repr distinguishes 1 from "1", and ("a", "b") from ("ab",).
         digest = hashlib.blake2b(repr(self._path).encode(), digest_size=8).digest()
         self._key = int.from_bytes(digest, "little")
         self._counter = 0
 
     def child(self, *path: str | int) -> "Stream":
-        """An independent stream, the same whether or not anything was drawn from this one."""
+        """An independent stream; it does not matter what was drawn from this one."""
         seed, *rest = self._path
         return Stream(int(seed), *rest, *path)
 
@@ -45,7 +45,7 @@ class Stream:
         while True:
             product = self._word() * n
             low = product & _MASK
-            # The first 2**64 mod n low halves would make some results likelier than others: draw again.
+            # The first 2**64 mod n low halves would make some results more likely than others: draw again.
             if low >= n or low >= _WORD % n:
                 return product >> 64
 
@@ -60,7 +60,7 @@ class Stream:
         return items[self.below(len(items))]
 
     def weighted(self, items: Sequence[tuple[T, int]]) -> T:
-        """One of the items, each as likely as its weight says."""
+        """One of the items, with probability proportional to its weight."""
         left = self.below(sum(weight for _, weight in items))
         for item, weight in items:
             left -= weight
@@ -72,7 +72,7 @@ class Stream:
         return self.sample(items, len(items))
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
-        """k different places of the sequence, in random order."""
+        """k items from different positions, in random order."""
         if not 0 <= k <= len(items):
             raise ValueError(f"sample of {k} from {len(items)}")
         pool = list(items)
@@ -82,7 +82,7 @@ class Stream:
         return pool[:k]
 
     def long_tail(self, n: int) -> int:
-        """0 to n - 1, the i-th about as likely as 1 / (i + 1): an octave first, then a place in it."""
+        """0 to n - 1, where i has a probability of about 1 / (i + 1): draws an octave, then a place in it."""
         if n < 1:
             raise ValueError(f"long_tail({n}): must be at least 1")
         while True:

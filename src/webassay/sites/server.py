@@ -1,12 +1,11 @@
-"""The site-server process: any number of worlds behind one port, commanded over a socket pair.
+"""The site-server process: any number of worlds behind one port, controlled over a socket pair.
 
-Pages come in over HTTP and are sorted by host name, `<site>.<label>.localhost:<port>`; whoever does not know a
-label finds nothing. Commands (open, probe, close) come in over a socket that only the parent process
-holds: nothing that a page can reach resets or reads a world. When the parent is gone, however it went, that
-socket closes and this process ends.
+HTTP requests are routed by host name, `<site>.<label>.localhost:<port>`; a world cannot be found without its label.
+Commands (open, probe, close) arrive over a socket that only the parent process holds, so nothing that a page can reach
+can reset or read a world. When the parent goes away, for whatever reason, that socket closes and this process exits.
 
-A world serves one request at a time. The request's body is read before, and its answer is sent after, so a
-request holds its world only while the site computes; a command waits for its turn like a request does.
+A world serves one request at a time. The body is read before and the answer sent after, so a request holds its world
+only while the site computes. A command waits its turn like a request.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ log = logging.getLogger("webassay.sites.server")
 
 LARGEST_BODY = 16 * 1024 * 1024
 TURN_SECONDS = 30.0
-"""How long a command waits for the request that holds its world."""
+"""How long a command waits for a request that holds its world."""
 SNAPSHOTS_KEPT = 8
 
 # --- frames ----------------------------------------------------------------------------------------------
@@ -55,7 +54,7 @@ def frame(message: Mapping[str, Any]) -> bytes:
 
 
 def _read_exactly(channel: socket.socket, count: int) -> bytes:
-    """Fewer bytes mean that the other side is gone."""
+    """Returns fewer bytes if the other side is gone."""
     data = bytearray()
     while len(data) < count:
         part = channel.recv(count - len(data))
@@ -78,7 +77,7 @@ def _read_frame(channel: socket.socket) -> dict[str, Any] | None:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> dict[str, Any]:
-    """For the parent. Raises `asyncio.IncompleteReadError` when the server is gone."""
+    """For the parent. Raises `asyncio.IncompleteReadError` if the server is gone."""
     (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
     message: dict[str, Any] = json.loads(await reader.readexactly(length))
     return message
@@ -88,7 +87,7 @@ async def read_frame(reader: asyncio.StreamReader) -> dict[str, Any]:
 
 
 class Hosted:
-    """A world with its application, its obstacles, and the turn that requests and commands take."""
+    """A world with its application, its obstacles, and the lock that requests and commands take in turn."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -103,13 +102,13 @@ class Hosted:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[World]:
-        """The world to oneself, for a command."""
+        """Exclusive access to the world, for a command."""
         name = self.world.site.name
         try:
             async with asyncio.timeout(TURN_SECONDS):
                 await self._turn.acquire()
         except TimeoutError:
-            raise SiteError(f"A request to the {name} site has not ended in {TURN_SECONDS:.0f} seconds.") from None
+            raise SiteError(f"A request to the {name} site has been running for {TURN_SECONDS:.0f} seconds.") from None
         try:
             yield self.world
         finally:
@@ -128,7 +127,7 @@ class Hosted:
         }
 
     def close(self) -> None:
-        """At once, whatever is running: nobody will look at this world again."""
+        """Immediately, even if a request is running: nobody will use this world again."""
         self.closed = True
         if self._turn.locked():
             self.world.db.interrupt()
@@ -136,7 +135,7 @@ class Hosted:
             self.world.close()
 
     async def answer(self, scope: Scope, body: bytes) -> list[Message]:
-        """The site's whole answer; empty when the world is gone."""
+        """The site's complete answer; empty if the world is gone."""
         reply = await self._obstructed(scope)
         if reply:
             return reply
@@ -144,7 +143,7 @@ class Hosted:
             return [] if self.closed else await self._computed(scope, body)
 
     async def _obstructed(self, scope: Scope) -> list[Message]:
-        """Meet the obstacles in order; the first that answers has the last word."""
+        """Applies the obstacles in order; the first one that answers wins."""
         left = self._left
         for place, obstacle in enumerate(self._obstacles):
             if left[place] == 0 or not obstacle.meets(scope["method"], scope["path"]):
@@ -168,7 +167,7 @@ class Hosted:
 
         async def receive() -> Message:
             if not incoming:
-                await whole.wait()  # The visitor does not hang up before the answer is there.
+                await whole.wait()  # The visitor does not hang up before the answer is complete.
             return incoming.pop() if incoming else {"type": "http.disconnect"}
 
         async def send(message: Message) -> None:
@@ -220,7 +219,7 @@ def _response(
 
 
 class Server:
-    """Worlds by label; the ASGI application that sorts requests; the commands of the parent."""
+    """Worlds by label, the ASGI application that routes requests to them, and the parent's commands."""
 
     def __init__(self, sites: Mapping[str, Site], cache: Path | None, port: int) -> None:
         self._sites = sites
@@ -273,12 +272,12 @@ class Server:
         cookies = {}
         for name, user in logins.items():
             if name not in worlds:
-                raise InputError(f"A log-in for the site {name!r}, which is not among the task's sites.")
+                raise InputError(f"There is a log-in for {name!r}, which is not one of the task's sites.")
             with boundary(SiteError, f"Logging {user} in on the {name} site"):
                 cookies[name] = self._sites[name].log_in(worlds[name].world, user)
         if label in self._closed_before_open:
             self._closed_before_open.discard(label)
-            raise SiteError("The worlds were closed before they were open.")
+            raise SiteError("The worlds were closed before they had opened.")
         hosts = {name: f"{name.replace('_', '-')}.{label}.localhost:{self._port}" for name in worlds}
         self._open[label] = worlds
         self._by_host.update({hosts[name].lower(): hosted for name, hosted in worlds.items()})
@@ -289,12 +288,12 @@ class Server:
         }
 
     async def _snapshot(self, name: str, seed: int) -> Snapshot:
-        """Built by one thread, however many ask for it; one that failed is tried again next time."""
+        """Built once, however many ask for it at the same time; a failed build is tried again."""
         key = (name, seed)
         building = self._snapshots.pop(key, None)
         if building is None or (building.done() and building.exception() is not None):
             building = asyncio.create_task(asyncio.to_thread(snapshot, self._sites[name], seed, self._cache))
-        self._snapshots[key] = building  # Last in line to be forgotten.
+        self._snapshots[key] = building  # Now the most recently used.
         for old in list(self._snapshots)[:-SNAPSHOTS_KEPT]:
             if self._snapshots[old].done():
                 del self._snapshots[old]
@@ -302,11 +301,11 @@ class Server:
 
     def _worlds(self, label: str) -> dict[str, Hosted]:
         if label not in self._open:
-            raise SiteError("There is no world of that label.")
+            raise SiteError("There is no world with that label.")
         return self._open[label]
 
     async def probe(self, label: str, cookies: dict[str, dict[str, str]]) -> dict[str, Any]:
-        """What changed on each site, and who is logged in with these cookies."""
+        """What changed on each site, and which user these cookies belong to."""
         return {name: await hosted.probe(cookies.get(name, {})) for name, hosted in self._worlds(label).items()}
 
     async def obstruct(self, label: str, site: str, obstacles: list[dict[str, Any]]) -> None:
@@ -328,7 +327,7 @@ class Server:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The request's body, a little more than the largest one at most; None when the visitor is gone."""
+    """The request's body, read until it is complete or too large; None if the visitor is gone."""
     body = bytearray()
     while True:
         message = await receive()
@@ -343,7 +342,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 def load_sites(paths: Mapping[str, str]) -> dict[str, Site]:
-    """Name to `module:attribute`, imported."""
+    """Imports each site from its `module:attribute`."""
     sites = {}
     for name, path in paths.items():
         module, _, attribute = path.partition(":")
@@ -356,14 +355,14 @@ def load_sites(paths: Mapping[str, str]) -> dict[str, Site]:
 
 
 def _listen(port: int) -> socket.socket:
-    # With the protocol named, asyncio turns Nagle's algorithm off; without it every page would take 40 ms more.
+    # asyncio turns off Nagle's algorithm only if the protocol is named; otherwise every page takes 40 ms longer.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
     except OSError as error:
         raise InputError(
-            f"Port {port} cannot be used: {error.strerror}.", hint="Choose another port, or 0 for any free one."
+            f"Port {port} is not available: {error.strerror}.", hint="Choose another port, or 0 for any free one."
         ) from error
     listener.listen(256)
     return listener
@@ -386,12 +385,12 @@ async def _serve(server: Server, listener: socket.socket, channel: socket.socket
         channel.sendall(frame(reply))
 
     def listen() -> None:
-        # A thread: it notices that the parent is gone even while a site keeps the event loop busy.
+        # In a thread, so that it notices the parent's end even while a site blocks the event loop.
         try:
             while (command := _read_frame(channel)) is not None:
                 asyncio.run_coroutine_threadsafe(obey(command), loop)
         finally:
-            # However it ended: a parent that was killed in the middle of a sentence resets the connection.
+            # Whatever happened: a parent killed in the middle of a message resets the connection.
             os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()
@@ -404,13 +403,13 @@ async def _serve(server: Server, listener: socket.socket, channel: socket.socket
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        date_header=False,  # A page must not learn another time than the world's.
+        date_header=False,  # Pages must not learn any time but the world's.
     )
     await uvicorn.Server(config).serve(sockets=[listener])
 
 
 def main(arguments: Iterable[str]) -> int:
-    """Started with the number of an inherited socket; everything else is said over it."""
+    """The argument is the number of an inherited socket; everything else arrives over it."""
     (descriptor,) = arguments
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     channel = socket.socket(fileno=int(descriptor))

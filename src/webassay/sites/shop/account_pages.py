@@ -6,6 +6,7 @@ from starlette.responses import Response
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, put_in_cart, read_address
 from webassay.sites.shop.commerce import stamp
+from webassay.sites.shop.paging import Paging
 from webassay.sites.shop.seeding.customers import password_hash
 from webassay.sites.shop.web import COOKIE, Fields, Visit, safe_path, whole_number
 
@@ -66,7 +67,7 @@ async def logout(visit: Visit) -> Response:
 
 
 def _enter(visit: Visit, customer_id: int) -> None:
-    """Inside a write."""
+    """Call inside a write."""
     adopt_cart(visit, visit.token or "-", customer_id)
     visit.switch_session(customer_id)
     visit.world.db.execute(
@@ -135,10 +136,9 @@ async def my_reviews(visit: Visit) -> Response:
 
 async def orders(visit: Visit) -> Response:
     total: int = visit.world.scalar("SELECT count(*) FROM orders WHERE customer_id = ?", visit.customer_id)
-    pages = max(1, -(-total // ORDERS_PER_PAGE))
-    page = min(visit.page_number(), pages)
-    rows = _orders(visit, ORDERS_PER_PAGE, (page - 1) * ORDERS_PER_PAGE)
-    return visit.render("account_orders.html", orders=rows, total=total, page=page, pages=pages, size=ORDERS_PER_PAGE)
+    paging = Paging.at(visit.request.query_params.get("p", "1"), ORDERS_PER_PAGE, total)
+    rows = _orders(visit, paging.size, paging.skipped)
+    return visit.render("account_orders.html", orders=rows, paging=paging)
 
 
 async def order(visit: Visit) -> Response:
@@ -164,7 +164,7 @@ async def cancel_order(visit: Visit) -> Response:
 
 
 async def reorder(visit: Visit) -> Response:
-    """What can still be bought goes into the cart; the rest is named."""
+    """Puts what can still be bought into the cart, and names the rest."""
     found = _own_order(visit)
     missing = []
     with visit.world.write():
@@ -254,7 +254,7 @@ async def delete_address(visit: Visit) -> Response:
 
 
 def _make_default(visit: Visit, address_id: int, billing: bool, shipping: bool) -> None:
-    """Of each kind there is one; to leave a default, another address is made it. Inside a write."""
+    """Exactly one address is the default of each kind, so it can only be replaced. Call inside a write."""
     for column, wanted in (("is_default_billing", billing), ("is_default_shipping", shipping)):
         there_is_one = visit.world.scalar(
             f"SELECT 1 FROM addresses WHERE customer_id = ? AND {column} AND id <> ?", visit.customer_id, address_id

@@ -55,7 +55,7 @@ async def _error_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     visit = Visit(request)
     reason = _REASONS.get(error.status_code, "Something went wrong")
-    # Starlette's own detail is the bare name of the status.
+    # Without a message of ours, `detail` is the bare name of the status.
     custom = error.detail if " " in error.detail and error.detail != "Not Found" else ""
     if visit.wants_json:
         return JSONResponse({"error": custom or reason}, error.status_code)
@@ -63,7 +63,7 @@ async def _error_page(request: Request, error: Exception) -> Response:
 
 
 class _WithHeaders:
-    """What every answer says about itself."""
+    """Adds the headers that every response has."""
 
     HEADERS = (
         (b"x-content-type-options", b"nosniff"),
@@ -108,7 +108,7 @@ def _both(path: str, handler: Handler) -> Route:
 
 
 def _own(path: str, handler: Handler, *methods: str) -> Route:
-    """Behind the log-in."""
+    """For logged-in customers only."""
     return Route(path, endpoint(handler, customers_only=True), methods=list(methods or ("GET",)))
 
 

@@ -28,7 +28,7 @@ ADDRESS_FIELDS = ("first_name", "last_name", "street", "street2", "city", "regio
 
 
 async def cart(visit: Visit) -> Response:
-    """With `state` and `method` in the address: an estimate of shipping and tax."""
+    """With `state` and `method` in the URL, it also estimates shipping and tax."""
     items = cart_items(visit)
     query = visit.request.query_params
     estimate = None
@@ -69,7 +69,7 @@ async def add(visit: Visit) -> Response:
 
 
 async def update(visit: Visit) -> Response:
-    """All quantities of the cart page at once; 0 takes an item out."""
+    """Sets all quantities of the cart page at once; 0 removes an item."""
     form = await visit.form()
     items = {f"quantity_{item['id']}": item for item in cart_items(visit)}
     wanted = {name: form.number(name, "Quantity", 0, MOST_OF_ONE) for name in form.names("quantity_")}
@@ -115,7 +115,7 @@ def cart_items(visit: Visit) -> list[Row]:
 
 
 def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None:
-    """On top of what is there already. Inside a write."""
+    """Adds to what is already there. Call inside a write."""
     owner = visit.cart_owner
     there = visit.world.row(
         "SELECT id, quantity FROM cart_items WHERE customer_id IS ? AND visitor = ? AND product_id = ? AND options = ?",
@@ -134,7 +134,7 @@ def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None
 
 
 def adopt_cart(visit: Visit, visitor: str, customer_id: int) -> None:
-    """What a visitor had chosen before logging in joins the customer's cart. Inside a write."""
+    """Moves what a visitor chose before logging in into the customer's cart. Call inside a write."""
     db = visit.world.db
     for item in visit.world.rows("SELECT * FROM cart_items WHERE customer_id IS NULL AND visitor = ?", visitor):
         there = visit.world.row(
@@ -257,7 +257,7 @@ def read_address(form: Fields) -> dict[str, str]:
 
 
 def _add_order(visit: Visit, items: list[Row]) -> str:
-    """The order, its items and addresses; the cart is empty afterwards. Inside a write."""
+    """Creates the order with its items and addresses, and empties the cart. Call inside a write."""
     world, draft = visit.world, visit.checkout
     sums = _totals(items, draft["method"], draft["shipping"]["region"])
     order_id: int = world.scalar("SELECT ifnull(max(id), 0) + 1 FROM orders")
@@ -306,7 +306,7 @@ def _addresses(visit: Visit) -> list[Row]:
 
 
 def _picked_address(visit: Visit, form: Fields, name: str, may_be_new: bool = True) -> dict[str, str]:
-    """One of the customer's own, or one that was typed in."""
+    """One of the customer's addresses, or one that was typed in."""
     saved = {str(row["id"]): row for row in _addresses(visit)}
     picked = form.choice(
         name, f"{name} address" if name == "billing" else name, [*saved, *(["new"] if may_be_new else [])]

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.commerce import stamp
 from webassay.sites.shop.listing import CARD, LONGEST_QUERY, list_products, search_words
+from webassay.sites.shop.paging import Paging
 from webassay.sites.shop.web import Category, Visit, category_tree, product_options
 
 REVIEWS_PER_PAGE = 10
@@ -56,14 +57,14 @@ async def search(visit: Visit) -> Response:
     if not search_words(query):
         return visit.render("nothing.html", search=query)
     listing = list_products(visit.world, category_tree(visit.world), visit.request.query_params, search=query)
-    _remember_search(visit.world, query, listing.total)
-    if not listing.total and not {"price", "cat"} & set(visit.request.query_params):
+    _remember_search(visit.world, query, listing.paging.total)
+    if not listing.paging.total and not {"price", "cat"} & set(visit.request.query_params):
         return visit.render("nothing.html", search=query)
     return visit.render("listing.html", title=f"Search results for: “{query}”", trail=[], listing=listing, search=query)
 
 
 async def suggest(visit: Visit) -> Response:
-    """What may be meant by the beginning of a search."""
+    """Products that the beginning of a search may mean."""
     words = search_words(visit.request.query_params.get("q", "")[:LONGEST_QUERY])
     if not words:
         return visit.json({"suggestions": []})
@@ -92,9 +93,8 @@ async def product(visit: Visit) -> Response:
 async def product_reviews(visit: Visit) -> Response:
     """The list alone, for the page's script."""
     found = _product(visit)
-    return visit.render(
-        "_reviews.html", product=found, reviews=_reviews(visit.world, found, visit.page_number("reviews"))
-    )
+    rows, paging = _reviews(visit, found)
+    return visit.render("_reviews.html", product=found, reviews=rows, paging=paging)
 
 
 async def write_review(visit: Visit) -> Response:
@@ -141,13 +141,15 @@ def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -
         found["category_id"], found["id"],
     )  # fmt: skip
     context = {"errors": {}, "values": {}, "viewed": []} | extra
+    reviews, paging = _reviews(visit, found)
     return visit.render(
         "product.html",
         status,
         product=found,
         options=product_options(world, found["id"]),
         trail=_trail(by_id[found["category_id"]], by_id, linked=True),
-        reviews=_reviews(world, found, visit.page_number("reviews")),
+        reviews=reviews,
+        paging=paging,
         open_reviews="reviews" in visit.request.query_params or status != 200,
         wished=wished,
         related=related,
@@ -155,17 +157,14 @@ def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -
     )
 
 
-def _reviews(world: World, found: Row, page: int) -> dict[str, Any]:
-    count = found["review_count"]
-    pages = max(1, -(-count // REVIEWS_PER_PAGE))
-    page = min(page, pages)
-    rows = world.rows(
+def _reviews(visit: Visit, found: Row) -> tuple[list[Row], Paging]:
+    paging = Paging.at(visit.request.query_params.get("reviews", "1"), REVIEWS_PER_PAGE, found["review_count"])
+    rows = visit.world.rows(
         "SELECT nickname, rating, title, text, created_at FROM reviews WHERE product_id = ? AND status = 'approved'"
         " ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
-        found["id"], REVIEWS_PER_PAGE, (page - 1) * REVIEWS_PER_PAGE,
+        found["id"], paging.size, paging.skipped,
     )  # fmt: skip
-    first = (page - 1) * REVIEWS_PER_PAGE + 1
-    return {"rows": rows, "page": page, "pages": pages, "first": first, "last": first + len(rows) - 1}
+    return rows, paging
 
 
 def _recently_viewed(visit: Visit, without: int) -> list[Row]:
@@ -179,7 +178,7 @@ def _recently_viewed(visit: Visit, without: int) -> list[Row]:
 
 
 def _trail(category: Category, by_id: dict[int, Category], linked: bool = False) -> list[Category]:
-    """From the department down; the last one is the page itself unless it is to be linked, too."""
+    """From the department down. The category itself is left out, because it is the page, unless it is `linked` too."""
     trail = [category]
     while trail[0].parent_id is not None:
         trail.insert(0, by_id[trail[0].parent_id])
@@ -187,7 +186,7 @@ def _trail(category: Category, by_id: dict[int, Category], linked: bool = False)
 
 
 def _typed_prices(visit: Visit) -> Response | None:
-    """The price form has two fields; the address of a list has one setting."""
+    """The price form has two fields; the URL of a list has one setting for both."""
     query = dict(visit.request.query_params)
     if not {"min", "max"} & set(query):
         return None

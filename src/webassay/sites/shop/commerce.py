@@ -26,7 +26,7 @@ PAYMENT_METHODS = {
     "cod": "Cash on Delivery",
 }
 
-# Sales tax by state, in hundredths of a percent. What is missing has none.
+# Sales tax by state, in hundredths of a percent. States that are missing have none.
 TAX_RATES = {
     "AR": 650, "AZ": 560, "CA": 725, "CO": 290, "CT": 635, "FL": 600, "GA": 400, "IA": 600, "ID": 600, "IL": 625,
     "IN": 700, "KS": 650, "KY": 600, "LA": 445, "MA": 625, "MD": 600, "ME": 550, "MI": 600, "MN": 688, "MO": 423,
@@ -59,7 +59,7 @@ class Totals:
 
 
 def totals(lines: Sequence[tuple[int, int]], method: str, region: str) -> Totals:
-    """Of (unit price, quantity) pairs. Standard shipping is free from a certain sum; tax is on the goods, half up."""
+    """Totals of (unit price, quantity) pairs. Standard shipping is free above a limit; tax is on the goods, half up."""
     subtotal = sum(price * quantity for price, quantity in lines)
     tax = (subtotal * TAX_RATES.get(region, 0) + 5000) // 10000
     return Totals(subtotal, shipping_cents(method, subtotal), tax)
@@ -87,5 +87,5 @@ def long_date(text: str) -> str:
 
 
 def tenths_of_stars(rating_sum: int, review_count: int) -> int:
-    """The average rating times ten, half up; 0 where there is none."""
+    """The average rating times ten, rounded half up; 0 if there are no reviews."""
     return (20 * rating_sum + review_count) // (2 * review_count) if review_count else 0

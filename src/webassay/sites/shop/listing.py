@@ -1,4 +1,4 @@
-"""Lists of products: a category or a search, filtered, sorted, page by page."""
+"""Product lists: a category or a search, filtered, sorted and paged."""
 
 import re
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.shop.commerce import money
+from webassay.sites.shop.paging import Paging
 from webassay.sites.shop.web import Category, Tree, whole_number
 
 PAGE_SIZES = (12, 24, 36)
@@ -16,7 +17,7 @@ LONGEST_QUERY = 128
 PRICE_BANDS = ((0, 999), (1000, 2499), (2500, 4999), (5000, 9999), (10000, 19999), (20000, None))
 STOP_WORDS = frozenset(["a", "an", "and", "by", "for", "from", "in", "my", "of", "on", "or", "the", "to", "with"])
 
-# Name of the sort order to what is compared, and whether it runs downwards unless asked otherwise.
+# Name of the sort order to its label, what is compared, and whether it is descending by default.
 _RATING = "CASE WHEN r.review_count THEN r.rating_sum * 1000000 / r.review_count ELSE 0 END"
 SORTS = {
     "relevance": ("Relevance", "rank", True),
@@ -42,36 +43,22 @@ class Band:
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of a list, and all that its tools show."""
+    """One page of a list, and everything its controls show."""
 
     products: list[Row]
-    total: int
-    page: int
-    size: int
+    paging: Paging
     sort: str
     down: bool
     sorts: list[tuple[str, str]]
     price: str
-    """As in the address."""
+    """As in the URL."""
     low: str
     high: str
     category: Category | None
-    """That the list is narrowed to."""
+    """The subcategory that the list is narrowed to."""
     subcategories: list[tuple[Category, int]]
     bands: list[Band]
     query: Mapping[str, str]
-
-    @property
-    def pages(self) -> int:
-        return max(1, -(-self.total // self.size))
-
-    @property
-    def first(self) -> int:
-        return (self.page - 1) * self.size + 1
-
-    @property
-    def last(self) -> int:
-        return min(self.page * self.size, self.total)
 
     @property
     def price_label(self) -> str:
@@ -81,7 +68,7 @@ class Listing:
         return f"{money(low or 0)} – {money(high)}"
 
     def url(self, **changes: str | int | None) -> str:
-        """This list with other settings; any change but of the page leads to its first page."""
+        """This list with other settings; any change except of the page leads to the first page."""
         merged: dict[str, str] = dict(self.query)
         if "p" not in changes:
             merged.pop("p", None)
@@ -93,6 +80,19 @@ class Listing:
         return f"?{urlencode(merged)}"
 
 
+@dataclass(frozen=True)
+class _Settings:
+    """What the URL says about the list."""
+
+    sorts: list[str]
+    sort: str
+    down: bool
+    size: int
+    low: int
+    high: int
+    category: Category | None
+
+
 def list_products(
     world: World,
     tree: Tree,
@@ -101,49 +101,62 @@ def list_products(
     inside: Category | None = None,
     search: str = "",
 ) -> Listing:
-    """Of a category, or found by a search. Unknown settings are an error, not ignored."""
+    """The products of a category, or those found by a search. Unknown settings are an error, not ignored."""
     departments, by_id = tree
-    sorts = [name for name in SORTS if name != ("position" if search else "relevance")]
-    sort = _one_of("sort", query.get("sort", sorts[0]), sorts)
-    down = _one_of("dir", query.get("dir", "desc" if SORTS[sort][2] else "asc"), ("asc", "desc")) == "desc"
-    size = int(_one_of("limit", query.get("limit", str(PAGE_SIZES[0])), [str(known) for known in PAGE_SIZES]))
-    low, high = price_range(query.get("price", ""))
-    narrowed = _narrowed(query.get("cat"), by_id, inside)
-
-    around = narrowed or inside
-    rank, source, params = _source(search, around)
-    cheap: list[SqlValue] = [low or 0, high if high is not None else 10**12]
-    found = f"FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id WHERE {source}"
-    total: int = world.scalar(f"SELECT count(*) {found} AND p.price_cents BETWEEN ? AND ?", *params, *cheap)
-    page = min(_page(query.get("p", "1")), max(1, -(-total // size)))
+    chosen = _settings(query, by_id, inside, search)
+    around = chosen.category or inside
+    rank, condition, params = _source(search, around)
+    found = f"FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id WHERE {condition}"
+    priced: list[SqlValue] = [*params, chosen.low, chosen.high]
+    total: int = world.scalar(f"SELECT count(*) {found} AND p.price_cents BETWEEN ? AND ?", *priced)
+    paging = Paging.at(query.get("p", "1"), chosen.size, total)
     products = world.rows(
-        f"SELECT {CARD}, {rank} AS rank {found} AND p.price_cents BETWEEN ? AND ?"
-        f" ORDER BY {SORTS[sort][1]} {'DESC' if down else 'ASC'}, {'r.review_count DESC, ' if search else ''}p.id"
-        f" LIMIT ? OFFSET ?",
+        f"SELECT {CARD}, {rank} AS rank {found} AND p.price_cents BETWEEN ? AND ? ORDER BY {_order(chosen, search)}"
+        " LIMIT ? OFFSET ?",
         *([_match(search, "name")] if search else []),
-        *params, *cheap, size, (page - 1) * size,
+        *priced, paging.size, paging.skipped,
     )  # fmt: skip
     low_typed, _, high_typed = query.get("price", "").partition("-")
     return Listing(
         products=products,
-        total=total,
-        page=page,
-        size=size,
-        sort=sort,
-        down=down,
-        sorts=[(name, SORTS[name][0]) for name in sorts],
+        paging=paging,
+        sort=chosen.sort,
+        down=chosen.down,
+        sorts=[(name, SORTS[name][0]) for name in chosen.sorts],
         price=query.get("price", ""),
         low=low_typed,
         high=high_typed,
-        category=narrowed,
-        subcategories=_subcategories(world, found, [*params, *cheap], around.children if around else departments),
+        category=chosen.category,
+        subcategories=_subcategories(world, found, priced, around.children if around else departments),
         bands=_bands(world, found, params),
         query=query,
     )
 
 
+def _settings(query: Mapping[str, str], by_id: dict[int, Category], inside: Category | None, search: str) -> _Settings:
+    sorts = [name for name in SORTS if name != ("position" if search else "relevance")]
+    sort = _one_of("sort", query.get("sort", sorts[0]), sorts)
+    down = _one_of("dir", query.get("dir", "desc" if SORTS[sort][2] else "asc"), ("asc", "desc")) == "desc"
+    size = int(_one_of("limit", query.get("limit", str(PAGE_SIZES[0])), [str(known) for known in PAGE_SIZES]))
+    low, high = price_range(query.get("price", ""))
+    return _Settings(
+        sorts=sorts,
+        sort=sort,
+        down=down,
+        size=size,
+        low=low or 0,
+        high=10**12 if high is None else high,
+        category=_narrowed(query.get("cat"), by_id, inside),
+    )
+
+
+def _order(chosen: _Settings, search: str) -> str:
+    direction = "DESC" if chosen.down else "ASC"
+    return f"{SORTS[chosen.sort][1]} {direction}, {'r.review_count DESC, ' if search else ''}p.id"
+
+
 def price_range(text: str) -> tuple[int | None, int | None]:
-    """'30-69.99' as cents, both ends included; either end may be left out."""
+    """'30-69.99' in cents, both ends included; either end may be missing."""
     if not text:
         return None, None
     match = re.fullmatch(r"(?:([0-9]{1,7})(?:\.([0-9]{1,2}))?)?-(?:([0-9]{1,7})(?:\.([0-9]{1,2}))?)?", text)
@@ -161,13 +174,13 @@ def search_words(text: str) -> list[str]:
 
 
 def _match(text: str, column: str = "") -> str:
-    """A full-text expression in which every word is quoted, so that none is an operator."""
+    """A full-text expression with every word quoted, so that none is an operator."""
     quoted = " ".join(f'"{word}"' for word in search_words(text))
     return f"{column} : ({quoted})" if column else quoted
 
 
 def _source(search: str, category: Category | None) -> tuple[str, str, list[SqlValue]]:
-    """How well a product fits, which products there are, and what their conditions need."""
+    """SQL for how well a product fits and for the condition it must meet, and the condition's parameters."""
     conditions, params = ["1"], list[SqlValue]()
     if search:
         conditions.append("p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)")
@@ -201,7 +214,7 @@ def _subcategories(
 
 
 def _bands(world: World, found: str, params: list[SqlValue]) -> list[Band]:
-    """Of all products of the list, whatever price range is chosen, so that another one can be."""
+    """Counts over the whole list, whatever price range is chosen, so that another one can be chosen."""
     tests = ", ".join(
         f"ifnull(sum(p.price_cents BETWEEN {low} AND {high if high is not None else 10**12}), 0) AS band{i}"
         for i, (low, high) in enumerate(PRICE_BANDS)
@@ -215,13 +228,6 @@ def _bands(world: World, found: str, params: list[SqlValue]) -> list[Band]:
             value = f"{low // 100}-" if high is None else f"{low // 100}-{high // 100}.{high % 100:02d}"
             bands.append(Band(label, value, count))
     return bands
-
-
-def _page(text: str) -> int:
-    number = whole_number(text)
-    if not number:
-        raise HTTPException(400, f"“{text[:40]}” is not a page number.")
-    return number
 
 
 def _one_of(name: str, value: str, known: list[str] | tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Product pictures: small drawings in the product's color, the same for the same product."""
+"""Product pictures: small drawings in the product's color, always the same for one product."""
 
 import tomllib
 from functools import cache
@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from markupsafe import Markup, escape
 
-# What the names of colors look like. Products without a color get one of TINTS by their number.
+# Color names to colors. Products without a color get one of TINTS, chosen by their number.
 COLORS = {
     "Ivory": "#efe6d2", "Sage Green": "#93a98a", "Dusty Rose": "#cf9a9c", "Charcoal": "#4a4e54", "Navy": "#2b3f63",
     "Oatmeal": "#d8c8ad", "Terracotta": "#c56a4a", "Slate Blue": "#647f9d", "White": "#f4f4f1", "Mustard": "#d5a433",
@@ -37,7 +37,7 @@ _SAME = {
 
 
 def picture(name: str, color: str, number: int, label: str = "") -> Markup:
-    """Without a label it is decoration, and screen readers pass it by."""
+    """Without a label it is decoration, and screen readers skip it."""
     role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
     frame = 'class="picture" viewBox="0 0 200 200" preserveAspectRatio="xMidYMid slice"'
     return Markup(f"<svg {frame} {role}>{_drawing(name, color, number)}</svg>")
@@ -50,7 +50,7 @@ def _shapes() -> dict[str, str]:
 
 @cache
 def _drawing(name: str, color: str, number: int) -> str:
-    # A multiplication scatters neighbours, so that articles side by side look different.
+    # Multiplying scatters neighbouring numbers, so that products side by side look different.
     scatter = number * 2654435761 % 2**32
     main = COLORS.get(color, TINTS[scatter % len(TINTS)])
     inks = {
@@ -70,6 +70,6 @@ def _drawing(name: str, color: str, number: int) -> str:
 
 
 def _mixed(one: str, other: str, percent: int) -> str:
-    """Of the second color that many percent."""
+    """A mix with that many percent of the second color."""
     parts = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{(a * (100 - percent) + b * percent) // 100:02x}" for a, b in parts)

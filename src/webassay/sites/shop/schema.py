@@ -1,4 +1,4 @@
-"""The tables, and what each column is: content, journal (named by the site: ids, times) or telemetry."""
+"""The tables, and the class of each column: content, journal (ids and times that the site assigns) or telemetry."""
 
 from importlib.resources import files
 
@@ -29,7 +29,7 @@ COLUMNS = {
     ),
     "addresses": _classes(journal="id", content=f"customer_id {_PERSON} is_default_billing is_default_shipping"),
     "reviews": _classes(journal="id created_at", content="product_id customer_id nickname rating title text status"),
-    # Follows from the reviews; not a change of its own.
+    # Derived from the reviews, so not a change of its own.
     "product_ratings": _classes(telemetry="product_id review_count rating_sum"),
     "orders": _classes(
         journal="id number created_at",

@@ -1,4 +1,4 @@
-"""One request: who asks, what was sent, how the answer is made."""
+"""One request: who sent it, what it contains, and how it is answered."""
 
 import hashlib
 import json
@@ -42,12 +42,12 @@ class Category:
         return f"/c/{self.path}"
 
     def shelves(self) -> list["Category"]:
-        """Where the products of this category stand."""
+        """The categories at the bottom of this one, which hold its products."""
         return [shelf for child in self.children for shelf in child.shelves()] if self.children else [self]
 
 
 class Visit:
-    """What a page needs to know of its request."""
+    """What a page needs to know about its request."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -82,7 +82,7 @@ class Visit:
         return self.token
 
     def switch_session(self, customer_id: int | None) -> None:
-        """A new token with every log-in, so that an old one is worth nothing. Inside a write."""
+        """A new token for every log-in, so that an old one is worthless. Call inside a write."""
         self.world.db.execute("DELETE FROM sessions WHERE token = ?", (self.token,))
         old, self.token = self.token, new_session(self.world, customer_id)
         self.world.db.execute("UPDATE OR IGNORE recently_viewed SET token = ? WHERE token = ?", (self.token, old))
@@ -96,13 +96,6 @@ class Visit:
     @property
     def wants_json(self) -> bool:
         return "application/json" in self.request.headers.get("accept", "")
-
-    def page_number(self, name: str = "p") -> int:
-        text = self.request.query_params.get(name, "1")
-        number = whole_number(text)
-        if not number:
-            raise HTTPException(400, f"“{text[:40]}” is not a page number.")
-        return number
 
     # --- how it is answered ---
 
@@ -127,7 +120,7 @@ class Visit:
         return self.sign(HTMLResponse(body, status, {"cache-control": "private, no-cache"}))
 
     def go(self, url: str, notice: str = "") -> Response:
-        """See other: the page that shows what a form has done."""
+        """Redirects to the page that shows what a form has done."""
         if notice:
             token = self.ensure_session()
             with self.world.write():
@@ -157,7 +150,7 @@ class Visit:
 
     @property
     def cart_owner(self) -> tuple[int | None, str]:
-        """Customer and visitor, as cart rows name them. A visitor without a session owns nothing."""
+        """Customer and visitor, as in the cart's rows. A visitor without a session owns nothing."""
         return (self.customer["id"], "") if self.customer else (None, self.token or "-")
 
 
@@ -174,7 +167,7 @@ def endpoint(handler: Handler, *, customers_only: bool = False) -> Callable[[Req
 
 
 def refuse_strangers(request: Request) -> None:
-    """Only forms of this very shop may change anything. Browsers always say where a POST comes from."""
+    """Only this shop's own forms may change anything. Browsers always say where a POST comes from."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This form was sent from another site.")
     origin = request.headers.get("origin")
@@ -186,7 +179,7 @@ def refuse_strangers(request: Request) -> None:
 
 
 def new_session(world: World, customer_id: int | None) -> str:
-    """Inside a write."""
+    """Call inside a write."""
     token = secrets.token_urlsafe(24)
     world.db.execute(
         "INSERT INTO sessions VALUES (?, ?, '{}', '', ?)", (token, customer_id, commerce.stamp(world.now()))
@@ -198,12 +191,12 @@ def new_session(world: World, customer_id: int | None) -> str:
 
 
 def whole_number(text: str, largest: int = 10**9) -> int | None:
-    """None where it is not one. `int` is too forgiving: it takes underscores and digits of other scripts."""
+    """None if it is not one. `int` is too lenient: it accepts underscores and digits of other scripts."""
     return int(text) if re.fullmatch(r"[0-9]{1,10}", text) and int(text) <= largest else None
 
 
 class Fields:
-    """A form that was sent. Reading a field checks it; what is wrong is collected, to be shown beside the field."""
+    """A submitted form. Reading a field validates it; errors are collected, to be shown next to the field."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
@@ -256,13 +249,13 @@ class Fields:
         return on
 
     def refuse(self) -> None:
-        """For forms that have nowhere to show an error beside the field."""
+        """For forms that cannot show an error next to the field."""
         if self.errors:
             raise HTTPException(422, " ".join(self.errors.values()))
 
 
 def safe_path(text: str) -> str:
-    """A place on this site, or the account page: a link must not lead a log-in elsewhere."""
+    """A path on this site, else the account page: a link must not send a log-in elsewhere."""
     ok = text.startswith("/") and not text.startswith(("//", "/\\")) and all(ord(char) > 32 for char in text)
     return text if ok else "/account"
 
@@ -284,7 +277,7 @@ def _category_rows(world: World) -> CategoryRows:
     return tuple(rows)
 
 
-# Categories hardly ever change and are on every page: what is made of them is kept, by the rows themselves.
+# Categories hardly ever change and are on every page: what is built from them is cached by the rows themselves.
 @lru_cache(maxsize=8)
 def _tree(rows: CategoryRows) -> Tree:
     by_id: dict[int, Category] = {}
@@ -301,7 +294,7 @@ def _menu(rows: CategoryRows) -> Markup:
 
 
 def product_options(world: World, product_id: int) -> dict[str, list[str]]:
-    """What a buyer has to choose, size before color."""
+    """The options a buyer has to choose, size before color."""
     options: dict[str, list[str]] = {}
     for name, value in world.db.execute(
         "SELECT name, value FROM product_options WHERE product_id = ? ORDER BY name DESC, position", (product_id,)
@@ -317,7 +310,11 @@ _MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; char
 
 @cache
 def static_files() -> tuple[str, dict[str, tuple[bytes, str]]]:
-    """One digest of all, which is part of their address: they may be kept for ever."""
+    """All files, with a digest of them that is part of their URL, so that browsers may cache them forever.
+
+    Not Starlette's `StaticFiles`: it looks at the disk for every request, and its ETags and times would differ between
+    machines.
+    """
     found = {}
     for item in sorted((files(__package__) / "static").iterdir(), key=lambda item: item.name):
         suffix = item.name[item.name.rfind(".") :]
@@ -342,7 +339,7 @@ def static_url(name: str) -> str:
 
 @cache
 def environment() -> jinja2.Environment:
-    """Shared by all worlds: it holds compiled templates and no data."""
+    """Shared by all worlds: it holds compiled templates, no data."""
     env = jinja2.Environment(
         loader=jinja2.PackageLoader("webassay.sites.shop"),
         autoescape=True,

@@ -1,7 +1,7 @@
 """Categories and products.
 
-Products come in families: one maker, one kind of thing, one model, in a few sizes or colors. So every shelf has
-near-duplicates that a careless reader takes for each other.
+Products come in families: one brand, type and model in a few sizes or colors. So every shelf has near-duplicates that a
+careless reader mixes up.
 """
 
 import re
@@ -51,7 +51,7 @@ PRICE_ENDINGS = ((99, 10), (95, 5), (49, 4), (0, 2), (50, 2), (90, 2), (79, 1), 
 
 @dataclass(frozen=True)
 class Product:
-    """What the rest of the seeding needs to know of a row."""
+    """What the rest of the seeding needs to know about a product."""
 
     id: int
     sku: str
@@ -70,7 +70,7 @@ class Product:
 
 @dataclass(frozen=True)
 class _Line:
-    """Types of one shelf that share features, sizes, colors and prices."""
+    """Product types of one shelf that share features, sizes, colors and prices."""
 
     types: tuple[str, ...]
     features: tuple[str, ...]
@@ -127,7 +127,7 @@ def slug_of(text: str) -> str:
 
 
 def _fill_categories(db: apsw.Connection) -> Iterator[_Shelf]:
-    """Rows of the whole tree; yields its shelves."""
+    """Inserts the whole tree and yields its shelves."""
     shelves = []
     number = 0
 
@@ -169,7 +169,7 @@ def _shelf(number: int, path: str, department: dict[str, Any], entry: dict[str, 
 
 
 def _lines(entry: dict[str, Any]) -> tuple[_Line, ...]:
-    """The groups that slashes make."""
+    """The parts between slashes."""
     types = entry["types"].split(" / ")
 
     def groups(key: str) -> list[str]:
@@ -201,7 +201,7 @@ def _drafts(shelf: _Shelf, stream: Stream, names: set[str]) -> Iterator[_Draft]:
 
 
 def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
-    """One article in one to four sizes or colors."""
+    """One model in one to four sizes or colors."""
     brand = shelf.brands[stream.long_tail(len(shelf.brands))] if stream.chance(1, 3) else stream.choice(shelf.brands)
     line = stream.weighted([(line, len(line.types)) for line in shelf.lines])
     kind = stream.choice(line.types)
@@ -236,7 +236,7 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
 
 
 def _name(who: tuple[str, str, str], features: tuple[str, ...], size: str, color: str) -> str:
-    """Of brand, model and kind. Makers write their names differently, and each one always in the same way."""
+    """A name from brand, model and kind. Each brand has its own style and always keeps to it."""
     brand, model, kind = who
     head = " ".join(part for part in who if part)
     variant = [part for part in (size, color) if part]
@@ -264,7 +264,7 @@ def _add_product(
     db: apsw.Connection, stream: Stream, draft: _Draft, number: int, position: int, slugs: set[str]
 ) -> Product:
     own = stream.child("product", number)
-    # 7919 and 90000 have no common factor: five digits, all different, in no visible order.
+    # 7919 and 90000 have no common factor, so these are distinct five-digit numbers in no visible order.
     sku = f"{draft.shelf.code}-{number * 7919 % 90000 + 10000}"
     slug = slug_of(draft.name)[:80].strip("-")
     if slug in slugs:

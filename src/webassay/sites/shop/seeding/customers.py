@@ -11,7 +11,7 @@ from webassay.sites.shop.seeding.catalogue import Product
 from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on, names, vocabulary, words
 
 PASSWORD = "tally-Brook-2026"
-"""Every seeded customer's, so that people can log in by hand."""
+"""The password of every seeded customer, so that people can log in by hand."""
 
 REGULARS = (
     ("Nora", "Castellano", "nora.castellano@example.com"),
@@ -19,11 +19,11 @@ REGULARS = (
     ("Priya", "Lindgren", "priya.lindgren@example.com"),
     ("Walt", "Pennington", "walt.pennington@example.com"),
 )
-"""Customers who are there whatever the seed, with long histories. The first one has an empty cart."""
+"""Customers with long histories who exist for every seed. The first one has an empty cart."""
 
 CUSTOMERS = 60
 OPENED_ONLINE = date(2023, 3, 1)
-"""Orders are kept from this day on."""
+"""The shop's first day; there are no earlier orders."""
 
 Address = tuple[str, str, str, str, str, str, str, str]
 """First name, last name, street, second line, city, state, postcode, telephone."""
@@ -36,9 +36,9 @@ class Customer:
     last_name: str
     since: date
     addresses: tuple[Address, ...]
-    """The default one first."""
+    """The default first."""
     regular: int | None
-    """Place in REGULARS."""
+    """Index in REGULARS."""
 
 
 def password_hash(customer_id: int, password: str) -> str:
@@ -139,7 +139,7 @@ def _add_customer(db: apsw.Connection, stream: Stream, customer: Customer, email
 
 
 def _fill_lists(db: apsw.Connection, stream: Stream, customer: Customer, products: list[Product]) -> None:
-    """Wish list and cart: regulars have the first, and all but the first regular the second, too."""
+    """Wish list and cart: every regular has a wish list, and all but the first have something in the cart."""
     regular = customer.regular is not None
     if regular or stream.chance(2, 5):
         count = stream.between(5, 12) if regular else stream.between(1, 15)

@@ -1,4 +1,4 @@
-"""Three years of orders. What people buy follows their interests, and they buy some things again and again."""
+"""Three years of orders. People buy what interests them, and some things again and again."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on
 
 ORDERS = 1500
 REGULAR_ORDERS = ((46, 58), (32, 42), (22, 30), (24, 34))
-"""Between how many and how many each of REGULARS has placed."""
+"""The fewest and most orders that each of REGULARS has placed."""
 FIRST_NUMBER = 100000
 
 
@@ -35,7 +35,7 @@ class _Order:
 def fill_orders(
     db: apsw.Connection, stream: Stream, products: list[Product], customers: list[Customer]
 ) -> list[Bought]:
-    """Also tells who received what, so that they can review it."""
+    """Also returns who received what, so that they can review it."""
     shelves: dict[int, list[Product]] = defaultdict(list)
     for product in products:
         shelves[product.category].append(product)
@@ -85,7 +85,7 @@ def _plan(stream: Stream, customers: list[Customer]) -> list[_Order]:
 def _basket(
     stream: Stream, day: date, favorites: list[Product], products: list[Product], earlier: list[Product]
 ) -> list[tuple[Product, int, int]]:
-    """Different products that were on sale by then, with price and quantity."""
+    """Different products that were available by then, with price and quantity."""
     wanted = stream.weighted(((1, 8), (2, 8), (3, 5), (4, 3), (5, 2), (6, 1), (8, 1)))
     basket: dict[int, tuple[Product, int, int]] = {}
     while len(basket) < wanted:
@@ -98,7 +98,7 @@ def _basket(
 
 
 def _price_then(stream: Stream, product: Product, day: date) -> int:
-    """Prices of long ago were often a little different."""
+    """Old prices often differ a little."""
     if (TODAY - day).days < 120 or stream.chance(1, 2):
         return product.price
     return max(product.price * stream.between(88, 108) // 100 // 100 * 100, 100) + product.price % 100

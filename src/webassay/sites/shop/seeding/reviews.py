@@ -47,7 +47,7 @@ def _of_product(stream: Stream, product: Product, buyers: list[Bought]) -> list[
     first_day = product.first_available + timedelta(days=3)
     mood = stream.weighted(tuple(zip(MOODS, (2, 4, 7, 6, 3), strict=True)))
     stars = tuple(zip(range(1, 6), mood, strict=True))
-    # A product that is new cannot have had many buyers yet.
+    # A new product cannot have had many buyers yet.
     count = min(_count(stream), (TODAY - first_day).days // 2)
     writers: list[Bought | None] = [None] * count
     seen: set[int] = set()
@@ -97,7 +97,7 @@ def _text(stream: Stream, product: Product, rating: int) -> str:
     if stream.chance(3, 5):
         parts.append(stream.choice(sentences(voices["openings"][str(rating)])))
     length = stream.weighted(((1, 6), (2, 8), (3, 5), (4, 2), (6, 1)))
-    # Of every five remarks, how many are friendly.
+    # How many of every five remarks are friendly.
     friendly = {5: 5, 4: 4, 3: 2, 2: 1, 1: 0}[rating]
     for _ in range(length):
         parts.append(_remark(stream, product, stream.chance(friendly, 5)))

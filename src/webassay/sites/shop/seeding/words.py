@@ -1,4 +1,4 @@
-"""Vocabulary files, and the little grammar that made-up sentences need."""
+"""Vocabulary files, and the bit of grammar that generated sentences need."""
 
 import tomllib
 from datetime import date, datetime, timedelta
@@ -51,7 +51,7 @@ def capital(text: str) -> str:
 
 
 def plain_case(phrase: str) -> str:
-    """'Cool-Touch Handle' as in the middle of a sentence; abbreviations stay."""
+    """'Cool-Touch Handle' as it is written in mid-sentence; abbreviations stay."""
     return " ".join(
         word.lower() if all(part[1:].islower() or len(part) == 1 for part in word.split("-")) else word
         for word in phrase.split()
@@ -63,7 +63,7 @@ def day_between(stream: Stream, first: date, last: date) -> date:
 
 
 def moment_on(stream: Stream, day: date) -> str:
-    """Some second of the day, mostly a waking one."""
+    """A random time of day, mostly when people are awake."""
     hour = stream.weighted(((8, 2), (11, 3), (14, 3), (17, 3), (20, 4), (0, 1)))
     start = datetime(day.year, day.month, day.day) + timedelta(seconds=hour * 3600 + stream.below(3 * 3600))
     return start.strftime("%Y-%m-%d %H:%M:%S")
