@@ -101,7 +101,38 @@ def cli() -> str:
     return "\n".join(lines).rstrip()
 
 
-PAGES = {"actions.md": actions, "checks.md": checks, "cli.md": cli}
+def names() -> str:
+    """What is built in; packages that happen to be installed are left out."""
+    from webassay.core.options import NoOptions, describe_options
+    from webassay.workbench.kinds import KINDS
+
+    lines = [
+        "# Names",
+        "",
+        "Everything built in that can be named, by kind. Settings are written `NAME[key=value,key=value]`.",
+    ]
+    lines += ["To add your own: [../extending.md](../extending.md).", ""]
+    for kind, registry in KINDS.items():
+        lines += [f"## {kind}", "", f"Entry point group `{registry.group}`.", "", "| name | what it is |", "|---|---|"]
+        things = {name: registry.get(name) for name in registry.built_in()}
+        lines += [f"| `{name}` | {escaped(thing.summary)} |" for name, thing in things.items()]
+        lines.append("")
+        for name, thing in things.items():
+            options = list(describe_options(getattr(thing, "options", NoOptions)))
+            if options:
+                lines += [f"### {name}", "", "| setting | form | default | |", "|---|---|---|---|"]
+                lines += [
+                    f"| `{o.name}` | {escaped(o.form)} | {escaped(o.default)} | {escaped(o.summary)} |" for o in options
+                ]
+                lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+def escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+PAGES = {"actions.md": actions, "checks.md": checks, "cli.md": cli, "names.md": names}
 
 
 def rendered() -> dict[Path, str]:

@@ -87,6 +87,9 @@ class Registry(Generic[T]):
         """Built-in things first; a package cannot take the name of one."""
         return (*self._built_in, *(name for name in self._points if name not in self._built_in))
 
+    def built_in(self) -> tuple[str, ...]:
+        return tuple(self._built_in)
+
     def __contains__(self, name: str) -> bool:
         return name in self._built_in or name in self._points
 
