@@ -1,10 +1,10 @@
 """What the command line calls: plain arguments in, something to print or to write out."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
+from msgspec.structs import replace
 from rich.console import RenderableType
 
 from webassay.analysis import audit as auditing
@@ -29,17 +29,21 @@ _REPORTS: dict[Form, Callable[[Report], RenderableType]] = {
 
 
 def report(
-    runs: Mapping[str, Sequence[Row]], *, form: Form = "table", anchor: str | None = None, title: str = ""
+    runs: Mapping[str, Iterable[Row]], *, form: Form = "table", anchor: str | None = None, title: str = ""
 ) -> RenderableType:
-    """Also `compare`: run name to rows; an agent that occurs in several runs is told apart by the run's name."""
+    """Also `compare`: run name to rows. The rows of a single run are never held in memory."""
     return _REPORTS[form](summarise(together(runs), anchor=anchor, title=title or ", ".join(runs)))
 
 
-def together(runs: Mapping[str, Sequence[Row]]) -> list[Row]:
-    seen = Counter(agent for rows in runs.values() for agent in {row.agent for row in rows})
+def together(runs: Mapping[str, Iterable[Row]]) -> Iterable[Row]:
+    """An agent that occurs in several runs is told apart by the run's name."""
+    if len(runs) == 1:
+        return next(iter(runs.values()))
+    held = {run: list(rows) for run, rows in runs.items()}
+    seen = Counter(agent for rows in held.values() for agent in {row.agent for row in rows})
     return [
         replace(row, agent=f"{row.agent} ({run})") if seen[row.agent] > 1 else row
-        for run, rows in runs.items()
+        for run, rows in held.items()
         for row in rows
     ]
 
@@ -65,9 +69,9 @@ def audit(
 
 
 def choose_subset(
-    rows: Sequence[Row], procedure: subset.Procedure = subset.TEXT, *, form: Form = "table"
+    rows: Iterable[Row], procedure: subset.Procedure = subset.TEXT, *, form: Form = "table"
 ) -> RenderableType:
-    made = subset.select(rows, procedure)
+    made = subset.select(list(rows), procedure)
     return _listed("Subset", listing.of_subset(made), form, made.model_dump_json(indent=1))
 
 
