@@ -1,16 +1,18 @@
 """From rows to a report: what is counted, what is compared, and what a reader is warned of."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit import samples
 from webassay.agents.naive import NAIVE_AGENTS
 from webassay.analysis import stats
 from webassay.analysis.behaviour import explorations, usual_effort
+from webassay.analysis.columns import gather
 from webassay.analysis.report import success_of, summarise
 from webassay.analysis.rows import BUILT_IN_BASELINES, Row, row_of
 from webassay.core.errors import Fault, InputError
@@ -18,6 +20,7 @@ from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
 from webassay.core.summary import (
     TrajectorySummary,
+    UnitMetadata,
     UnitResult,
     VerdictSummary,
     read_trajectory_summary,
@@ -106,7 +109,7 @@ def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None
             task_id=str(facts["task_id"]),
             trial=2,
             seed=7,
-            metadata=rest,
+            metadata=msgspec.convert(rest, UnitMetadata),
             trajectory=None if run is None else read_trajectory_summary(TrajectorySummary.of(run).to_json()),
             verdict=None if found is None else read_verdict_summary(VerdictSummary.of(found).to_json()),
         )
@@ -409,7 +412,7 @@ class TestExploration:
         return done + refused
 
     def test_ratio_to_the_sites_median(self) -> None:
-        found = explorations(self.rows())["a"]
+        found = explorations(gather(self.rows()))["a"]
         assert [attempt.ratio for attempt in found.attempts] == [0.5, 0.375, 0.125, 0.125]
         assert [attempt.adequate for attempt in found.attempts] == [True, False, False, False]
         # Two of four scored attempts were credited without enough search; the fault is no attempt.
@@ -419,18 +422,18 @@ class TestExploration:
         elsewhere = [Row(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
         assert [
             (effort.site, effort.runs, effort.lower, effort.median, effort.upper)
-            for effort in usual_effort([*self.rows(), *elsewhere])
+            for effort in usual_effort(gather([*self.rows(), *elsewhere]))
         ] == [("shop", 1, 3, 3, 3), ("reddit", 3, 7, 8, 9)]
 
     def test_a_site_nobody_succeeded_on_decides_nothing(self) -> None:
         rows = [replace(row, sites=("forum",)) for row in self.rows() if row.kind == "unachievable"]
-        found = explorations(rows)["a"]
+        found = explorations(gather(rows))["a"]
         assert (found.inadequate, found.undecided) == (0, 3)
 
     def test_minimum_steps_of_the_site(self) -> None:
         rows = [replace(row, steps=2) for row in self.rows()]
-        assert [attempt.adequate for attempt in explorations(rows)["a"].attempts] == [False] * 4
-        assert [attempt.adequate for attempt in explorations(rows, minimum={})["a"].attempts] == [True] * 4
+        assert [attempt.adequate for attempt in explorations(gather(rows))["a"].attempts] == [False] * 4
+        assert [attempt.adequate for attempt in explorations(gather(rows), minimum={})["a"].attempts] == [True] * 4
 
 
 def test_frontier_falls_back_to_steps_where_a_price_is_unknown() -> None:

@@ -1,9 +1,9 @@
 """Scores stand on one board only when they mean the same thing."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from webassay.analysis import formats
 from webassay.analysis.formats import Listed

@@ -6,10 +6,10 @@
 import csv
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from webassay.analysis import plots, render

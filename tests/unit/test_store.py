@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.unit import samples
 from webassay.core.errors import InputError, StoreError
-from webassay.core.summary import TrajectorySummary, VerdictSummary
+from webassay.core.summary import TrajectorySummary, UnitMetadata, VerdictSummary
 from webassay.core.task import ActivityCheck, ResponseCheck
 from webassay.core.trajectory import BlobRef, Ending, NetworkLog
 from webassay.grading.grade import grade
@@ -159,7 +159,7 @@ class TestReaders:
     def test_rows_have_every_planned_unit(self, store):
         rows = list(store.rows("rules"))
         assert [(row.agent, row.task_id) for row in rows[:2]] == [("a", "shop.count.0"), ("b", "shop.count.0")]
-        assert rows[0].metadata == {"template": "shop.count"}
+        assert rows[0].metadata == UnitMetadata(template="shop.count")
         assert [row.verdict is None for row in rows] == [row.trajectory is None for row in rows]
         assert sum(row.trajectory is None for row in rows) == 50
         assert {row.trajectory.ending for row in rows if row.trajectory} == {"answered"}

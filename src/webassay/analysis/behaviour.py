@@ -1,11 +1,12 @@
-"""What agents did beside succeeding: cost, actions, recovery, failures, and how far they looked before giving up."""
+"""What agents did besides succeeding: cost, actions, recovery, failures, and how far they looked before giving up."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import median, quantiles
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import quantiles
 
 from webassay.analysis import stats
-from webassay.analysis.rows import Row
+from webassay.analysis.columns import MEASURES, AgentColumns, Attempted, Gathered
 from webassay.core.report import (
     Attempt,
     Behaviour,
@@ -24,68 +25,54 @@ MINIMUM_STEPS: dict[str, int] = {"gitlab": 3, "reddit": 3, "shopping_admin": 3, 
 """Of the paper's Figure 2; a site that is not named here is held to the ratio alone."""
 
 
-SEVERAL_SITES = "several sites"
-
-
 def interval(estimate: stats.Estimate) -> Interval:
     return Interval(
         value=estimate.value, low=estimate.low, high=estimate.high, units=estimate.units, method=estimate.method
     )
 
 
-def site_of(row: Row) -> str:
-    return row.sites[0] if len(row.sites) == 1 else SEVERAL_SITES if row.sites else ""
-
-
 # --- cost -----------------------------------------------------------------------------------------------
 
 
-def efficiency(rows: Sequence[Row]) -> Efficiency:
-    played = [row for row in rows if row.played]
-    costs = [row.cost_usd for row in played if row.cost_usd is not None]
-    successes = sum(row.status == "pass" for row in played if row.cost_usd is not None)
-    return Efficiency(
-        steps=_spread([row.steps for row in played]),
-        seconds=_spread([row.seconds for row in played]),
-        input_tokens=_spread([row.input_tokens for row in played if row.input_tokens is not None]),
-        output_tokens=_spread([row.output_tokens for row in played if row.output_tokens is not None]),
-        cost_usd=_spread(costs),
-        cost_per_success=sum(costs) / successes if successes else None,
-    )
+def efficiency(agent: AgentColumns) -> Efficiency:
+    spreads = {name: _spread(agent.measure(name)) for name in MEASURES}
+    successes = agent.tallied.priced_successes
+    return Efficiency(**spreads, cost_per_success=spreads["cost_usd"].total / successes if successes else None)
 
 
-def _spread(values: Sequence[float]) -> Spread:
-    if not values:
+def _spread(ordered: stats.Floats) -> Spread:
+    n = len(ordered)
+    if n == 0:
         return Spread(known=0, total=0.0, mean=None, median=None, p90=None)
-    ordered = sorted(values)
-    total = float(sum(ordered))
-    # Nearest rank: a value that occurred, also for three episodes.
-    p90 = ordered[-(-9 * len(ordered) // 10) - 1]
+    total = math.fsum(ordered)
     return Spread(
-        known=len(ordered), total=total, mean=total / len(ordered), median=float(median(ordered)), p90=float(p90)
+        known=n,
+        total=total,
+        mean=total / n,
+        median=float(ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2),
+        # Nearest rank: a value that occurred, even among three episodes.
+        p90=float(ordered[-(-9 * n // 10) - 1]),
     )
 
 
 # --- actions --------------------------------------------------------------------------------------------
 
 
-def behaviour(rows: Sequence[Row]) -> Behaviour:
-    played = [row for row in rows if row.played]
+def behaviour(agent: AgentColumns) -> Behaviour:
+    seen = agent.tallied
     families: Counter[str] = Counter()
-    for row in played:
-        for name, count in row.actions.items():
-            families[_family(name)] += count
-    stumbled = [row for row in played if row.errors and row.score is not None]
+    for name, count in seen.actions.items():
+        families[_family(name)] += count
     return Behaviour(
-        actions=_tallies(row.actions for row in played),
+        actions=_tallies(seen.actions, seen.action_episodes),
         families={name: families[name] / families.total() for name, _ in families.most_common()},
-        tools=_tallies(row.tools for row in played),
-        endings=dict(Counter(row.ending for row in played if row.ending).most_common()),
-        action_errors=sum(row.errors for row in played),
-        episodes_with_errors=sum(bool(row.errors) for row in played),
-        retries=sum(row.retries for row in played),
-        retries_that_worked=sum(row.retries_that_worked for row in played),
-        recovered_episodes=interval(stats.wilson(sum(row.status == "pass" for row in stumbled), len(stumbled))),
+        tools=_tallies(seen.tools, seen.tool_episodes),
+        endings=dict(seen.endings.most_common()),
+        action_errors=seen.errors,
+        episodes_with_errors=seen.episodes_with_errors,
+        retries=seen.retries,
+        retries_that_worked=seen.retries_that_worked,
+        recovered_episodes=interval(stats.wilson(seen.recovered, seen.stumbled)),
     )
 
 
@@ -101,12 +88,7 @@ def _family(action: str) -> str:
     return "mouse"
 
 
-def _tallies(counters: Iterable[Mapping[str, int]]) -> tuple[Tally, ...]:
-    counts: Counter[str] = Counter()
-    episodes: Counter[str] = Counter()
-    for counter in counters:
-        counts.update(counter)
-        episodes.update(name for name, count in counter.items() if count)
+def _tallies(counts: Mapping[str, int], episodes: Mapping[str, int]) -> tuple[Tally, ...]:
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     return tuple(Tally(name=name, count=counts[name], episodes=episodes[name]) for name in ordered)
 
@@ -114,15 +96,9 @@ def _tallies(counters: Iterable[Mapping[str, int]]) -> tuple[Tally, ...]:
 # --- failures -------------------------------------------------------------------------------------------
 
 
-def failure_modes(rows: Sequence[Row]) -> tuple[FailureMode, ...]:
+def failure_modes(agent: AgentColumns) -> tuple[FailureMode, ...]:
     """By check and code, over the episodes that did not pass; an episode can have several."""
-    counts: Counter[tuple[str, str]] = Counter()
-    episodes: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        if row.status in ("fail", "fault"):
-            found = row.findings or (("unexplained", ""),)
-            counts.update(found)
-            episodes.update(set(found))
+    counts, episodes = agent.tallied.failures, agent.tallied.failure_episodes
     ordered = sorted(counts, key=lambda mode: (-episodes[mode], mode))
     return tuple(
         FailureMode(check=check, code=code, count=counts[check, code], episodes=episodes[check, code])
@@ -130,61 +106,56 @@ def failure_modes(rows: Sequence[Row]) -> tuple[FailureMode, ...]:
     )
 
 
-def parsing(rows: Sequence[Row]) -> Parsing | None:
-    answers = [row for row in rows if row.answered and row.score is not None]
-    if not answers:
+def parsing(agent: AgentColumns) -> Parsing | None:
+    seen = agent.tallied
+    if not seen.answers:
         return None
-    after = sum(row.unreadable for row in answers)
-    before = sum(row.unreadable or row.recovered for row in answers)
     return Parsing(
-        answers=len(answers),
-        unreadable_before=interval(stats.wilson(before, len(answers))),
-        unreadable_after=interval(stats.wilson(after, len(answers))),
+        answers=seen.answers,
+        unreadable_before=interval(stats.wilson(seen.unreadable_before, seen.answers)),
+        unreadable_after=interval(stats.wilson(seen.unreadable_after, seen.answers)),
     )
 
 
 # --- unachievable tasks ---------------------------------------------------------------------------------
 
 
-def usual_effort(rows: Sequence[Row]) -> tuple[UsualEffort, ...]:
-    """What a success takes on each site, the quickest first. All agents count, so that none sets its own bar."""
-    successful: dict[str, list[int]] = defaultdict(list)
-    for row in rows:
-        if row.kind != "unachievable" and row.status == "pass":
-            successful[site_of(row)].append(row.steps)
+def usual_effort(gathered: Gathered) -> tuple[UsualEffort, ...]:
+    """What a success takes on each site, quickest first. All agents count, so that none sets its own bar."""
     found = []
-    for site, steps in successful.items():
-        lower, middle, upper = quantiles(steps, n=4, method="inclusive") if len(steps) > 1 else steps * 3
+    for site, steps in gathered.shared.effort.items():
+        lower, middle, upper = quantiles(steps, n=4, method="inclusive") if len(steps) > 1 else [steps[0]] * 3
         found.append(UsualEffort(site=site, runs=len(steps), lower=lower, median=middle, upper=upper))
     return tuple(sorted(found, key=lambda effort: (effort.median, effort.site)))
 
 
 def explorations(
-    rows: Sequence[Row],
+    gathered: Gathered,
     *,
     threshold: float = EXPLORATION_THRESHOLD,
     minimum: Mapping[str, int] = MINIMUM_STEPS,
 ) -> dict[str, Exploration]:
     """For each agent that met unachievable tasks: R = steps / median steps of successful feasible runs on that site."""
-    medians = {effort.site: effort.median for effort in usual_effort(rows)}
-    attempts: dict[str, list[Attempt]] = defaultdict(list)
-    for row in rows:
-        if row.kind == "unachievable" and row.score is not None:
-            attempts[row.agent].append(_attempt(row, medians.get(site_of(row)), threshold, minimum))
-    return {agent: _exploration(tried, threshold) for agent, tried in attempts.items()}
+    medians = {effort.site: effort.median for effort in usual_effort(gathered)}
+    return {
+        name: _exploration(
+            [_attempt(one, medians.get(one.site), threshold, minimum) for one in agent.tallied.attempted], threshold
+        )
+        for name, agent in gathered.agents.items()
+        if agent.tallied.attempted
+    }
 
 
-def _attempt(row: Row, usual: float | None, threshold: float, minimum: Mapping[str, int]) -> Attempt:
-    site = site_of(row)
-    ratio = row.steps / usual if usual else None
-    too_few = row.steps < minimum.get(site, 0)
+def _attempt(tried: Attempted, usual: float | None, threshold: float, minimum: Mapping[str, int]) -> Attempt:
+    ratio = tried.steps / usual if usual else None
+    too_few = tried.steps < minimum.get(tried.site, 0)
     adequate = False if too_few else None if ratio is None else ratio >= threshold
     return Attempt(
-        task_id=row.task_id,
-        site=site,
-        steps=row.steps,
+        task_id=tried.task_id,
+        site=tried.site,
+        steps=tried.steps,
         ratio=ratio,
-        credited=row.status == "pass",
+        credited=tried.passed,
         adequate=adequate,
     )
 

@@ -6,6 +6,7 @@ Colours are CSS variables of the page, so that one SVG serves the light page, th
 import importlib.util
 import re
 from collections.abc import Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from webassay.analysis.render import contestants
@@ -105,7 +106,7 @@ def _heatmap(report: Report) -> Any:
     if len(rates) < 2:
         return None
     alt = _altair()
-    order = sorted(rates, key=lambda template: (-sum(rates[template]) / len(rates[template]), template))
+    order = sorted(rates, key=lambda template: (-fsum(rates[template]) / len(rates[template]), template))
     names = [agent.name for agent in report.agents]
     data = [
         {"agent": agent.name, "template": template, "rate": rate}

@@ -1,13 +1,12 @@
 """One planned unit of work and what became of it, flat: all that the statistics read."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from sys import intern
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
-from webassay.core.record import Json
-from webassay.core.summary import UnitResult, VerdictSummary
+import msgspec
+
+from webassay.core.summary import TrajectorySummary, UnitResult, VerdictSummary
 
 BUILT_IN_BASELINES = frozenset(
     {f"naive-{name}" for name in ("empty", "na", "yes", "no", "zero", "echo", "numbers")}
@@ -21,8 +20,7 @@ RowStatus = Literal["pass", "fail", "abstain", "fault", "missing"]
 _SCORES = {"pass": 1.0, "fail": 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, gc=False):
     """A unit that was never played, or that broke, is a row like any other: nothing leaves the denominator."""
 
     agent: str
@@ -48,8 +46,8 @@ class Row:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
-    actions: Mapping[str, int] = field(default_factory=dict)
-    tools: Mapping[str, int] = field(default_factory=dict)
+    actions: dict[str, int] = {}
+    tools: dict[str, int] = {}
     errors: int = 0
     """Steps in which an action failed."""
     retries: int = 0
@@ -87,7 +85,7 @@ class Row:
     def as_dict(self) -> dict[str, Any]:
         """Plain values under the same keys for every row, as data frames want them: `pandas.DataFrame(r.as_dict() for
         r in rows)`. Actions and tools are counted together; the counts by name are in the row itself."""
-        plain = {name: getattr(self, name) for name in _FIELDS}
+        plain = {name: getattr(self, name) for name in self.__struct_fields__}
         return plain | {
             "score": self.score,
             "sites": ",".join(self.sites),
@@ -97,60 +95,50 @@ class Row:
         }
 
 
-_FIELDS = tuple(field.name for field in fields(Row))
-
-
 def row_of(result: UnitResult) -> Row:
     """Of one result of `Store.rows`. What the plan says comes first: it is there even when the run is not."""
-    told, played, verdict = result.metadata, result.trajectory, result.verdict
-    sites = told.get("sites")
-    status, baseline = _status(result), told.get("baseline")
-    plan: dict[str, Any] = {
-        "agent": intern(result.agent or (played.agent if played else "")),
-        "task_id": intern(result.task_id or (played.task_id if played else "")),
-        "status": status,
-        "benchmark": _text(told, "benchmark") or (played.benchmark if played else ""),
-        "template": _text(told, "template") or (played.template if played else ""),
-        "kind": _text(told, "kind"),
-        "sites": tuple(map(str, sites)) if isinstance(sites, list | tuple) else (),
-        "chore": _text(told, "chore"),
-        "difficulty": _text(told, "difficulty"),
-        "modality": _text(told, "modality") or (played.modality if played else ""),
-        "trial": result.trial,
-        "seed": result.seed,
-        "baseline": baseline if isinstance(baseline, bool) else result.agent in BUILT_IN_BASELINES,
-    }
-    if played is not None:
-        plan |= {
-            "model": intern(played.model),
-            "ending": intern(played.ending),
-            "claimed": intern(played.claimed),
-            "steps": played.steps,
-            "seconds": played.seconds,
-            "input_tokens": played.input_tokens,
-            "output_tokens": played.output_tokens,
-            "cost_usd": played.cost_usd,
-            "actions": played.actions,
-            "tools": played.tools,
-            "errors": played.errors,
-            "retries": played.retries,
-            "retries_that_worked": played.retries_that_worked,
-            "answered": played.ending in ("answered", "gave_up", "imported"),
-        }
-    return Row(**plan) if verdict is None else Row(**plan | _judged(verdict, bool(plan.get("answered"))))
-
-
-def _judged(verdict: VerdictSummary, answered: bool) -> dict[str, Any]:
+    told, played, verdict = result.metadata, result.trajectory or _NOT_PLAYED, result.verdict or _NOT_JUDGED
     form, reach = verdict.aspects.get("response_format"), verdict.aspects.get("checkpoint_reach")
-    return {
-        "findings": verdict.failures,
-        "answered": answered and "response_format" in verdict.aspects,
-        "unreadable": form == "invalid",
-        "recovered": form == "recovered",
-        "checkpoint_reach": float(reach) if isinstance(reach, int | float) else None,
-        "fingerprint": intern(verdict.grader),
-        "key_hash": intern(verdict.key),
-    }
+    return Row(
+        agent=result.agent,
+        task_id=result.task_id,
+        status=_status(result),
+        benchmark=str(told.benchmark or "") or played.benchmark,
+        template=str(told.template or "") or played.template,
+        kind=str(told.kind or ""),
+        sites=tuple(map(str, told.sites)) if isinstance(told.sites, list) else (),
+        chore=str(told.chore or ""),
+        difficulty=str(told.difficulty or ""),
+        modality=str(told.modality or "") or played.modality,
+        trial=result.trial,
+        seed=result.seed,
+        model=played.model,
+        baseline=told.baseline if isinstance(told.baseline, bool) else result.agent in BUILT_IN_BASELINES,
+        ending=played.ending,
+        claimed=played.claimed,
+        steps=played.steps,
+        seconds=played.seconds,
+        input_tokens=played.input_tokens,
+        output_tokens=played.output_tokens,
+        cost_usd=played.cost_usd,
+        actions=played.actions,
+        tools=played.tools,
+        errors=played.errors,
+        retries=played.retries,
+        retries_that_worked=played.retries_that_worked,
+        findings=verdict.failures,
+        answered=played.ending in _ANSWERED and (result.verdict is None or "response_format" in verdict.aspects),
+        unreadable=form == "invalid",
+        recovered=form == "recovered",
+        checkpoint_reach=float(reach) if isinstance(reach, int | float) else None,
+        fingerprint=verdict.grader,
+        key_hash=verdict.key,
+    )
+
+
+_ANSWERED = ("answered", "gave_up", "imported")
+_NOT_PLAYED = TrajectorySummary(agent="", task_id="", ending="")
+_NOT_JUDGED = VerdictSummary(status="", grader="")
 
 
 def _status(result: UnitResult) -> RowStatus:
@@ -162,16 +150,15 @@ def _status(result: UnitResult) -> RowStatus:
     return "fault" if result.trajectory.ending == "fault" else "abstain"
 
 
-def _text(told: Mapping[str, Json], name: str) -> str:
-    value = told.get(name)
-    return "" if value is None else intern(str(value))
-
-
-def together(runs: Mapping[str, Sequence[Row]]) -> list[Row]:
-    """Run name to rows, as one list; an agent that occurs in several runs is told apart by the run's name."""
-    seen = Counter(agent for rows in runs.values() for agent in {row.agent for row in rows})
+def together(runs: Mapping[str, Iterable[Row]]) -> Iterable[Row]:
+    """Run name to rows, as one. An agent that occurs in several runs is told apart by the run's name; the rows of a
+    single run are never held in memory."""
+    if len(runs) == 1:
+        return next(iter(runs.values()))
+    held = {run: list(rows) for run, rows in runs.items()}
+    seen = Counter(agent for rows in held.values() for agent in {row.agent for row in rows})
     return [
-        replace(row, agent=f"{row.agent} ({run})") if seen[row.agent] > 1 else row
-        for run, rows in runs.items()
+        msgspec.structs.replace(row, agent=f"{row.agent} ({run})") if seen[row.agent] > 1 else row
+        for run, rows in held.items()
         for row in rows
     ]

@@ -10,6 +10,7 @@ here, and the sensitivity grid says how many tasks change their class between th
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Literal
 
 import numpy as np
@@ -257,7 +258,7 @@ def _saved(rows: Sequence[Row], chosen: set[Task]) -> dict[str, float]:
         "dollars": [(row.task, row.cost_usd) for row in rows if row.cost_usd is not None],
     }
     for name, spent in amounts.items():
-        total = sum(amount for _, amount in spent)
+        total = fsum(amount for _, amount in spent)
         if total > 0:
-            saved[name] = 1 - sum(amount for task, amount in spent if task in chosen) / total
+            saved[name] = 1 - fsum(amount for task, amount in spent if task in chosen) / total
     return saved

@@ -8,7 +8,7 @@ They are msgspec structs rather than pydantic records, because reading them is m
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum
@@ -21,7 +21,7 @@ from webassay.core.trajectory import Step, Trajectory
 from webassay.core.verdict import Fingerprint, Verdict, decides
 
 
-class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True):
+class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     agent: str
     task_id: str
     ending: str
@@ -81,7 +81,7 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True):
         return _encode(self)
 
 
-class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     status: str
     grader: str
     """Name, version and a short hash of everything but the key; two agents compare only where this agrees."""
@@ -111,6 +111,20 @@ class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True):
         return _encode(self)
 
 
+class UnitMetadata(msgspec.Struct, frozen=True, gc=False):
+    """What a unit's metadata says that reports group by; other keys are not read."""
+
+    benchmark: Any = None
+    template: Any = None
+    kind: Any = None
+    sites: Any = None
+    chore: Any = None
+    difficulty: Any = None
+    modality: Any = None
+    baseline: Any = None
+    """True or False; None in plans that do not say."""
+
+
 class UnitResult(NamedTuple):
     """One planned unit and what became of it: all that a report needs to know."""
 
@@ -118,7 +132,7 @@ class UnitResult(NamedTuple):
     task_id: str
     trial: int
     seed: int
-    metadata: Mapping[str, Any]
+    metadata: UnitMetadata
     trajectory: TrajectorySummary | None
     """Of the attempt that counts; None if the unit was never played."""
     verdict: VerdictSummary | None

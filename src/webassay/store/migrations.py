@@ -79,9 +79,9 @@ MIGRATIONS: tuple[Migration, ...] = (
             ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, unit TEXT NOT NULL, attempt INTEGER NOT NULL,
             agent TEXT NOT NULL, task TEXT NOT NULL, ending TEXT NOT NULL, faulted INTEGER NOT NULL,
             steps INTEGER NOT NULL, seconds REAL NOT NULL, time TEXT NOT NULL,
-            hash BLOB NOT NULL, summary TEXT NOT NULL, summary_hash BLOB NOT NULL, UNIQUE (unit, attempt)
+            hash BLOB NOT NULL, summary TEXT NOT NULL, summary_check INTEGER NOT NULL, UNIQUE (unit, attempt)
         );
-        CREATE INDEX trajectory_that_counts ON trajectory (unit, faulted, attempt);
+        CREATE INDEX trajectory_that_counts ON trajectory (unit, faulted, attempt DESC);
         CREATE INDEX trajectory_by_task ON trajectory (task, agent);
         CREATE INDEX trajectory_by_ending ON trajectory (ending);
         CREATE TABLE trajectory_record (ordinal INTEGER PRIMARY KEY, record TEXT NOT NULL);
@@ -89,7 +89,7 @@ MIGRATIONS: tuple[Migration, ...] = (
             ordinal INTEGER PRIMARY KEY, trajectory TEXT NOT NULL, unit TEXT NOT NULL, task TEXT NOT NULL,
             agent TEXT NOT NULL, grader TEXT NOT NULL, model TEXT NOT NULL, fingerprint TEXT NOT NULL,
             status TEXT NOT NULL, score REAL, time TEXT NOT NULL,
-            hash BLOB NOT NULL, replies TEXT NOT NULL, summary TEXT NOT NULL, summary_hash BLOB NOT NULL
+            hash BLOB NOT NULL, replies TEXT NOT NULL, summary TEXT NOT NULL, summary_check INTEGER NOT NULL
         );
         CREATE INDEX verdict_of ON verdict (trajectory, grader);
         CREATE INDEX verdict_by_fingerprint ON verdict (fingerprint, trajectory, status);

@@ -28,7 +28,8 @@ def by_run(runs: Sequence[Path], grader: str = RULES) -> Mapping[str, list[Row]]
 
 
 def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", grader: str = RULES) -> Report:
-    found = by_run(runs, grader)
+    """Reads summaries only, one row at a time."""
+    found = {path.name: rows(path, grader) for path in runs}
     return summarise(together(found), anchor=anchor, title=title or ", ".join(found))
 
 
@@ -43,7 +44,7 @@ def audit_of(tasks: Sequence[Task], runs: Sequence[Path] = (), labels: Sequence[
 
 
 def subset_of(runs: Sequence[Path], procedure: Procedure, grader: str = RULES) -> Listed:
-    return Listed.subset(select(together(by_run(runs, grader)), procedure))
+    return Listed.subset(select(list(together(by_run(runs, grader))), procedure))
 
 
 def verdicts(run: Path) -> Iterator[Verdict]:
