@@ -24,7 +24,9 @@ NOT_RULES = {"reference.py"}
 
 def files() -> list[Path]:
     graders = [path for path in sorted((SOURCE / "grading").glob("*.py")) if path.name not in NOT_RULES]
-    return [*sorted((SOURCE / "compare").glob("*.py")), *graders, SOURCE / "core" / "protocols.py"]
+    # How a response is read, which status there is and which row counts is decided next to the records.
+    core = [SOURCE / "core" / name for name in ("interaction.py", "protocols.py", "trajectory.py", "verdict.py")]
+    return [*sorted((SOURCE / "compare").glob("*.py")), *graders, *core]
 
 
 def shape(node: object) -> object:
