@@ -1,6 +1,6 @@
 """How fast verdicts are appended, and what a report over very many of them costs in time and memory.
 
-python scripts/bench_store.py [--verdicts 10000 100000 400000] [--appended 5000]
+python scripts/bench_store.py [--verdicts 10000 100000 400000] [--appended 5000] [--keep FOLDER]
 
 Ten agents on two hundred templates, as many instances as it takes; every verdict has seven findings, as the rules make
 them. A report is measured in a process of its own, from opening the ledger to the JSON text.
@@ -15,8 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from webassay.core.interaction import Action, Goal, Usage
-from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.task import ResponseCheck, Task
 from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory
 from webassay.core.unit import UnitOfWork
@@ -27,6 +26,7 @@ from webassay.store.columns import insert_trajectory, insert_verdict
 
 AGENTS = (*(f"agent-{number}" for number in range(9)), "naive-zero")
 TEMPLATES = 200
+PROTOCOL = ResponseProtocol(name="arena", instructions="Answer in JSON.")
 CHECKS = ("response.format", "response.action", "response.status", "response.results", "activity.pages",
           "activity.evidence", "state.collateral")  # fmt: skip
 
@@ -38,7 +38,7 @@ def tasks(count: int) -> list[Task]:
             benchmark="arena",
             template=f"shop.template-{number % TEMPLATES}",
             kind=("retrieve", "mutate", "navigate", "unachievable")[number % 4],
-            goal=Goal(instruction=f"Task {number}.", start_urls=("__SHOP__/",), protocol=ARENA_PROTOCOL),
+            goal=Goal(instruction=f"Task {number}.", start_urls=("__SHOP__/",), protocol=PROTOCOL),
             checks=(ResponseCheck(action="retrieve"),),
             sites=(("shop", "forum", "wiki", "hosting")[number % TEMPLATES % 4],),
             chore=("massive_memory", "calculation", "long_term_memory", "others")[number % TEMPLATES % 4],
@@ -124,16 +124,20 @@ def append(folder: Path, count: int) -> None:
     found = [verdict(unit, task, draw) for unit, task in made]
     with Store.create(folder / "append") as store:
         store.plan(unit for unit, _ in made)
-        started = time.perf_counter()
+        clocks = [(time.perf_counter(), time.process_time())]
         for (unit, _), one in zip(made, played, strict=True):
             store.add_trajectory(unit.id, one)
-        between = time.perf_counter()
+        clocks.append((time.perf_counter(), time.process_time()))
         for one in found:
             store.add_verdict(one)
-        ended = time.perf_counter()
-    size = len(found[0].to_json())
-    print(f"{len(played) / (between - started):9,.0f} trajectories appended a second, one transaction each")
-    print(f"{len(found) / (ended - between):9,.0f} verdicts appended a second, one transaction each ({size:,} bytes)")
+        clocks.append((time.perf_counter(), time.process_time()))
+    for what, before, after, one in (
+        ("trajectories", clocks[0], clocks[1], played[0]),
+        ("verdicts", clocks[1], clocks[2], found[0]),
+    ):
+        wall, cpu = (count / (end - start) for start, end in zip(before, after, strict=True))
+        size = len(one.to_json())
+        print(f"{wall:9,.0f} {what} of {size:,} bytes appended a second, one transaction each ({cpu:,.0f} by CPU time)")
 
 
 def fill(place: Path, count: int) -> None:
@@ -156,8 +160,14 @@ from webassay.analysis.render import to_json
 from webassay.analysis.report import summarise
 from webassay.analysis.rows import row_of
 from webassay.store import Store
-own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-started = time.perf_counter()
+def peak():
+    # Linux hands ru_maxrss down from the parent process; VmHWM is this one's own.
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return int(next(line for line in status.read_text().splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+own = peak()
+started, busy = time.perf_counter(), time.process_time()
 with Store.open(Path(sys.argv[1])) as store:
     if sys.argv[2] == "rows":
         for row in map(row_of, store.rows("rules")):
@@ -165,9 +175,9 @@ with Store.open(Path(sys.argv[1])) as store:
         text = ""
     else:
         text = to_json(summarise(map(row_of, store.rows("rules"))))
-seconds = time.perf_counter() - started
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(f"{seconds:7.2f} s  {peak / 1024:7.0f} MB peak, {own / 1024:.0f} MB before; {len(text) / 1e6:.1f} MB of JSON")
+seconds, busy = time.perf_counter() - started, time.process_time() - busy
+memory = f"{peak():.0f} MB at the peak, {own:.0f} MB of them before it began"
+print(f"{seconds:7.2f} s ({busy:.2f} s CPU)   {memory}; {len(text) / 1e6:.1f} MB of JSON")
 """
 
 
@@ -185,12 +195,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--verdicts", type=int, nargs="*", default=[10_000, 100_000, 400_000])
     parser.add_argument("--appended", type=int, default=5000)
+    parser.add_argument("--keep", type=Path, help="Keep the ledgers here, to measure them again.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         append(Path(folder), given.appended)
         for count in given.verdicts:
-            place = Path(folder) / str(count)
-            fill(place, count)
+            place = (given.keep or Path(folder)) / str(count)
+            if not place.exists():
+                fill(place, count)
             report(place, count)
 
 

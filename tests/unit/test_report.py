@@ -253,6 +253,47 @@ class TestCounts:
         assert report.agents[0].templates == {"x/T0": 1.0, "y/T0": 0.0}
 
 
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["pass", "fail", "abstain", "fault", "missing"]),
+        st.integers(0, 3),
+        st.integers(0, 5),
+        st.none() | st.floats(0, 1),
+    ),
+    max_size=60,
+)
+
+
+class TestColumns:
+    """Columns of numbers give what the plain formulas give on the rows, to the last digit."""
+
+    @given(ROWS)
+    def test_rates_are_those_of_the_formula(self, drawn: list[tuple[str, int, int, float | None]]) -> None:
+        rows = [
+            Row(agent="a", task_id=f"t{task}", template=f"T{template}", status=status, checkpoint_reach=reach)  # type: ignore[arg-type]
+            for status, template, task, reach in drawn
+        ]
+        gathered = gather(rows)
+        if not rows:
+            assert gathered.agents == {}
+            return
+        part, clusters = gathered.agents["a"].whole(), list(gathered.shared.units.clusters)
+
+        def named(rates: dict[int, float]) -> list[tuple[tuple[str, str], float]]:
+            return [(clusters[number], rate) for number, rate in rates.items()]
+
+        scored = [(row.cluster, row.task, row.score) for row in rows if row.score is not None]
+        every = [(row.cluster, row.task, row.score or 0.0) for row in rows]
+        reached = [(row.cluster, row.task, row.checkpoint_reach) for row in rows if row.checkpoint_reach is not None]
+        assert named(part.rates()) == list(stats.template_rates(scored).items())
+        assert named(part.rates(unscored_fail=True)) == list(stats.template_rates(every).items())
+        assert named(part.reaches()) == list(stats.template_rates(reached).items())
+
+    def test_rows_may_come_one_at_a_time(self) -> None:
+        rows = rows_of("a", "ppfx") + rows_of("b", "pfff")
+        assert summarise(iter(rows)) == summarise(rows)
+
+
 class TestComparisons:
     def test_anchor_is_the_best_unless_named(self) -> None:
         rows = rows_of("weak", "pfff") + rows_of("strong", "pppf")

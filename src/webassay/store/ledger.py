@@ -70,12 +70,13 @@ class Store:
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self.path = path
+        self._ledger = path / LEDGER
         self.blobs = BlobFolder(path / "blobs", writable=writable)
         self._lock: BinaryIO | None = None
         if writable:
             self._take_lock()
         try:
-            with translate_errors(path / LEDGER):
+            with translate_errors(self._ledger):
                 self._db = self._connect(writable)
                 self._migrate(writable)
         except BaseException:
@@ -217,7 +218,7 @@ class Store:
 
     def verdicts(self, trajectory_id: str, *, replies: bool = False) -> list[Verdict]:
         """Everything that was ever found in one trajectory, oldest first."""
-        with translate_errors(self.path / LEDGER):
+        with translate_errors(self._ledger):
             query = f"{_VERDICTS} WHERE v.trajectory = ? ORDER BY v.ordinal"
             found = self._db.execute(query, (trajectory_id,)).fetchall()
         return [self._verdict(row, replies) for row in found]
@@ -258,7 +259,7 @@ class Store:
             "LEFT JOIN verdict v ON v.ordinal = "
             "(SELECT max(ordinal) FROM verdict WHERE trajectory = t.id AND grader = ?) ORDER BY u.ordinal"
         )
-        with translate_errors(self.path / LEDGER):
+        with translate_errors(self._ledger):
             for row in self._db.execute(query, (grader,)):
                 try:
                     result = self._unit_result(row)
@@ -274,7 +275,7 @@ class Store:
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
         """All or nothing. Not apsw's own: a full disk rolls back by itself, and rolling back again hides why."""
-        with translate_errors(self.path / LEDGER):
+        with translate_errors(self._ledger):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -357,29 +358,29 @@ class Store:
 
     def _damaged(self, kind: str, name: object) -> StoreError:
         return StoreError(
-            f"{self.path / LEDGER}: {kind} {name} is damaged: it is not what was written.",
+            f"{self._ledger}: {kind} {name} is damaged: it is not what was written.",
             hint="Nothing was changed. Restore a copy of the ledger.",
         )
 
     def _unreadable(self, kind: str, name: object, why: str) -> StoreError:
         return StoreError(
-            f"{self.path / LEDGER}: this webassay cannot read {kind} {name}: {why}.",
+            f"{self._ledger}: this webassay cannot read {kind} {name}: {why}.",
             hint="Nothing was changed. It may have been written by another version.",
         )
 
     def _one(self, query: str, **parameters: object) -> tuple[Any, ...] | None:
-        with translate_errors(self.path / LEDGER):
+        with translate_errors(self._ledger):
             return next(iter(self._db.execute(query, parameters)), None)
 
     def _count(self, condition: str, **parameters: object) -> int:
-        with translate_errors(self.path / LEDGER):
+        with translate_errors(self._ledger):
             return int(self._db.execute(f"SELECT count(*) FROM (SELECT 1 {condition})", parameters).get)
 
     def _paged(self, query: str, *, size: int = _PAGE, **parameters: object) -> Iterator[tuple[Any, ...]]:
         """The first column is what the rows are ordered by."""
         after = -1
         while True:
-            with translate_errors(self.path / LEDGER):
+            with translate_errors(self._ledger):
                 rows = self._db.execute(query, {**parameters, "after": after, "size": size})
                 page: list[tuple[Any, ...]] = rows.fetchall()
             yield from page
@@ -391,14 +392,11 @@ class Store:
 
     def _connect(self, writable: bool) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writable else 0)
-        db = apsw.Connection(str(self.path / LEDGER), flags=flags)
+        db = apsw.Connection(str(self._ledger), flags=flags)
         db.set_busy_timeout(10_000)
         if writable:
             db.pragma("journal_mode", "wal")
             db.pragma("synchronous", "normal")
-        else:
-            # Nobody ever shortens a ledger, so a reader may map it; reports are a third faster at finding their rows.
-            db.pragma("mmap_size", 1 << 32)
         return db
 
     def _migrate(self, writable: bool) -> None:
