@@ -372,11 +372,13 @@ HOSTILE = "half \ud83d of a pair"
         Decision.answer(HOSTILE, thought=HOSTILE, memory=HOSTILE, raw=HOSTILE, info={HOSTILE: [HOSTILE]}),
         Decision(actions=(Action(name="fill", args={"bid": "1", "value": HOSTILE}),)),
         Decision.answer("x", info={"bytes": b"\xff", "object": object(), "nan": float("nan")}),
-        Decision.answer("x" * 50_000_000),
+        "long",
     ],
     ids=["text", "everywhere", "argument", "info", "long"],
 )
 async def test_whatever_an_agent_says_can_be_stored(decision):
+    if decision == "long":
+        decision = Decision.answer("x" * 50_000_000)
     trajectory = await Play(decision, Decision.answer("done")).trajectory()
     stored = trajectory.to_json()
     assert len(stored.encode()) < 20_000_000
