@@ -14,7 +14,7 @@ from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, RecordedObs
 from webassay.judging.judges.base import PreparedJudge
 from webassay.judging.ledger import Models
 from webassay.judging.resources import VerifierResources
-from webassay.llm.client import PROVIDERS_CHOICE, Message, Model, Reply, Settings
+from webassay.llm.client import Answering, Message, Model, Question, Reply
 from webassay.workbench.kinds import JUDGES
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verifier"
@@ -87,23 +87,16 @@ Answer = Callable[[str, Sequence[Message]], Any]
 
 
 @dataclass
-class ByStage:
+class ByStage(Answering):
     """Answers each stage from a table; what is not a text is sent as JSON. Keeps every question."""
 
-    answer: Answer
+    said: Answer
     name: str = "by-stage"
     asked: list[tuple[str, tuple[Message, ...]]] = field(default_factory=list)
 
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        settings: Settings = PROVIDERS_CHOICE,
-        purpose: str = "",
-    ) -> Reply:
-        self.asked.append((purpose, tuple(messages)))
-        value = self.answer(purpose, messages)
+    async def answer(self, question: Question) -> Reply:
+        self.asked.append((question.purpose, tuple(question.messages)))
+        value = self.said(question.purpose, question.messages)
         text = value if isinstance(value, str) else json.dumps(value)
         return Reply(text, Usage(calls=1, input_tokens=10, output_tokens=5, cost_usd=0.001))
 

@@ -1,10 +1,8 @@
 """What judging would cost, before anything is spent."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from webassay.llm.client import PROVIDERS_CHOICE, Message, Reply, Settings
+from webassay.llm.client import Answering, Question, Reply
 
 TOKENS_OF_PICTURE = 1100
 CHARACTERS_PER_TOKEN = 4
@@ -39,7 +37,7 @@ def describe_plan(plan: Plan) -> str:
 
 
 @dataclass
-class RehearsalModel:
+class RehearsalModel(Answering):
     """Stands in for a model: counts what it would be asked, and always gives the same reply."""
 
     reply: str
@@ -47,15 +45,8 @@ class RehearsalModel:
     calls: int = 0
     input_tokens: int = 0
 
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        settings: Settings = PROVIDERS_CHOICE,
-        purpose: str = "",
-    ) -> Reply:
-        parts = [part for message in messages for part in message.parts]
+    async def answer(self, question: Question) -> Reply:
+        parts = [part for message in question.messages for part in message.parts]
         texts = [part for part in parts if isinstance(part, str)]
         self.calls += 1
         self.input_tokens += sum(map(len, texts)) // CHARACTERS_PER_TOKEN

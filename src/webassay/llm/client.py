@@ -15,6 +15,7 @@ import json
 import os
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -159,13 +160,13 @@ class Question:
         return await model.ask(self.messages, schema=self.schema, settings=self.settings, purpose=self.purpose)
 
 
-class Answering:
+class Answering(ABC):
     """Base of models that take each question as one value: a subclass has a `name` and defines `answer`."""
 
     __slots__ = ()
 
-    async def answer(self, question: Question) -> Reply:
-        raise NotImplementedError
+    @abstractmethod
+    async def answer(self, question: Question) -> Reply: ...
 
     async def ask(
         self,
