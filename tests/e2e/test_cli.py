@@ -207,3 +207,18 @@ def test_ones_own_model_is_one_flag(tmp_path):
         ((_, trajectory),) = store.trajectories()
     assert trajectory.answer == said
     assert trajectory.steps[0].usage.calls == 1
+
+
+def test_trying_a_goal_that_cannot_be_tried_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(webassay("try", "http://[::1", "look", "-a", "naive-zero"), "is not an address")
+    refused(webassay("try", "ftp://example.org/", "look", "-a", "naive-zero"), "is not an address")
+    refused(webassay("try", "http://127.0.0.1:9/", " ", "-a", "naive-zero"), "no goal")
+    refused(webassay("try", "http://127.0.0.1:9/", "look", "-a", "naive-zreo"), "naive-zero")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_names_with_brackets_are_only_names(tmp_path):
+    """Rich would read them as markup."""
+    refused(webassay("report", str(tmp_path / "r[/x]")), "r[/x]")
+    refused(webassay("verify", str(tmp_path / "im[/x]"), "-o", str(tmp_path / "out")), "im[/x]")

@@ -27,7 +27,10 @@ class OpenTask(Record):
 
 
 def open_task(given: OpenTask) -> Task:
-    parts = urlsplit(given.url)
+    try:
+        parts = urlsplit(given.url)
+    except ValueError as error:
+        raise InputError(f"{given.url!r} is not an address: {error}.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"{given.url!r} is not an address.", hint="Write it whole, such as https://example.org/.")
     if not given.goal.strip():

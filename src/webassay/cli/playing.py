@@ -161,16 +161,15 @@ def try_(
     Example: `webassay try https://example.org/ "What is this page for?" --agent generic --model openai:NAME`
     """
     from webassay import PlayOptions, run_sync
+    from webassay.workbench import OpenTask
 
     path = out or common.new_directory("try")
     asking = _ask_person if headed and sys.stdin.isatty() else None
     options = PlayOptions(workers=1, headed=headed, model=_model(model), allow=tuple(allow or ()), ask=asking)
     with common.workbench() as bench:
-        run_sync(
-            bench.try_goal(path, _agents(agent, agent_cmd), url=url, goal=goal, max_steps=max_steps, options=options)
-        )
-        told = bench.endings(path)
-    for ending in told:
+        goals = [OpenTask(url=url, goal=goal, max_steps=max_steps)]
+        run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))
+    for ending in bench.endings(path):
         print(f"{ending.agent}: {ending.kind} after {ending.steps} steps")
         print(ending.said)
     print(f"Recorded in {path}; `webassay verify {path} …` judges it.")

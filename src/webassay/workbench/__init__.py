@@ -12,7 +12,6 @@ Long work reports through `on_progress`; nothing here prints.
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -23,6 +22,7 @@ from webassay.analysis.agreement import Label
 from webassay.analysis.formats import Listed, ReportFormat
 from webassay.analysis.subset import APPENDIX, TEXT, Procedure
 from webassay.benchmarks.base import Selection
+from webassay.benchmarks.open import OpenTask
 from webassay.browser.install import ensure_chromium
 from webassay.core.errors import InputError
 from webassay.core.interaction import Goal
@@ -66,6 +66,7 @@ __all__ = [
     "Listed",
     "LogOptions",
     "ModelOptions",
+    "OpenTask",
     "PlayOptions",
     "Policy",
     "Progress",
@@ -134,22 +135,15 @@ class Workbench:
         """Plays every agent on every task and grades it. A run that was cut off is resumed; nothing is played twice."""
         await playing.run(self.setup, Path(out), agents, selection, options, self.on_progress)
 
-    async def try_goal(
+    async def try_goals(
         self,
         out: AnyPath,
         agents: Sequence[str],
-        *,
-        url: str,
-        goal: str,
-        max_steps: int = 30,
+        goals: Sequence[OpenTask],
         options: PlayOptions = DEFAULTS,
     ) -> None:
-        """One goal on one site, recorded like any task."""
-        path = Path(out)
-        path.mkdir(parents=True, exist_ok=True)
-        tasks = path.with_name(f"{path.name}-task.json")
-        tasks.write_text(json.dumps([{"url": url, "goal": goal, "max_steps": max_steps}]), encoding="utf-8")
-        await self.run(path, agents, Selection(benchmark="open", file=str(tasks)), options)
+        """Goals on sites of your choice, recorded like any task."""
+        await playing.try_goals(self.setup, Path(out), agents, goals, options, self.on_progress)
 
     def endings(self, run: AnyPath) -> Iterator[EpisodeEnd]:
         """How each episode of a run ended, and what its agent said last."""

@@ -21,6 +21,7 @@ from webassay.agents.base import (
 )
 from webassay.agents.external import COMMAND, external
 from webassay.benchmarks.base import Selection
+from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
 from webassay.core.errors import InputError, boundary
 from webassay.core.options import read_options, read_spec
@@ -115,6 +116,27 @@ async def run(
                 await run_units(store, builder, context, graders, agents=names, settings=settings, on_done=done)
         finally:
             await models.close()
+
+
+async def try_goals(
+    setup: Setup,
+    out: Path,
+    agents: Sequence[str],
+    goals: Sequence[OpenTask],
+    options: PlayOptions,
+    on_progress: OnProgress,
+) -> None:
+    """The goals are kept next to the run, so that it can be graded again like any other."""
+    for goal in goals:
+        open_task(goal)
+    file = out.with_name(f"{out.name}-tasks.json")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps([goal.model_dump(mode="json") for goal in goals]), encoding="utf-8")
+    try:
+        await run(setup, out, agents, Selection(benchmark="open", file=str(file)), options, on_progress)
+    except InputError:
+        file.unlink()  # Nothing was played, so nothing is left behind.
+        raise
 
 
 @dataclass(frozen=True)
