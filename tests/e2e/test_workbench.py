@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.worlds import CACHE
-from webassay import GradeOptions, PlayOptions, Selection, Workbench, run_sync
+from webassay import GradeOptions, ModelOptions, PlayOptions, Selection, Workbench, run_sync
 from webassay.core.errors import InputError
 from webassay.workbench import Progress
 
@@ -82,3 +82,10 @@ def test_every_kind_describes_itself():
     for name, registry in Workbench().kinds().items():
         for thing in registry:
             assert thing.summary and "\n" not in thing.summary and thing.summary[-1] == ".", f"{name}: {thing.name}"
+
+
+def test_settings_of_a_model_outrank_its_preset():
+    given = ModelOptions("openai:x", preset="generic/gpt-4o", own_settings={"temperature": "0.7", "stop": "a+b"})
+    assert (given.settings.temperature, given.settings.max_tokens, given.settings.stop) == (0.7, 2000, ("a", "b"))
+    with pytest.raises(InputError, match="no setting 'heat'"):
+        _ = ModelOptions("openai:x", own_settings={"heat": "1"}).settings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webassay.cli import common
-from webassay.cli.common import Benchmark, Instances, Limit, Seed, Tasks, TasksFile, Templates, WorldSeed
+from webassay.cli.common import Benchmark, Instances, Limit, Seed, Tasks, Templates, WorldSeed
 
 if TYPE_CHECKING:
     from webassay.workbench import ArenaStage, ModelOptions
@@ -39,6 +39,10 @@ Allow = Annotated[
     list[str] | None, typer.Option("--allow", help="Another host that open tasks may reach (repeatable).")
 ]
 Preset = Annotated[str | None, typer.Option("--preset", help="Named model settings from the papers.")]
+ModelSetting = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of the model, such as temperature=0.2 or reasoning_effort=low (repeatable)."),
+]
 MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
 
@@ -92,10 +96,11 @@ def run(
     agent_cmd: AgentCommands = None,
     model: ModelName = None,
     preset: Preset = None,
+    settings: ModelSetting = None,
     max_usd: MaxUsd = None,
     no_cache: NoCache = False,
     benchmark: Benchmark = "arena",
-    tasks_file: TasksFile = None,
+    tasks_file: Annotated[Path | None, typer.Option("--tasks-file", help="The goals of the benchmark `open`.")] = None,
     template: Templates = None,
     task: Tasks = None,
     instances: Instances = 3,
@@ -129,7 +134,7 @@ def run(
     options = PlayOptions(
         trials=trials,
         workers=workers,
-        model=_model(model, preset, max_usd, cache=not no_cache),
+        model=_model(model, preset, max_usd, settings, cache=not no_cache),
         environment=environment,
         allow=tuple(allow or ()),
         headed=headed,
@@ -240,11 +245,20 @@ def _agents(names: list[str] | None, commands: list[str] | None) -> list[str]:
 
 
 def _model(
-    name: str | None, preset: str | None = None, max_usd: float | None = None, *, cache: bool = True
+    name: str | None,
+    preset: str | None = None,
+    max_usd: float | None = None,
+    settings: list[str] | None = None,
+    *,
+    cache: bool = True,
 ) -> "ModelOptions | None":
     from webassay import ModelOptions
+    from webassay.core.options import read_spec
 
-    return ModelOptions(name, preset=preset, max_usd=max_usd, cache=cache) if name else None
+    if name is None:
+        return None
+    own = read_spec(f"--set[{','.join(settings or ())}]")[1]
+    return ModelOptions(name, preset=preset, max_usd=max_usd, cache=cache, own_settings=own)
 
 
 async def _ask_person(text: str) -> str:

@@ -1,8 +1,10 @@
 """Models, put together once for agents and judges alike."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from webassay.core.options import read_options
 from webassay.llm.client import (
     HALF_AN_HOUR,
     PROVIDERS_CHOICE,
@@ -28,10 +30,13 @@ class ModelOptions:
     preset: str | None = None
     max_usd: float | None = None
     cache: bool = True
+    own_settings: Mapping[str, str] = field(default_factory=dict)
+    """Such as temperature or reasoning_effort; they outrank the preset."""
 
     @property
     def settings(self) -> Settings:
-        return preset(self.preset) if self.preset else PROVIDERS_CHOICE
+        base = preset(self.preset) if self.preset else PROVIDERS_CHOICE
+        return read_options("A model", Settings, self.own_settings).over(base)
 
 
 @dataclass
