@@ -113,6 +113,9 @@ def test_a_wrong_call_leaves_nothing_behind(tmp_path):
     refused(webassay("run", "-a", "generic", *out), "needs a model")
     refused(webassay("run", "-a", "human", *out), "needs a person")
     refused(webassay("run", *out), "No agent was given")
+    model = ("-m", "openai:x@http://127.0.0.1:9/v1")
+    refused(webassay("run", "-a", "generic", *model, "--set", "heat=1", *out), "no setting 'heat'")
+    refused(webassay("run", "-a", "generic", *model, "--preset", "nosuch", *out), "no preset 'nosuch'")
     refused(webassay("run", "-a", "oracle", "--environment", "arenna", *out), "arena")
     assert not (tmp_path / "run").exists()
 

@@ -228,6 +228,7 @@ class Builder:
         available: list[Need] = ["solution"]
         if self.options.model is not None:
             self.models.get(self.options.model.model)
+            _ = self.options.model.settings  # What cannot be read is refused now, not in every episode.
             available.append("model")
         if self.options.ask is not None:
             available.append("person")
