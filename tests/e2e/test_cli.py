@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -222,3 +224,17 @@ def test_names_with_brackets_are_only_names(tmp_path):
     """Rich would read them as markup."""
     refused(webassay("report", str(tmp_path / "r[/x]")), "r[/x]")
     refused(webassay("verify", str(tmp_path / "im[/x]"), "-o", str(tmp_path / "out")), "im[/x]")
+
+
+def test_completion_knows_what_is_registered():
+    def completed(*words: str) -> list[str]:
+        env = {**os.environ, "_WEBASSAY_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(["webassay", *words])}
+        command = [str(Path(sys.executable).with_name("webassay"))]
+        done = subprocess.run(
+            command, env={**env, "COMP_CWORD": str(len(words))}, capture_output=True, text=True, timeout=60, check=False
+        )
+        return done.stdout.split()
+
+    assert completed("check", "shop.low") == ["shop.low-reviews"]
+    assert "webjudge" in completed("verify", "run", "--judge", "webj")
+    assert completed("list", "bench") == ["benchmarks"]

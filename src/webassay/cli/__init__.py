@@ -11,7 +11,6 @@ app = typer.Typer(
     help="Run web agents on resettable sites, grade them without being fooled, report it with honest statistics.",
     epilog="Start with `webassay demo`. Every command explains itself with --help.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
     context_settings={"help_option_names": ["-h", "--help"]},
