@@ -17,12 +17,14 @@ def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
-def trees():
-    return [pytest.param(path, ast.parse(path.read_text()), id=name_of(path)) for path in FILES]
+def tree_of(path: Path) -> ast.Module:
+    """Parsed when it is needed: the trees of all modules at once take gigabytes."""
+    return ast.parse(path.read_text())
 
 
-@pytest.mark.parametrize(("path", "tree"), trees())
-def test_no_broad_except(path, tree):
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_broad_except(path):
+    tree = tree_of(path)
     if name_of(path) in MAY_CATCH_ALL:
         return
     for node in ast.walk(tree):
@@ -36,8 +38,9 @@ def _raises(handler: ast.ExceptHandler) -> bool:
     return isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None
 
 
-@pytest.mark.parametrize(("path", "tree"), trees())
-def test_only_the_command_line_prints_reads_the_environment_or_imports_late(path, tree):
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_only_the_command_line_prints_reads_the_environment_or_imports_late(path):
+    tree = tree_of(path)
     if path.is_relative_to(SOURCE / "cli"):
         return
     for node in ast.walk(tree):
@@ -76,8 +79,9 @@ def _is_alias(arg: ast.arg) -> bool:
     return name in {"Out", "Workers", "Instances", "Runs", "Benchmark", "ModelName"}
 
 
-@pytest.mark.parametrize(("path", "tree"), trees())
-def test_functions_stay_short(path, tree):
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_functions_stay_short(path):
+    tree = tree_of(path)
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
