@@ -118,10 +118,11 @@ class Tallied:
             _count(row.tools, self.tools, self.tool_episodes)
         if row.ending:
             self.endings[row.ending] += 1
-        self.errors += row.errors
-        self.episodes_with_errors += row.errors > 0
-        self.retries += row.retries
-        self.retries_that_worked += row.retries_that_worked
+        if row.errors:
+            self.errors += row.errors
+            self.episodes_with_errors += 1
+            self.retries += row.retries
+            self.retries_that_worked += row.retries_that_worked
         passed = row.status == "pass"
         if row.status in ("fail", "fault"):
             found = row.findings or (("unexplained", ""),)
@@ -160,50 +161,61 @@ class AgentColumns:
         self.model = ""
         self.baseline = False
         self.tallied = Tallied()
-        self._unit, self._profile, self._grader, self._key = array("I"), array("I"), array("I"), array("I")
+        self._numbers = array("I")
+        """Unit, profile, grader and key of every row."""
         self._status = array("B")
         self._reach = array("d")
-        self._measures = {name: array("d") for name in MEASURES}
+        self._measures = array("d")
+        """MEASURES of every row."""
 
     def add(self, row: Row) -> None:
-        shared, site, measures = self.shared, site_of(row), self._measures
+        shared, site, reach, status = self.shared, site_of(row), row.checkpoint_reach, row.status
         profile = (row.benchmark, site, row.kind, row.chore, row.difficulty, row.modality, row.claimed)
-        self._unit.append(shared.units[row.benchmark, row.template, row.task_id])
-        self._profile.append(shared.profiles[profile])
-        self._grader.append(shared.graders[row.fingerprint])
-        self._key.append(shared.keys[row.key_hash])
-        self._status.append(_NUMBER[row.status])
-        self._reach.append(_UNKNOWN if row.checkpoint_reach is None else row.checkpoint_reach)
-        if row.status != "missing":
-            measures["steps"].append(row.steps)
-            measures["seconds"].append(row.seconds)
-            if row.input_tokens is not None:
-                measures["input_tokens"].append(row.input_tokens)
-            if row.output_tokens is not None:
-                measures["output_tokens"].append(row.output_tokens)
-            if row.cost_usd is not None:
-                measures["cost_usd"].append(row.cost_usd)
-            self.tallied.add(row, site)
-            self.model = self.model or row.model
+        self._numbers.extend(
+            (
+                shared.units[row.benchmark, row.template, row.task_id],
+                shared.profiles[profile],
+                shared.graders[row.fingerprint],
+                shared.keys[row.key_hash],
+            )
+        )
+        self._status.append(_NUMBER[status])
+        self._reach.append(_UNKNOWN if reach is None else reach)
         self.baseline = self.baseline or row.baseline
-        if row.status == "pass" and row.kind != "unachievable":
+        if status == "missing":
+            return
+        read, written, cost = row.input_tokens, row.output_tokens, row.cost_usd
+        self._measures.extend(
+            (
+                row.steps,
+                row.seconds,
+                _UNKNOWN if read is None else read,
+                _UNKNOWN if written is None else written,
+                _UNKNOWN if cost is None else cost,
+            )
+        )
+        self.tallied.add(row, site)
+        self.model = self.model or row.model
+        if status == "pass" and row.kind != "unachievable":
             shared.effort.setdefault(site, array("I")).append(row.steps)
 
     def whole(self) -> "Part":
         """All rows. The columns are looked at, not copied, so nothing may be added while this is alive."""
+        numbers = np.frombuffer(self._numbers, dtype=np.uint32).reshape(-1, 4)
         return Part(
             self.shared,
-            unit=np.frombuffer(self._unit, dtype=np.uint32),
-            profile=np.frombuffer(self._profile, dtype=np.uint32),
-            grader=np.frombuffer(self._grader, dtype=np.uint32),
-            key=np.frombuffer(self._key, dtype=np.uint32),
+            unit=numbers[:, 0],
+            profile=numbers[:, 1],
+            grader=numbers[:, 2],
+            key=numbers[:, 3],
             status=np.frombuffer(self._status, dtype=np.uint8),
             reach=np.frombuffer(self._reach, dtype=np.float64),
         )
 
     def measure(self, name: str) -> Floats:
         """Of the episodes that were played and for which it is known, in ascending order."""
-        return np.sort(np.frombuffer(self._measures[name], dtype=np.float64))
+        values = np.frombuffer(self._measures, dtype=np.float64).reshape(-1, len(MEASURES))[:, MEASURES.index(name)]
+        return np.sort(values[~np.isnan(values)])
 
 
 @dataclass(frozen=True, slots=True)

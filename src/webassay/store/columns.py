@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from webassay.core.summary import TrajectorySummary, VerdictSummary
+from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
@@ -28,7 +28,7 @@ def checksum(summary: bytes) -> int:
 
 def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
     """`record`: the text as another version wrote it, which is kept as it is."""
-    text = unit.to_json() if record is None else record
+    text, summary = unit.to_json() if record is None else record, UnitSummary.of(unit).to_json()
     return {
         "id": unit.id,
         "agent": unit.agent,
@@ -37,6 +37,8 @@ def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
         "benchmark": str(unit.metadata.get("benchmark") or ""),
         "template": str(unit.metadata.get("template") or ""),
         "hash": digest(text.encode()),
+        "summary": summary,
+        "summary_check": checksum(summary.encode()),
         "record": text,
     }
 
