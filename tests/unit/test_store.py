@@ -177,7 +177,7 @@ TABLES = {
     "missing trajectory": ("DELETE FROM trajectory_record WHERE ordinal = 2", "/0/0"),
     "verdict": ("UPDATE verdict_record SET record = replace(record, 'fail', 'pass') WHERE ordinal = 2", "Verdict 2"),
     "unit summary": ("UPDATE unit SET summary = replace(summary, 'shop', 'show') WHERE ordinal = 2", "oracle/"),
-    "summary": ("UPDATE verdict SET summary = replace(summary, 'fail', 'pass') WHERE ordinal = 2", "Verdict 2"),
+    "summary": ("UPDATE verdict SET summary = replace(summary, 'fail', 'pass') WHERE ordinal = 2", "oracle/"),
 }
 READERS = {
     "units": (lambda store, **rest: store.units(**rest), {"unit"}),

@@ -10,7 +10,7 @@ through `math.fsum`.
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -34,6 +34,7 @@ STATUSES = ("pass", "fail", "abstain", "fault", "missing")
 PASS, FAIL, ABSTAIN, FAULT, MISSING = range(5)
 _NUMBER = {status: number for number, status in enumerate(STATUSES)}
 _UNKNOWN = math.nan
+_UNEXPLAINED = (("unexplained", ""),)
 
 SEVERAL_SITES = "several sites"
 
@@ -89,7 +90,7 @@ class Shared:
         self.profiles: Numbered[Profile] = Numbered()
         self.graders: Numbered[str] = Numbered()
         self.keys: Numbered[str] = Numbered()
-        self.effort: dict[str, array[int]] = {}
+        self.effort: dict[str, array[int]] = defaultdict(lambda: array("I"))
         """Site to the steps of successful runs of feasible tasks, of all agents."""
 
 
@@ -113,35 +114,34 @@ class Tallied:
 
     def add(self, row: Row, site: str) -> None:
         """An episode that was played."""
+        status, passed = row.status, row.status == "pass"
         _count(row.actions, self.actions, self.action_episodes)
         if row.tools:
             _count(row.tools, self.tools, self.tool_episodes)
-        if row.ending:
-            self.endings[row.ending] += 1
+        self.endings[row.ending] += 1
         if row.errors:
             self.errors += row.errors
             self.episodes_with_errors += 1
             self.retries += row.retries
             self.retries_that_worked += row.retries_that_worked
-        passed = row.status == "pass"
-        if row.status in ("fail", "fault"):
-            found = row.findings or (("unexplained", ""),)
+        if status == "fail" or status == "fault":
+            found = row.findings or _UNEXPLAINED
             for mode in found:
                 self.failures[mode] += 1
             for mode in found if len(found) == 1 else set(found):
                 self.failure_episodes[mode] += 1
-        if passed or row.status == "fail":
-            self._add_scored(row, site, passed)
-
-    def _add_scored(self, row: Row, site: str, passed: bool) -> None:
+        if not passed and status != "fail":
+            return
         if row.errors:
             self.stumbled += 1
             self.recovered += passed
         if row.answered:
             self.answers += 1
-            self.unreadable_before += row.unreadable or row.recovered
-            self.unreadable_after += row.unreadable
-        self.priced_successes += passed and row.cost_usd is not None
+            if row.unreadable or row.recovered:
+                self.unreadable_before += 1
+                self.unreadable_after += row.unreadable
+        if passed and row.cost_usd is not None:
+            self.priced_successes += 1
         if row.kind == "unachievable":
             self.attempted.append(Attempted(row.task_id, site, row.steps, passed))
 
@@ -149,7 +149,8 @@ class Tallied:
 def _count(found: Mapping[str, int], counts: Counter[str], episodes: Counter[str]) -> None:
     for name, count in found.items():
         counts[name] += count
-        episodes[name] += count > 0
+        if count:
+            episodes[name] += 1
 
 
 class AgentColumns:
@@ -197,7 +198,7 @@ class AgentColumns:
         self.tallied.add(row, site)
         self.model = self.model or row.model
         if status == "pass" and row.kind != "unachievable":
-            shared.effort.setdefault(site, array("I")).append(row.steps)
+            shared.effort[site].append(row.steps)
 
     def whole(self) -> "Part":
         """All rows. The columns are looked at, not copied, so nothing may be added while this is alive."""

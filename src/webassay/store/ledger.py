@@ -254,7 +254,7 @@ class Store:
         """
         query = (
             "SELECT u.ordinal, u.agent, u.task, u.trial, CAST(u.summary AS BLOB), u.summary_check, "
-            "t.ordinal, CAST(t.summary AS BLOB), t.summary_check, v.ordinal, CAST(v.summary AS BLOB), v.summary_check "
+            "CAST(t.summary AS BLOB), t.summary_check, CAST(v.summary AS BLOB), v.summary_check "
             f"FROM unit u LEFT JOIN trajectory t ON t.ordinal = {_COUNTED} "
             "LEFT JOIN verdict v ON v.ordinal = "
             "(SELECT max(ordinal) FROM verdict WHERE trajectory = t.id AND grader = ?) ORDER BY u.ordinal"
@@ -319,27 +319,28 @@ class Store:
             raise self._unreadable("Trajectory", name, str(error)) from error
 
     def _unit_result(self, row: tuple[Any, ...]) -> UnitResult:
-        unit, agent, task, trial, told, told_check, trajectory, played, played_check, verdict, found, found_check = row
+        unit, agent, task, trial, told, told_check, played, played_check, found, found_check = row
         if checksum(told) != told_check:
-            raise self._damaged("the summary of UnitOfWork", self._id("unit", unit))
-        if trajectory is not None and checksum(played) != played_check:
-            raise self._damaged("the summary of Trajectory", self._id("trajectory", trajectory))
-        if verdict is not None and checksum(found) != found_check:
-            raise self._damaged("the summary of Verdict", verdict)
+            raise self._damaged("the summary of UnitOfWork", self._id(unit))
+        if played is not None and checksum(played) != played_check:
+            raise self._damaged("the summary of the Trajectory of", self._id(unit))
+        if found is not None and checksum(found) != found_check:
+            raise self._damaged("the summary of the Verdict on", self._id(unit))
         try:
             return UnitResult(
                 agent,
                 task,
                 trial,
                 read_unit_summary(told),
-                None if trajectory is None else read_trajectory_summary(played),
-                None if verdict is None else read_verdict_summary(found),
+                None if played is None else read_trajectory_summary(played),
+                None if found is None else read_verdict_summary(found),
             )
         except msgspec.MsgspecError as error:
-            raise self._unreadable("a summary of UnitOfWork", self._id("unit", unit), str(error)) from error
+            raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
 
-    def _id(self, table: str, ordinal: int) -> str:
-        found = self._one(f"SELECT id FROM {table} WHERE ordinal = :ordinal", ordinal=ordinal)
+    def _id(self, ordinal: int) -> str:
+        """Of a unit."""
+        found = self._one("SELECT id FROM unit WHERE ordinal = :ordinal", ordinal=ordinal)
         return str(found[0]) if found else str(ordinal)
 
     def _record(self, kind: type[R], name: str, record: bytes | None, seal: bytes) -> R:
