@@ -13,7 +13,7 @@ import pytest
 from webassay.core.interaction import Goal
 from webassay.core.record import content_hash
 from webassay.core.report import Report
-from webassay.core.summary import TrajectorySummary, VerdictSummary
+from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.task import Task
 from webassay.core.trajectory import Exchange, Trajectory
 from webassay.core.verdict import Verdict
@@ -21,7 +21,7 @@ from webassay.store import MIGRATIONS, UnitOfWork
 
 PINS = Path(__file__).parent / "schemas.json"
 RECORDS = (Goal, Task, Trajectory, Verdict, Report, Exchange, UnitOfWork)
-SUMMARIES = (TrajectorySummary, VerdictSummary)
+SUMMARIES = (UnitSummary, TrajectorySummary, VerdictSummary)
 
 
 def without_prose(schema):

@@ -20,8 +20,8 @@ from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
 from webassay.core.summary import (
     TrajectorySummary,
-    UnitMetadata,
     UnitResult,
+    UnitSummary,
     VerdictSummary,
     read_trajectory_summary,
     read_verdict_summary,
@@ -108,8 +108,7 @@ def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None
             agent=str(facts["agent"]),
             task_id=str(facts["task_id"]),
             trial=2,
-            seed=7,
-            metadata=msgspec.convert(rest, UnitMetadata),
+            unit=msgspec.convert({**rest, "seed": 7}, UnitSummary),
             trajectory=None if run is None else read_trajectory_summary(TrajectorySummary.of(run).to_json()),
             verdict=None if found is None else read_verdict_summary(VerdictSummary.of(found).to_json()),
         )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.unit import samples
 from webassay.core.errors import InputError, StoreError
-from webassay.core.summary import TrajectorySummary, UnitMetadata, VerdictSummary
+from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.task import ActivityCheck, ResponseCheck
 from webassay.core.trajectory import BlobRef, Ending, NetworkLog
 from webassay.grading.grade import grade
@@ -159,7 +159,7 @@ class TestReaders:
     def test_rows_have_every_planned_unit(self, store):
         rows = list(store.rows("rules"))
         assert [(row.agent, row.task_id) for row in rows[:2]] == [("a", "shop.count.0"), ("b", "shop.count.0")]
-        assert rows[0].metadata == UnitMetadata(template="shop.count")
+        assert rows[0].unit == UnitSummary(template="shop.count")
         assert [row.verdict is None for row in rows] == [row.trajectory is None for row in rows]
         assert sum(row.trajectory is None for row in rows) == 50
         assert {row.trajectory.ending for row in rows if row.trajectory} == {"answered"}
@@ -176,14 +176,15 @@ TABLES = {
     "trajectory": ("UPDATE trajectory_record SET record = replace(record, '42', '43') WHERE ordinal = 2", "/0/0"),
     "missing trajectory": ("DELETE FROM trajectory_record WHERE ordinal = 2", "/0/0"),
     "verdict": ("UPDATE verdict_record SET record = replace(record, 'fail', 'pass') WHERE ordinal = 2", "Verdict 2"),
-    "summary": ("UPDATE verdict SET summary = replace(summary, 'fail', 'pass') WHERE ordinal = 2", "Verdict 2"),
+    "unit summary": ("UPDATE unit SET summary = replace(summary, 'shop', 'show') WHERE ordinal = 2", "oracle/"),
+    "summary": ("UPDATE verdict SET summary = replace(summary, 'fail', 'pass') WHERE ordinal = 2", "oracle/"),
 }
 READERS = {
     "units": (lambda store, **rest: store.units(**rest), {"unit"}),
     "trajectories": (lambda store, **rest: store.trajectories(**rest), {"unit", "trajectory", "missing trajectory"}),
     "goals": (lambda store, **rest: store.goals(**rest), {"trajectory", "missing trajectory"}),
     "verdicts": (lambda store, **rest: store.newest_verdicts(**rest), {"verdict"}),
-    "rows": (lambda store, **rest: store.rows("rules", **rest), {"unit", "summary"}),
+    "rows": (lambda store, **rest: store.rows("rules", **rest), {"unit summary", "summary"}),
 }
 
 

@@ -67,7 +67,7 @@ def behaviour(agent: AgentColumns) -> Behaviour:
         actions=_tallies(seen.actions, seen.action_episodes),
         families={name: families[name] / families.total() for name, _ in families.most_common()},
         tools=_tallies(seen.tools, seen.tool_episodes),
-        endings=dict(seen.endings.most_common()),
+        endings={name: count for name, count in seen.endings.most_common() if name},
         action_errors=seen.errors,
         episodes_with_errors=seen.episodes_with_errors,
         retries=seen.retries,

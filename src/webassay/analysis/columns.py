@@ -10,7 +10,7 @@ through `math.fsum`.
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -34,6 +34,7 @@ STATUSES = ("pass", "fail", "abstain", "fault", "missing")
 PASS, FAIL, ABSTAIN, FAULT, MISSING = range(5)
 _NUMBER = {status: number for number, status in enumerate(STATUSES)}
 _UNKNOWN = math.nan
+_UNEXPLAINED = (("unexplained", ""),)
 
 SEVERAL_SITES = "several sites"
 
@@ -89,7 +90,7 @@ class Shared:
         self.profiles: Numbered[Profile] = Numbered()
         self.graders: Numbered[str] = Numbered()
         self.keys: Numbered[str] = Numbered()
-        self.effort: dict[str, array[int]] = {}
+        self.effort: dict[str, array[int]] = defaultdict(lambda: array("I"))
         """Site to the steps of successful runs of feasible tasks, of all agents."""
 
 
@@ -113,34 +114,34 @@ class Tallied:
 
     def add(self, row: Row, site: str) -> None:
         """An episode that was played."""
+        status, passed = row.status, row.status == "pass"
         _count(row.actions, self.actions, self.action_episodes)
         if row.tools:
             _count(row.tools, self.tools, self.tool_episodes)
-        if row.ending:
-            self.endings[row.ending] += 1
-        self.errors += row.errors
-        self.episodes_with_errors += row.errors > 0
-        self.retries += row.retries
-        self.retries_that_worked += row.retries_that_worked
-        passed = row.status == "pass"
-        if row.status in ("fail", "fault"):
-            found = row.findings or (("unexplained", ""),)
+        self.endings[row.ending] += 1
+        if row.errors:
+            self.errors += row.errors
+            self.episodes_with_errors += 1
+            self.retries += row.retries
+            self.retries_that_worked += row.retries_that_worked
+        if status == "fail" or status == "fault":
+            found = row.findings or _UNEXPLAINED
             for mode in found:
                 self.failures[mode] += 1
             for mode in found if len(found) == 1 else set(found):
                 self.failure_episodes[mode] += 1
-        if passed or row.status == "fail":
-            self._add_scored(row, site, passed)
-
-    def _add_scored(self, row: Row, site: str, passed: bool) -> None:
+        if not passed and status != "fail":
+            return
         if row.errors:
             self.stumbled += 1
             self.recovered += passed
         if row.answered:
             self.answers += 1
-            self.unreadable_before += row.unreadable or row.recovered
-            self.unreadable_after += row.unreadable
-        self.priced_successes += passed and row.cost_usd is not None
+            if row.unreadable or row.recovered:
+                self.unreadable_before += 1
+                self.unreadable_after += row.unreadable
+        if passed and row.cost_usd is not None:
+            self.priced_successes += 1
         if row.kind == "unachievable":
             self.attempted.append(Attempted(row.task_id, site, row.steps, passed))
 
@@ -148,7 +149,8 @@ class Tallied:
 def _count(found: Mapping[str, int], counts: Counter[str], episodes: Counter[str]) -> None:
     for name, count in found.items():
         counts[name] += count
-        episodes[name] += count > 0
+        if count:
+            episodes[name] += 1
 
 
 class AgentColumns:
@@ -160,50 +162,61 @@ class AgentColumns:
         self.model = ""
         self.baseline = False
         self.tallied = Tallied()
-        self._unit, self._profile, self._grader, self._key = array("I"), array("I"), array("I"), array("I")
+        self._numbers = array("I")
+        """Unit, profile, grader and key of every row."""
         self._status = array("B")
         self._reach = array("d")
-        self._measures = {name: array("d") for name in MEASURES}
+        self._measures = array("d")
+        """MEASURES of every row."""
 
     def add(self, row: Row) -> None:
-        shared, site, measures = self.shared, site_of(row), self._measures
+        shared, site, reach, status = self.shared, site_of(row), row.checkpoint_reach, row.status
         profile = (row.benchmark, site, row.kind, row.chore, row.difficulty, row.modality, row.claimed)
-        self._unit.append(shared.units[row.benchmark, row.template, row.task_id])
-        self._profile.append(shared.profiles[profile])
-        self._grader.append(shared.graders[row.fingerprint])
-        self._key.append(shared.keys[row.key_hash])
-        self._status.append(_NUMBER[row.status])
-        self._reach.append(_UNKNOWN if row.checkpoint_reach is None else row.checkpoint_reach)
-        if row.status != "missing":
-            measures["steps"].append(row.steps)
-            measures["seconds"].append(row.seconds)
-            if row.input_tokens is not None:
-                measures["input_tokens"].append(row.input_tokens)
-            if row.output_tokens is not None:
-                measures["output_tokens"].append(row.output_tokens)
-            if row.cost_usd is not None:
-                measures["cost_usd"].append(row.cost_usd)
-            self.tallied.add(row, site)
-            self.model = self.model or row.model
+        self._numbers.extend(
+            (
+                shared.units[row.benchmark, row.template, row.task_id],
+                shared.profiles[profile],
+                shared.graders[row.fingerprint],
+                shared.keys[row.key_hash],
+            )
+        )
+        self._status.append(_NUMBER[status])
+        self._reach.append(_UNKNOWN if reach is None else reach)
         self.baseline = self.baseline or row.baseline
-        if row.status == "pass" and row.kind != "unachievable":
-            shared.effort.setdefault(site, array("I")).append(row.steps)
+        if status == "missing":
+            return
+        read, written, cost = row.input_tokens, row.output_tokens, row.cost_usd
+        self._measures.extend(
+            (
+                row.steps,
+                row.seconds,
+                _UNKNOWN if read is None else read,
+                _UNKNOWN if written is None else written,
+                _UNKNOWN if cost is None else cost,
+            )
+        )
+        self.tallied.add(row, site)
+        self.model = self.model or row.model
+        if status == "pass" and row.kind != "unachievable":
+            shared.effort[site].append(row.steps)
 
     def whole(self) -> "Part":
         """All rows. The columns are looked at, not copied, so nothing may be added while this is alive."""
+        numbers = np.frombuffer(self._numbers, dtype=np.uint32).reshape(-1, 4)
         return Part(
             self.shared,
-            unit=np.frombuffer(self._unit, dtype=np.uint32),
-            profile=np.frombuffer(self._profile, dtype=np.uint32),
-            grader=np.frombuffer(self._grader, dtype=np.uint32),
-            key=np.frombuffer(self._key, dtype=np.uint32),
+            unit=numbers[:, 0],
+            profile=numbers[:, 1],
+            grader=numbers[:, 2],
+            key=numbers[:, 3],
             status=np.frombuffer(self._status, dtype=np.uint8),
             reach=np.frombuffer(self._reach, dtype=np.float64),
         )
 
     def measure(self, name: str) -> Floats:
         """Of the episodes that were played and for which it is known, in ascending order."""
-        return np.sort(np.frombuffer(self._measures[name], dtype=np.float64))
+        values = np.frombuffer(self._measures, dtype=np.float64).reshape(-1, len(MEASURES))[:, MEASURES.index(name)]
+        return np.sort(values[~np.isnan(values)])
 
 
 @dataclass(frozen=True, slots=True)

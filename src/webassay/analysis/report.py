@@ -99,11 +99,13 @@ def success_of(rows: Iterable[Row]) -> Success:
 
 def _success(part: Part) -> Success:
     rates, counts = part.rates(), part.counts()
+    macro = interval(stats.t_interval(rates.values()))
+    complete = counts.scored == counts.planned
     return Success(
         counts=counts,
         templates=len(rates),
-        macro=interval(stats.t_interval(rates.values())),
-        worst=interval(stats.t_interval(part.rates(unscored_fail=True).values())),
+        macro=macro,
+        worst=macro if complete else interval(stats.t_interval(part.rates(unscored_fail=True).values())),
         micro=interval(stats.wilson(counts.passed, counts.scored)),
     )
 

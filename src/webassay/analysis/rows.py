@@ -97,7 +97,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 def row_of(result: UnitResult) -> Row:
     """Of one result of `Store.rows`. What the plan says comes first: it is there even when the run is not."""
-    told, played, verdict = result.metadata, result.trajectory or _NOT_PLAYED, result.verdict or _NOT_JUDGED
+    told, played, verdict = result.unit, result.trajectory or _NOT_PLAYED, result.verdict or _NOT_JUDGED
     form, reach = verdict.aspects.get("response_format"), verdict.aspects.get("checkpoint_reach")
     return Row(
         agent=result.agent,
@@ -111,7 +111,7 @@ def row_of(result: UnitResult) -> Row:
         difficulty=str(told.difficulty or ""),
         modality=str(told.modality or "") or played.modality,
         trial=result.trial,
-        seed=result.seed,
+        seed=told.seed,
         model=played.model,
         baseline=told.baseline if isinstance(told.baseline, bool) else result.agent in BUILT_IN_BASELINES,
         ending=played.ending,

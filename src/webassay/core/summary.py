@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 
 from webassay.core.record import content_hash
 from webassay.core.trajectory import Step, Trajectory
+from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict, decides
 
 
@@ -111,8 +112,8 @@ class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return _encode(self)
 
 
-class UnitMetadata(msgspec.Struct, frozen=True, gc=False):
-    """What a unit's metadata says that reports group by; other keys are not read."""
+class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a unit's metadata says that reports group by."""
 
     benchmark: Any = None
     template: Any = None
@@ -123,22 +124,30 @@ class UnitMetadata(msgspec.Struct, frozen=True, gc=False):
     modality: Any = None
     baseline: Any = None
     """True or False; None in plans that do not say."""
+    seed: int = 0
+
+    @classmethod
+    def of(cls, unit: UnitOfWork) -> Self:
+        return msgspec.convert({**unit.metadata, "seed": unit.seed}, cls)
+
+    def to_json(self) -> str:
+        return _encode(self)
 
 
-class UnitResult(NamedTuple):
+class UnitResult(msgspec.Struct, frozen=True, gc=False):
     """One planned unit and what became of it: all that a report needs to know."""
 
     agent: str
     task_id: str
     trial: int
-    seed: int
-    metadata: UnitMetadata
+    unit: UnitSummary
     trajectory: TrajectorySummary | None
     """Of the attempt that counts; None if the unit was never played."""
     verdict: VerdictSummary | None
     """The newest of the grader asked for; None if there is none."""
 
 
+read_unit_summary = msgspec.json.Decoder(UnitSummary).decode
 read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode
 read_verdict_summary = msgspec.json.Decoder(VerdictSummary).decode
 

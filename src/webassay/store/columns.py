@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from webassay.core.summary import TrajectorySummary, VerdictSummary
+from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
@@ -20,15 +20,14 @@ def digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()
 
 
-def checksum(summary: bytes) -> int:
-    """What the column `summary_check` holds. Reports read nothing but summaries, hundreds of thousands of them; this
-    finds damage at a tenth of the cost of a hash, and the record they are made from has one."""
-    return zlib.crc32(summary)
+checksum = zlib.crc32
+"""What the column `summary_check` holds. Reports read nothing but summaries, hundreds of thousands of them; this finds
+damage at a fraction of the cost of a hash, and the record they are made from has one."""
 
 
 def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
     """`record`: the text as another version wrote it, which is kept as it is."""
-    text = unit.to_json() if record is None else record
+    text, summary = unit.to_json() if record is None else record, UnitSummary.of(unit).to_json()
     return {
         "id": unit.id,
         "agent": unit.agent,
@@ -37,6 +36,8 @@ def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
         "benchmark": str(unit.metadata.get("benchmark") or ""),
         "template": str(unit.metadata.get("template") or ""),
         "hash": digest(text.encode()),
+        "summary": summary,
+        "summary_check": checksum(summary.encode()),
         "record": text,
     }
 

@@ -31,9 +31,9 @@ from webassay.core.errors import InputError, StoreError
 from webassay.core.interaction import Goal
 from webassay.core.record import Record
 from webassay.core.summary import (
-    UnitMetadata,
     UnitResult,
     read_trajectory_summary,
+    read_unit_summary,
     read_verdict_summary,
 )
 from webassay.core.trajectory import BlobRef, Trajectory
@@ -253,8 +253,8 @@ class Store:
         Nothing but summaries is read, one row at a time.
         """
         query = (
-            "SELECT u.ordinal, CAST(u.record AS BLOB), u.hash, "
-            "t.ordinal, CAST(t.summary AS BLOB), t.summary_check, v.ordinal, CAST(v.summary AS BLOB), v.summary_check "
+            "SELECT u.ordinal, u.agent, u.task, u.trial, CAST(u.summary AS BLOB), u.summary_check, "
+            "CAST(t.summary AS BLOB), t.summary_check, CAST(v.summary AS BLOB), v.summary_check "
             f"FROM unit u LEFT JOIN trajectory t ON t.ordinal = {_COUNTED} "
             "LEFT JOIN verdict v ON v.ordinal = "
             "(SELECT max(ordinal) FROM verdict WHERE trajectory = t.id AND grader = ?) ORDER BY u.ordinal"
@@ -319,29 +319,28 @@ class Store:
             raise self._unreadable("Trajectory", name, str(error)) from error
 
     def _unit_result(self, row: tuple[Any, ...]) -> UnitResult:
-        unit, record, seal, trajectory, played, played_check, verdict, found, found_check = row
+        unit, agent, task, trial, told, told_check, played, played_check, found, found_check = row
+        if checksum(told) != told_check:
+            raise self._damaged("the summary of UnitOfWork", self._id(unit))
+        if played is not None and checksum(played) != played_check:
+            raise self._damaged("the summary of the Trajectory of", self._id(unit))
+        if found is not None and checksum(found) != found_check:
+            raise self._damaged("the summary of the Verdict on", self._id(unit))
         try:
-            if digest(record) != seal:
-                raise self._damaged("UnitOfWork", self._id("unit", unit))
-            told = _JUST_THE_METADATA(record)
-            if trajectory is not None and checksum(played) != played_check:
-                raise self._damaged("the summary of Trajectory", self._id("trajectory", trajectory))
-            if verdict is not None and checksum(found) != found_check:
-                raise self._damaged("the summary of Verdict", verdict)
             return UnitResult(
-                told.agent,
-                told.task_id,
-                told.trial,
-                told.seed,
-                told.metadata or told.facts or _NO_METADATA,
-                None if trajectory is None else read_trajectory_summary(played),
-                None if verdict is None else read_verdict_summary(found),
+                agent,
+                task,
+                trial,
+                read_unit_summary(told),
+                None if played is None else read_trajectory_summary(played),
+                None if found is None else read_verdict_summary(found),
             )
         except msgspec.MsgspecError as error:
-            raise self._unreadable("what is kept of UnitOfWork", self._id("unit", unit), str(error)) from error
+            raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
 
-    def _id(self, table: str, ordinal: int) -> str:
-        found = self._one(f"SELECT id FROM {table} WHERE ordinal = :ordinal", ordinal=ordinal)
+    def _id(self, ordinal: int) -> str:
+        """Of a unit."""
+        found = self._one("SELECT id FROM unit WHERE ordinal = :ordinal", ordinal=ordinal)
         return str(found[0]) if found else str(ordinal)
 
     def _record(self, kind: type[R], name: str, record: bytes | None, seal: bytes) -> R:
@@ -443,20 +442,7 @@ class _JustTheGoal(msgspec.Struct):
     goal: msgspec.Raw
 
 
-class _JustTheMetadata(msgspec.Struct, gc=False):
-    """A unit as reports read it; `facts` is what version 1 called the metadata."""
-
-    agent: str
-    task_id: str
-    trial: int = 0
-    seed: int = 0
-    metadata: UnitMetadata | None = None
-    facts: UnitMetadata | None = None
-
-
-_NO_METADATA = UnitMetadata()
 _JUST_THE_GOAL = msgspec.json.Decoder(_JustTheGoal).decode
-_JUST_THE_METADATA = msgspec.json.Decoder(_JustTheMetadata).decode
 
 
 def _played_query(columns: str, condition: str = "") -> str:

@@ -70,7 +70,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         CREATE TABLE unit (
             ordinal INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, agent TEXT NOT NULL, task TEXT NOT NULL,
             trial INTEGER NOT NULL, benchmark TEXT NOT NULL, template TEXT NOT NULL,
-            hash BLOB NOT NULL, record TEXT NOT NULL
+            hash BLOB NOT NULL, summary TEXT NOT NULL, summary_check INTEGER NOT NULL, record TEXT NOT NULL
         );
         CREATE INDEX unit_by_agent ON unit (agent);
         CREATE INDEX unit_by_task ON unit (task);
