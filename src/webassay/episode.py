@@ -482,7 +482,7 @@ async def _ask(agent: Agent | BrowserDriver, doing: str, answer: Awaitable[T], e
     limit, asked = min(episode.context.limits.decide_seconds, episode.remaining), time.monotonic()
     with boundary(AgentError, f"{agent.name} could not {doing}"), _agents_own_cancellation(agent):
         try:
-            return await asyncio.wait_for(answer, limit)
+            return await asyncio.wait_for(_without_exit(answer, agent.name), limit)
         except TimeoutError:
             if time.monotonic() - asked < limit:
                 raise  # The agent's own.
@@ -496,6 +496,14 @@ async def _stop(agent: Agent | BrowserDriver) -> None:
     if stop is not None:
         with boundary(AgentError, f"{agent.name} could not stop"), _agents_own_cancellation(agent):
             await stop()
+
+
+async def _without_exit(answer: Awaitable[T], name: str) -> T:
+    """Where `wait_for` runs it in a task of its own, a SystemExit would end the process, whoever catches it later."""
+    try:
+        return await answer
+    except SystemExit as error:
+        raise AgentError(f"{name} tried to end the process.") from error
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import pickle
-import sys
 
 import pytest
 
@@ -124,7 +123,6 @@ class TestOneUnitBreaks:
 
         await self.check(store, workers, "agent_crashed", Builder(t1=cancel))
 
-    @pytest.mark.skipif(sys.version_info < (3, 12), reason="asyncio.wait_for runs the agent in a task of its own there")
     async def test_the_agent_ends_the_process(self, store, workers):
         await self.check(store, workers, "agent_crashed", Builder(t1=lambda: raises(SystemExit(3))))
 
