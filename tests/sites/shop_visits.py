@@ -1,17 +1,21 @@
-"""A shop world, and visitors to it who speak HTTP through the application."""
+"""The shop's people and products, and what a visit changed."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import httpx
 
+from tests.sites.visitors import HOST, content, visitor
 from tests.worlds import CACHE
 from webassay.sites.kit import Change, Snapshot, World, snapshot
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding.customers import REGULARS
+from webassay.sites.shop.web import WEB
+
+__all__ = ["HOST", "content", "visitor"]  # For the tests of the shop, which get everything from here.
 
 NORA, MARCUS, PRIYA, WALT = (email for *_, email in REGULARS)
-HOST = "http://shop.test.localhost"
+COOKIE = WEB.sessions.cookie
 ADDRESS = {
     "first_name": "Nora", "last_name": "Castellano", "street": "12 Test Lane", "street2": "Apt 9", "city": "Austin",
     "region": "TX", "postcode": "78701", "phone": "512-555-0100",
@@ -20,18 +24,6 @@ ADDRESS = {
 
 def pristine(seed: int = 0) -> Snapshot:
     return snapshot(SITE, seed, CACHE)
-
-
-def visitor(world: World, user: str = "") -> httpx.AsyncClient:
-    cookies = SITE.log_in(world, user) if user else {}
-    return httpx.AsyncClient(
-        transport=httpx.ASGITransport(SITE.make_app(world)), base_url=HOST, cookies=cookies, headers={"origin": HOST}
-    )
-
-
-def content(world: World) -> list[Change]:
-    """What differs from the snapshot, without rows that are telemetry from end to end."""
-    return [change for change in world.diff() if set(SITE.columns[change.table].values()) != {"telemetry"}]
 
 
 def summary(world: World) -> list[tuple[str, str]]:

@@ -453,17 +453,66 @@ def test_another_schema_is_another_snapshot(tmp_path: Path, builds: list[int]) -
     assert len(list(tmp_path.glob("*.snapshot"))) == 1, "what nobody can use any more is thrown away"
 
 
-@pytest.mark.parametrize(("file", "matters"), [("kit.py", True), ("more/words.toml", True), ("more/page.html", False)])
-def test_data_depends_on_code_and_word_lists_not_on_templates(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, matters: bool
-) -> None:
-    (tmp_path / "more").mkdir()
-    (tmp_path / file).write_text("one")
+@pytest.fixture
+def two_sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Site]:
+    """The sites `a` and `b` with a kit of their own, all of it on disk where a test can edit it."""
+    for file in ("kit.py", "rng.py", "server.py", "web/forms.py", "web/templates/page.html"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("one")
     monkeypatch.setattr(kit, "__file__", str(tmp_path / "kit.py"))
-    before = kit._fingerprint(SITE, 0)
-    assert kit._fingerprint(SITE, 0) == before
-    (tmp_path / file).write_text("another")
-    assert (kit._fingerprint(SITE, 0) != before) is matters
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sites = {}
+    for name in ("site_a", "site_b"):
+        (tmp_path / name / "seeding" / "deep").mkdir(parents=True)
+        (tmp_path / name / "__init__.py").write_text("")
+        (tmp_path / name / "seeding" / "__init__.py").write_text("from tests.sites.notes_site import seed as fill\n"
+                                                                 "def seed(db, number): fill(db, number)\n")  # fmt: skip
+        (tmp_path / name / "words.toml").write_text("one")
+        (tmp_path / name / "page.html").write_text("one")
+        seed = importlib.import_module(f"{name}.seeding").seed
+        sites[name] = dataclasses.replace(SITE, name=name, seed=seed, package=name)
+    return sites
+
+
+@pytest.mark.parametrize(
+    ("file", "rebuilt"),
+    [
+        ("kit.py", {"site_a", "site_b"}),
+        ("rng.py", {"site_a", "site_b"}),
+        ("web/forms.py", {"site_a", "site_b"}),
+        ("web/templates/page.html", set()),
+        ("server.py", set()),
+        ("site_a/words.toml", {"site_a"}),
+        ("site_a/page.html", set()),
+        ("site_b/__init__.py", {"site_b"}),
+        ("site_b/seeding/deep/more.toml", {"site_b"}),
+        ("site_c/words.toml", set()),
+    ],
+)
+def test_data_depends_on_the_kit_and_on_its_own_site(
+    tmp_path: Path, two_sites: dict[str, Site], builds: list[int], file: str, rebuilt: set[str]
+) -> None:
+    cache = tmp_path / "cache"
+    for site in two_sites.values():
+        snapshot(site, 0, cache)
+    before = {path.name for path in cache.glob("*.snapshot")}
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("# another\n")
+    for site in two_sites.values():
+        snapshot(site, 0, cache)
+    made = {path.name.split("-")[0] for path in cache.glob("*.snapshot") if path.name not in before}
+    assert made == rebuilt
+    assert len(builds) == 2 + len(rebuilt)
+
+
+def test_every_built_in_site_names_its_own_package() -> None:
+    for site in SITES:
+        assert site.package == f"webassay.sites.{site.name}"
+
+
+def test_a_site_that_names_no_package_is_the_package_of_its_seed() -> None:
+    assert SITE.package == ""
+    assert kit._home_of(SITE) == Path(__file__).parent
 
 
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, builds: list[int]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.sites.shop_visits import (
     ADDRESS,
+    COOKIE,
     HOST,
     MARCUS,
     NORA,
@@ -25,7 +26,7 @@ from webassay.core.errors import InputError
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding.customers import PASSWORD, password_hash
-from webassay.sites.shop.web import COOKIE, safe_path
+from webassay.sites.web.forms import safe_path
 
 
 @pytest.fixture
@@ -292,7 +293,7 @@ async def test_logging_in_and_out_changes_no_content(world: World) -> None:
     "place", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a b"]
 )
 async def test_a_login_never_leads_elsewhere(world: World, place: str) -> None:
-    assert safe_path(place) == "/account"
+    assert safe_path(place, "/account") == "/account"
     async with visitor(world) as guest:
         answer = await guest.post("/account/login", params={"next": place}, data={"email": NORA, "password": PASSWORD})
         assert answer.headers["location"] == "/account"
@@ -303,7 +304,7 @@ def test_log_in_and_whoami(world: World) -> None:
     assert SITE.whoami(world, cookies) == MARCUS
     assert SITE.whoami(world, {}) == SITE.whoami(world, {COOKIE: "made up"}) == ""
     assert content(world) == []
-    with pytest.raises(InputError, match="no customer"):
+    with pytest.raises(InputError, match="no user"):
         SITE.log_in(world, "nobody@example.com")
 
 

@@ -1,85 +1,24 @@
 """The shop in a real browser: what scripts add, what keys can do, and what accessibility checkers find."""
 
-import asyncio
 import re
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 import pytest_asyncio
-import uvicorn
-from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Page, async_playwright, expect
-from starlette.types import Receive, Scope, Send
+from playwright.async_api import expect
 
-from tests.sites.shop_visits import MARCUS, NORA, content, one_id, picked, pristine, product, summary
-from webassay.browser.chromium import find_chromium
-from webassay.core.errors import BrowserError
+from tests.sites.browsing import DESKTOP, PHONE, Served, faults, serious, serving, too_wide
+from tests.sites.shop_visits import MARCUS, NORA, content, one_id, picked, product, summary
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
-from webassay.sites.shop.web import COOKIE
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
-DESKTOP = {"width": 1280, "height": 720}
-PHONE = {"width": 390, "height": 844}
-
-
-@dataclass
-class Shop:
-    """One browser and one world for all tests of this file; every test starts with both of them fresh."""
-
-    browser: Browser
-    world: World
-    base: str = ""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.app(scope, receive, send)
-
-    @asynccontextmanager
-    async def open(self, user: str = "", **options: Any) -> AsyncIterator[tuple[World, Page]]:
-        """A page in a context of its own. Script errors fail the test."""
-        self.world.reset()
-        self.app = SITE.make_app(self.world)
-        problems: list[str] = []
-        context = await self.browser.new_context(base_url=self.base, **({"viewport": DESKTOP} | options))
-        if user:
-            token = SITE.log_in(self.world, user)[COOKIE]
-            await context.add_cookies([{"name": COOKIE, "value": token, "url": self.base}])
-        page = await context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        try:
-            yield self.world, page
-        finally:
-            await context.close()
-        assert problems == []
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shop() -> AsyncIterator[Shop]:
-    try:
-        chromium = find_chromium()
-    except BrowserError as error:
-        pytest.skip(str(error))
-    world = World(SITE, 0, pristine())
-    listener = socket.create_server(("127.0.0.1", 0))
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
-        served = Shop(browser, world, f"http://shop.localhost:{listener.getsockname()[1]}")
-        server = uvicorn.Server(uvicorn.Config(served, log_level="error", lifespan="off"))
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            yield served
-        finally:
-            await browser.close()
-            server.should_exit = True
-            await serving
-            world.close()
+async def shop() -> AsyncIterator[Served]:
+    async with serving(SITE) as served:
+        yield served
 
 
 def busy_product(world: World) -> str:
@@ -91,26 +30,8 @@ def busy_product(world: World) -> str:
     return slug
 
 
-async def serious(page: Page) -> list[str]:
-    found = (await Axe().run(page, options={"resultTypes": ["violations"]})).response["violations"]
-    return [
-        f"{violation['id']}: {node['html'][:120]}"
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-
-
-async def faults(page: Page, paths: list[str]) -> dict[str, list[str]]:
-    found = {}
-    for path in paths:
-        await page.goto(path)
-        found[path] = await serious(page)
-    return {path: problems for path, problems in found.items() if problems}
-
-
 @pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"])
-async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Shop, size: dict[str, int]) -> None:
+async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Served, size: dict[str, int]) -> None:
     async with shop.open(MARCUS, viewport=size) as (world, page):
         slug = busy_product(world)
         shirt = world.scalar("SELECT slug FROM products WHERE picture = 'shirt' AND stock > 0 ORDER BY id LIMIT 1")
@@ -128,7 +49,7 @@ async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Shop, size
 
 
 @pytest.mark.slow
-async def test_the_account_has_no_serious_accessibility_fault(shop: Shop) -> None:
+async def test_the_account_has_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open(MARCUS) as (world, page):
         order = world.scalar("SELECT number FROM orders WHERE customer_id = ? ORDER BY id DESC", one_id(world, MARCUS))
         paths = [
@@ -139,7 +60,7 @@ async def test_the_account_has_no_serious_accessibility_fault(shop: Shop) -> Non
 
 
 @pytest.mark.slow
-async def test_the_checkout_has_no_serious_accessibility_fault(shop: Shop) -> None:
+async def test_the_checkout_has_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open(MARCUS) as (_, page):
         assert not await faults(page, ["/cart?state=TX&method=express", "/checkout/shipping"])
         await page.get_by_label("New address").check()
@@ -154,7 +75,7 @@ async def test_the_checkout_has_no_serious_accessibility_fault(shop: Shop) -> No
         assert await serious(page) == []
 
 
-async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Shop) -> None:
+async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open() as (_, page):
         paths = [
             "/account/login", "/account/register", "/contact", "/contact-information", "/about",
@@ -163,16 +84,14 @@ async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Shop) ->
         assert not await faults(page, paths)
 
 
-async def test_pages_fit_the_screen(shop: Shop) -> None:
+async def test_pages_fit_the_screen(shop: Served) -> None:
     for size in (DESKTOP, PHONE):
         async with shop.open(MARCUS, viewport=size) as (world, page):
-            for path in ("/", "/c/electronics/audio", f"/p/{busy_product(world)}", "/cart", "/account/orders"):
-                await page.goto(path)
-                width = await page.evaluate("document.documentElement.scrollWidth")
-                assert width <= size["width"], f"{path} is {width} wide"
+            paths = ["/", "/c/electronics/audio", f"/p/{busy_product(world)}", "/cart", "/account/orders"]
+            assert not await too_wide(page, paths)
 
 
-async def test_the_menu_opens_by_pointing(shop: Shop) -> None:
+async def test_the_menu_opens_by_pointing(shop: Served) -> None:
     async with shop.open() as (_, page):
         await page.goto("/")
         shelf = page.get_by_role("link", name="Table Lamps")
@@ -186,7 +105,7 @@ async def test_the_menu_opens_by_pointing(shop: Shop) -> None:
         await expect(page.get_by_role("heading", level=1)).to_have_text("Table Lamps")
 
 
-async def test_the_menu_opens_by_its_button(shop: Shop) -> None:
+async def test_the_menu_opens_by_its_button(shop: Served) -> None:
     for size in (DESKTOP, PHONE):
         async with shop.open(viewport=size) as (_, page):
             await page.goto("/")
@@ -197,7 +116,7 @@ async def test_the_menu_opens_by_its_button(shop: Shop) -> None:
             assert page.url.endswith("/c/electronics/computer-accessories/keyboards")
 
 
-async def test_shopping_with_the_keyboard_alone(shop: Shop) -> None:
+async def test_shopping_with_the_keyboard_alone(shop: Served) -> None:
     async with shop.open(NORA) as (world, page):
         press = page.keyboard.press
         await page.goto("/")
@@ -244,7 +163,7 @@ async def test_shopping_with_the_keyboard_alone(shop: Shop) -> None:
         assert picked(line, "product_id", "quantity") == (item["id"], 2)
 
 
-async def test_the_cart_is_filled_without_leaving_the_page(shop: Shop) -> None:
+async def test_the_cart_is_filled_without_leaving_the_page(shop: Served) -> None:
     async with shop.open(NORA) as (world, page):
         await page.goto("/c/kitchen-dining/coffee-tea")
         here = page.url
@@ -261,7 +180,7 @@ async def test_the_cart_is_filled_without_leaving_the_page(shop: Shop) -> None:
         assert summary(world) == [("cart_items", "insert")]
 
 
-async def test_a_refusal_is_shown_where_one_is(shop: Shop) -> None:
+async def test_a_refusal_is_shown_where_one_is(shop: Served) -> None:
     async with shop.open(NORA) as (world, page):
         few = world.row(
             "SELECT * FROM products WHERE stock BETWEEN 3 AND 9"
@@ -275,7 +194,7 @@ async def test_a_refusal_is_shown_where_one_is(shop: Shop) -> None:
         assert content(world) == []
 
 
-async def test_quantity_buttons(shop: Shop) -> None:
+async def test_quantity_buttons(shop: Served) -> None:
     async with shop.open() as (world, page):
         await page.goto(f"/p/{busy_product(world)}")
         quantity = page.get_by_label("Quantity", exact=True)
@@ -287,7 +206,7 @@ async def test_quantity_buttons(shop: Shop) -> None:
         await expect(quantity).to_have_value("1")
 
 
-async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Shop) -> None:
+async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Served) -> None:
     async with shop.open() as (world, page):
         slug = busy_product(world)
         await page.goto(f"/p/{slug}")
@@ -310,7 +229,7 @@ async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Sho
         await expect(reviews).to_contain_text("Reviews 11-20 of")
 
 
-async def test_sorting_and_suggestions(shop: Shop) -> None:
+async def test_sorting_and_suggestions(shop: Served) -> None:
     async with shop.open() as (_, page):
         await page.goto("/c/grocery/snacks")
         await page.get_by_label("Sort By").select_option("Price")
@@ -330,7 +249,7 @@ async def test_sorting_and_suggestions(shop: Shop) -> None:
         await expect(page.get_by_role("heading", level=1)).to_have_text(str(name))
 
 
-async def test_everything_works_without_scripts(shop: Shop) -> None:
+async def test_everything_works_without_scripts(shop: Served) -> None:
     async with shop.open(NORA, java_script_enabled=False) as (world, page):
         item = product(world)
         await page.goto(f"/search?q={item['sku']}")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.sites.shop_visits import (
     ADDRESS,
+    COOKIE,
     MARCUS,
     NORA,
     PRIYA,
@@ -25,7 +26,6 @@ from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import TAX_RATES
 from webassay.sites.shop.seeding.customers import PASSWORD
-from webassay.sites.shop.web import COOKIE
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import pytest
 from tests.sites.shop_visits import NORA, pristine
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
-from webassay.sites.shop.commerce import TAX_RATES, long_date, money, shipping_cents, stamp, tenths_of_stars, totals
+from webassay.sites.shop.commerce import TAX_RATES, money, shipping_cents, tenths_of_stars, totals
 from webassay.sites.shop.seeding.customers import PASSWORD, REGULARS, password_hash
 from webassay.sites.shop.seeding.words import plain_case, short_noun, this
+from webassay.sites.web.dates import long_date, stamp
 
 CHECKSUM = "a25f1b80678bd5ffed1be2a22b0c30c337e2b22cdb309a307f06ef5a1797ad6d"
 """Of the canonical dump for seed 0. When it changes, every pinned answer about the shop changes with it."""

@@ -10,8 +10,9 @@ import pytest
 from tests.sites.shop_visits import MARCUS, NORA, content, pristine, visitor
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
-from webassay.sites.shop.commerce import long_date, money
+from webassay.sites.shop.commerce import money
 from webassay.sites.shop.listing import SORTS
+from webassay.sites.web.dates import long_date
 
 
 @pytest.fixture(scope="module")

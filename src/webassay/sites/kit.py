@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 import apsw
 from starlette.types import ASGIApp
 
-from webassay.core.errors import SiteError, boundary
+from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,19 @@ TICK_SECONDS = 1
 """How far the clock moves with every write."""
 
 
-@dataclass(frozen=True)
+def classes(*, content: str = "", journal: str = "", telemetry: str = "") -> dict[str, ColumnClass]:
+    """A table's columns by class; each argument lists names, separated by spaces."""
+    found: dict[str, ColumnClass] = dict.fromkeys(content.split(), "content")
+    found |= dict.fromkeys(journal.split(), "journal")
+    found |= dict.fromkeys(telemetry.split(), "telemetry")
+    return found
+
+
+def _nobody(world: "World", user: str) -> dict[str, str]:
+    raise InputError(f"Nobody can log in on the {world.site.name} site.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Site:
     """An ordinary web application over SQLite, and what it takes to copy it."""
 
@@ -51,13 +63,37 @@ class Site:
     seed: Callable[[apsw.Connection, int], None]
     make_app: Callable[["World"], ASGIApp]
     """Called again after a reset, so that nothing the application remembers outlives an episode."""
-    log_in: Callable[["World", str], dict[str, str]]
-    """Logs a user in and returns the cookies; writes telemetry and journal columns only."""
-    whoami: Callable[["World", Mapping[str, str]], str]
-    """The user these cookies belong to, or the empty text."""
     start_time: int
     """Where the clock of a fresh world stands, in epoch seconds."""
+    package: str = ""
+    """The package that holds the site, by default that of `seed`. If one of its files changes, cached data is built
+    again."""
+    log_in: Callable[["World", str], dict[str, str]] = _nobody
+    """Logs a user in and returns the cookies; writes telemetry and journal columns only."""
+    whoami: Callable[["World", Mapping[str, str]], str] = lambda world, cookies: ""
+    """The user these cookies belong to, or the empty text."""
+    credentials: Callable[[str], Mapping[str, str]] = lambda user: {}
+    """What a seeded user types to log in by hand: the name of each field, and what goes there."""
+    title: str = ""
+    """What visitors call it."""
     summary: str = ""
+
+    @property
+    def has_accounts(self) -> bool:
+        return self.log_in is not _nobody
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """Another site that is open next to this one, as a page of links would show it."""
+
+    name: str
+    title: str
+    summary: str
+    base: str
+    """Its address, without a slash at the end."""
+    account: Mapping[str, str] = field(default_factory=dict)
+    """What the visitor of this session types to log in there; empty if they have no account."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +156,8 @@ class World:
         self.site = site
         self.seed = seed
         self.snapshot = snapshot
+        self.neighbours: tuple[Neighbour, ...] = ()
+        """Set by whoever opens several sites together, because addresses are known only then."""
         self._writing = False
         self.db = self._fresh()
 
@@ -371,20 +409,23 @@ _NO_DATA = {".html", ".css", ".js", ".svg", ".pyc"}
 
 
 def _fingerprint(site: Site, seed: int) -> str:
-    """A hash of everything the data depends on. Templates and styles are left out: they create no rows."""
+    """A hash of everything the data depends on: the site's own files and the kit's, not those of other sites.
+    Templates and styles are left out: they create no rows."""
     digest = hashlib.sha256()
     digest.update(json.dumps([site.name, site.schema, seed, apsw.sqlite_lib_version()]).encode())
-    roots = [Path(__file__).parent]
-    if seeding := getattr(sys.modules.get(site.seed.__module__), "__file__", None):
-        package = Path(seeding).parent
-        roots.append(package if (package / "__init__.py").exists() else Path(seeding))
-    for root in roots:
-        files = sorted(root.rglob("*")) if root.is_dir() else [root]
-        for file in files:
+    kit = Path(__file__).parent
+    for root in (kit / "kit.py", kit / "rng.py", kit / "web", _home_of(site)):
+        for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
             if file.is_file() and file.suffix not in _NO_DATA:
                 digest.update(f"{file.relative_to(root.parent)}\0".encode())
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def _home_of(site: Site) -> Path:
+    """The folder of the site's package, or its only file."""
+    module = Path(sys.modules[site.package or site.seed.__module__].__file__ or "")
+    return module.parent if (module.parent / "__init__.py").exists() else module
 
 
 def _read_cached(path: Path) -> bytes | None:

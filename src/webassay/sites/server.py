@@ -26,7 +26,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
-from webassay.sites.kit import Change, Site, Snapshot, World, json_value, snapshot
+from webassay.sites.kit import Change, Neighbour, Site, Snapshot, World, json_value, snapshot
 from webassay.sites.obstacles import (
     OBSTACLES,
     DelayObstacle,
@@ -279,6 +279,7 @@ class Server:
             self._closed_before_open.discard(label)
             raise SiteError("The worlds were closed before they had opened.")
         hosts = {name: f"{name.replace('_', '-')}.{label}.localhost:{self._port}" for name in worlds}
+        _introduce(worlds, hosts, logins)
         self._open[label] = worlds
         self._by_host.update({hosts[name].lower(): hosted for name, hosted in worlds.items()})
         return {
@@ -324,6 +325,17 @@ class Server:
 
     async def stats(self) -> dict[str, Any]:
         return {"pid": os.getpid(), "worlds": len(self._by_host), "requests": self._requests}
+
+
+def _introduce(worlds: Mapping[str, Hosted], hosts: Mapping[str, str], logins: Mapping[str, str]) -> None:
+    """Tells every world where the others are, and how this session's user logs in there."""
+    everyone = []
+    for name, hosted in worlds.items():
+        site = hosted.world.site
+        account = site.credentials(logins[name]) if name in logins else {}
+        everyone.append(Neighbour(name, site.title or name, site.summary, f"http://{hosts[name]}", account))
+    for name, hosted in worlds.items():
+        hosted.world.neighbours = tuple(other for other in everyone if other.name != name)
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from webassay.core.errors import InputError
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.registry import nearest
+from webassay.workbench.kinds import SITES
 from webassay.workbench.setup import Setup
 from webassay.workbench.tasks import sites
 
@@ -26,12 +27,12 @@ async def serve(
 
 
 def read_logins(given: Sequence[str]) -> dict[str, str]:
-    """`SITE=USER`, or a bare user where there is only one site."""
+    """`SITE=USER`, or a bare user if only one site has accounts."""
     logins: dict[str, str] = {}
     for text in given:
         site, equals, user = text.partition("=")
         if not equals:
-            known = list(sites())
+            known = [site.name for site in SITES if site.has_accounts]
             if len(known) != 1:
                 raise InputError(f"Which site is {text!r} a user of?", hint=f"Write SITE={text}: {', '.join(known)}.")
             site, user = known[0], text

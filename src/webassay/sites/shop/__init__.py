@@ -1,18 +1,23 @@
 """Tallybrook, a shop for nearly everything."""
 
 from webassay.sites.kit import Site
-from webassay.sites.shop.app import log_in, make_app, whoami
+from webassay.sites.shop.app import make_app
 from webassay.sites.shop.schema import COLUMNS, SCHEMA
 from webassay.sites.shop.seeding import seed
+from webassay.sites.shop.seeding.customers import PASSWORD
+from webassay.sites.shop.web import WEB
 
 SITE = Site(
     name="shop",
+    title=WEB.name,
+    summary="Tallybrook, a shop for nearly everything: catalogue, search, reviews, cart, orders, account.",
+    package=__name__,
     schema=SCHEMA,
     columns=COLUMNS,
     seed=seed,
     make_app=make_app,
-    log_in=log_in,
-    whoami=whoami,
+    log_in=WEB.sessions.log_in,
+    whoami=WEB.sessions.whoami,
+    credentials=lambda user: {"Email": user, "Password": PASSWORD},
     start_time=1772355600,  # 2026-03-01 09:00:00 UTC
-    summary="Tallybrook, a shop for nearly everything: catalogue, search, reviews, cart, orders, account.",
 )

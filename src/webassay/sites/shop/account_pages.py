@@ -5,10 +5,11 @@ from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, put_in_cart, read_address
-from webassay.sites.shop.commerce import stamp
-from webassay.sites.shop.paging import Paging
 from webassay.sites.shop.seeding.customers import password_hash
-from webassay.sites.shop.web import COOKIE, Fields, Visit, safe_path, whole_number
+from webassay.sites.shop.web import Visit
+from webassay.sites.web.dates import stamp
+from webassay.sites.web.forms import Fields, safe_path, whole_number
+from webassay.sites.web.lists import Paging
 
 ORDERS_PER_PAGE = 10
 SHORTEST_PASSWORD = 8
@@ -17,7 +18,7 @@ SHORTEST_PASSWORD = 8
 
 
 async def login(visit: Visit) -> Response:
-    after = safe_path(visit.request.query_params.get("next", "/account"))
+    after = safe_path(visit.request.query_params.get("next", ""), "/account")
     if visit.customer is not None:
         return visit.go(after)
     if visit.request.method == "GET":
@@ -59,11 +60,7 @@ async def register(visit: Visit) -> Response:
 
 
 async def logout(visit: Visit) -> Response:
-    with visit.world.write() as db:
-        db.execute("DELETE FROM sessions WHERE token = ?", (visit.token,))
-    response = visit.go("/")
-    response.delete_cookie(COOKIE, path="/")
-    return response
+    return visit.log_out("/")
 
 
 def _enter(visit: Visit, customer_id: int) -> None:

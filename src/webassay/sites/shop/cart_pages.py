@@ -13,11 +13,12 @@ from webassay.sites.shop.commerce import (
     STATES,
     Totals,
     shipping_cents,
-    stamp,
     totals,
 )
 from webassay.sites.shop.seeding.orders import FIRST_NUMBER
-from webassay.sites.shop.web import Fields, Visit, product_options, safe_path, whole_number
+from webassay.sites.shop.web import Visit, product_options
+from webassay.sites.web.dates import stamp
+from webassay.sites.web.forms import Fields, safe_path, whole_number
 
 MOST_OF_ONE = 99
 METHOD_CODES = tuple(method.code for method in SHIPPING_METHODS)
@@ -95,7 +96,7 @@ async def remove(visit: Visit) -> Response:
         raise HTTPException(404, "This item is no longer in your cart.")
     with visit.world.write() as db:
         db.execute("DELETE FROM cart_items WHERE id = ?", (item["id"],))
-    return visit.go(safe_path(form.get("next") or "/cart"), f"{item['name']} was removed from your cart.")
+    return visit.go(safe_path(form.get("next"), "/cart"), f"{item['name']} was removed from your cart.")
 
 
 async def clear(visit: Visit) -> Response:

@@ -8,10 +8,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
-from webassay.sites.shop.commerce import stamp
 from webassay.sites.shop.listing import CARD, LONGEST_QUERY, list_products, search_words
-from webassay.sites.shop.paging import Paging
 from webassay.sites.shop.web import Category, Visit, category_tree, product_options
+from webassay.sites.web.dates import stamp
+from webassay.sites.web.lists import Paging
 
 REVIEWS_PER_PAGE = 10
 _CARDS = f"SELECT {CARD} FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"

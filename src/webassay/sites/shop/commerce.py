@@ -1,8 +1,7 @@
-"""The shop's arithmetic: prices, shipping, tax, dates. Integers only."""
+"""The shop's arithmetic: prices, shipping, tax. Integers only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 FREE_SHIPPING_FROM = 7500
 
@@ -74,16 +73,6 @@ def shipping_cents(method: str, subtotal: int) -> int:
 def money(cents: int) -> str:
     sign = "-" if cents < 0 else ""
     return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
-
-
-def stamp(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def long_date(text: str) -> str:
-    """'2026-02-03 ...' as 'February 3, 2026'."""
-    moment = datetime.fromisoformat(text[:10])
-    return f"{moment.strftime('%B')} {moment.day}, {moment.year}"
 
 
 def tenths_of_stars(rating_sum: int, review_count: int) -> int:

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.shop.commerce import money
-from webassay.sites.shop.paging import Paging
-from webassay.sites.shop.web import Category, Tree, whole_number
+from webassay.sites.shop.web import Category, Tree
+from webassay.sites.web.forms import whole_number
+from webassay.sites.web.lists import Paging, one_of, same_list
 
 PAGE_SIZES = (12, 24, 36)
 LONGEST_QUERY = 128
@@ -68,16 +68,7 @@ class Listing:
         return f"{money(low or 0)} – {money(high)}"
 
     def url(self, **changes: str | int | None) -> str:
-        """This list with other settings; any change except of the page leads to the first page."""
-        merged: dict[str, str] = dict(self.query)
-        if "p" not in changes:
-            merged.pop("p", None)
-        for name, value in changes.items():
-            if value is None:
-                merged.pop(name, None)
-            else:
-                merged[name] = str(value)
-        return f"?{urlencode(merged)}"
+        return same_list(self.query, **changes)
 
 
 @dataclass(frozen=True)
@@ -135,9 +126,9 @@ def list_products(
 
 def _settings(query: Mapping[str, str], by_id: dict[int, Category], inside: Category | None, search: str) -> _Settings:
     sorts = [name for name in SORTS if name != ("position" if search else "relevance")]
-    sort = _one_of("sort", query.get("sort", sorts[0]), sorts)
-    down = _one_of("dir", query.get("dir", "desc" if SORTS[sort][2] else "asc"), ("asc", "desc")) == "desc"
-    size = int(_one_of("limit", query.get("limit", str(PAGE_SIZES[0])), [str(known) for known in PAGE_SIZES]))
+    sort = one_of("sort", query.get("sort", sorts[0]), sorts)
+    down = one_of("dir", query.get("dir", "desc" if SORTS[sort][2] else "asc"), ("asc", "desc")) == "desc"
+    size = int(one_of("limit", query.get("limit", str(PAGE_SIZES[0])), [str(known) for known in PAGE_SIZES]))
     low, high = price_range(query.get("price", ""))
     return _Settings(
         sorts=sorts,
@@ -228,9 +219,3 @@ def _bands(world: World, found: str, params: list[SqlValue]) -> list[Band]:
             value = f"{low // 100}-" if high is None else f"{low // 100}-{high // 100}.{high % 100:02d}"
             bands.append(Band(label, value, count))
     return bands
-
-
-def _one_of(name: str, value: str, known: list[str] | tuple[str, ...]) -> str:
-    if value not in known:
-        raise HTTPException(400, f"“{value[:40]}” is not a known {name}. Known are: {', '.join(known)}.")
-    return value

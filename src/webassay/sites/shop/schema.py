@@ -2,48 +2,40 @@
 
 from importlib.resources import files
 
-from webassay.sites.kit import ColumnClass
+from webassay.sites.kit import classes
 
 SCHEMA = (files(__package__) / "schema.sql").read_text(encoding="utf-8")
-
-
-def _classes(*, content: str = "", journal: str = "", telemetry: str = "") -> dict[str, ColumnClass]:
-    classes: dict[str, ColumnClass] = dict.fromkeys(content.split(), "content")
-    classes |= dict.fromkeys(journal.split(), "journal")
-    classes |= dict.fromkeys(telemetry.split(), "telemetry")
-    return classes
-
 
 _PERSON = "first_name last_name street street2 city region postcode phone"
 
 COLUMNS = {
-    "categories": _classes(journal="id", content="parent_id name path level position"),
-    "products": _classes(
+    "categories": classes(journal="id", content="parent_id name path level position"),
+    "products": classes(
         journal="id",
         content="sku slug category_id position name brand color size price_cents list_price_cents weight_grams stock"
         " first_available description highlights picture",
     ),
-    "product_options": _classes(content="product_id name value position"),
-    "customers": _classes(
+    "product_options": classes(content="product_id name value position"),
+    "customers": classes(
         journal="id created_at", content="email first_name last_name password_hash", telemetry="last_login_at"
     ),
-    "addresses": _classes(journal="id", content=f"customer_id {_PERSON} is_default_billing is_default_shipping"),
-    "reviews": _classes(journal="id created_at", content="product_id customer_id nickname rating title text status"),
+    "addresses": classes(journal="id", content=f"customer_id {_PERSON} is_default_billing is_default_shipping"),
+    "reviews": classes(journal="id created_at", content="product_id customer_id nickname rating title text status"),
     # Derived from the reviews, so not a change of its own.
-    "product_ratings": _classes(telemetry="product_id review_count rating_sum"),
-    "orders": _classes(
+    "product_ratings": classes(telemetry="product_id review_count rating_sum"),
+    "orders": classes(
         journal="id number created_at",
         content="customer_id status shipping_method payment_method subtotal_cents shipping_cents tax_cents total_cents",
     ),
-    "order_items": _classes(journal="id order_id", content="product_id sku name options unit_price_cents quantity"),
-    "order_addresses": _classes(journal="order_id", content=f"kind {_PERSON}"),
-    "cart_items": _classes(
+    "order_items": classes(journal="id order_id", content="product_id sku name options unit_price_cents quantity"),
+    "order_addresses": classes(journal="order_id", content=f"kind {_PERSON}"),
+    "cart_items": classes(
         journal="id added_at", content="customer_id product_id options quantity", telemetry="visitor"
     ),
-    "wishlist_items": _classes(journal="id added_at", content="customer_id product_id"),
-    "newsletter_subscribers": _classes(content="email", journal="subscribed_at"),
-    "contact_messages": _classes(journal="id created_at", content="name email phone order_number message"),
-    "sessions": _classes(telemetry="token customer_id checkout notice created_at"),
-    "recently_viewed": _classes(telemetry="token product_id viewed_at"),
-    "search_terms": _classes(telemetry="term uses results"),
+    "wishlist_items": classes(journal="id added_at", content="customer_id product_id"),
+    "newsletter_subscribers": classes(content="email", journal="subscribed_at"),
+    "contact_messages": classes(journal="id created_at", content="name email phone order_number message"),
+    "sessions": classes(telemetry="token customer_id checkout notice created_at"),
+    "recently_viewed": classes(telemetry="token product_id viewed_at"),
+    "search_terms": classes(telemetry="term uses results"),
 }

@@ -1,22 +1,9 @@
 // Every page works without these; with them it is quicker.
+import "./web.js";
 import "./menu.js";
 import "./search.js";
 import "./cart.js";
 import "./product.js";
-
-document.documentElement.classList.add("script");
-
-for (const form of document.querySelectorAll("form[data-auto-submit]")) {
-  form.querySelector("button").hidden = true;
-  form.addEventListener("change", () => form.requestSubmit());
-}
-
-for (const choice of document.querySelectorAll("[data-shows]")) {
-  const part = document.getElementById(choice.dataset.shows);
-  const show = () => { part.hidden = !choice.checked; };
-  for (const other of document.getElementsByName(choice.name)) other.addEventListener("change", show);
-  show();
-}
 
 if (matchMedia("(max-width: 760px)").matches) {
   for (const part of document.querySelectorAll("details.filters")) part.open = false;

@@ -1,0 +1,25 @@
+"""Visitors who speak HTTP to a site's application, without a server in between; and what they changed."""
+
+import httpx
+
+from tests.worlds import CACHE
+from webassay.sites.kit import Change, Site, World, snapshot
+
+HOST = "http://site.test.localhost"
+
+
+def fresh(site: Site, seed: int = 0) -> World:
+    return World(site, seed, snapshot(site, seed, CACHE))
+
+
+def visitor(world: World, user: str = "") -> httpx.AsyncClient:
+    cookies = world.site.log_in(world, user) if user else {}
+    app = world.site.make_app(world)
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url=HOST, cookies=cookies, headers={"origin": HOST}
+    )
+
+
+def content(world: World) -> list[Change]:
+    """What differs from the snapshot, without rows that are telemetry from end to end."""
+    return [change for change in world.diff() if set(world.site.columns[change.table].values()) != {"telemetry"}]
