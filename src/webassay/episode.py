@@ -181,7 +181,7 @@ class Episode:
         if error is not None:
             self._note(error)
             if not self.over or not isinstance(error, (AgentError, TimeoutError, *OUR_FAULTS)):
-                await self._open.aclose()  # Interrupted, or out of money: there is no episode to tell of.
+                await self.abandon()  # Interrupted, or out of money: there is no episode to tell of.
                 return False
         await self.finish()
         return error is not None
@@ -206,6 +206,11 @@ class Episode:
         return max(0.0, self._started + self.context.limits.episode_seconds - time.monotonic())
 
     @property
+    def bases(self) -> dict[str, str]:
+        """Where the sites are in this episode; nothing before it is open."""
+        return dict(self._stage.bases) if self._stage is not None else {}
+
+    @property
     def trajectory(self) -> Trajectory:
         if self._trajectory is None:
             raise RuntimeError("The episode is not finished: await episode.finish() first.")
@@ -223,6 +228,10 @@ class Episode:
                     await self._open.aclose()
             self._trajectory = self._made()
         return self._trajectory
+
+    async def abandon(self) -> None:
+        """Closes everything without looking: for an episode that nobody will grade."""
+        await self._open.aclose()
 
     # --- step by step -----------------------------------------------------------------------------------------
 
@@ -374,7 +383,7 @@ class Episode:
             template=task.template,
             benchmark=task.benchmark,
             goal=task.goal,
-            bases=dict(self._stage.bases) if self._stage is not None else {},
+            bases=self.bases,
             started_at=self._started_at.isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - self._started, 3),
             steps=tuple(self.steps),

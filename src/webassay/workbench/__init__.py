@@ -13,6 +13,7 @@ Long work reports through `on_progress`; nothing here prints.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from webassay.core.report import Report
 from webassay.core.task import Task
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ArenaStage
+from webassay.episode import EpisodeContext
 from webassay.grading.grade import Policy
 from webassay.grading.logs import GradedLog
 from webassay.grading.logs import explain as explain_rules
@@ -42,7 +44,7 @@ from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
 from webassay.store import Store
-from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving
+from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving, stepping
 from webassay.workbench.checking import Proof
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, is_run
@@ -51,6 +53,7 @@ from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.models import ModelOptions
 from webassay.workbench.playing import DEFAULTS, EpisodeEnd, PlayOptions
 from webassay.workbench.setup import OnProgress, Progress, Setup, default_cache, silent
+from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.tasks import select
 
 __all__ = [
@@ -59,9 +62,11 @@ __all__ = [
     "PROCEDURES",
     "ArenaStage",
     "Difference",
+    "Exercise",
     "GradeOptions",
     "GradedLog",
     "Imported",
+    "Journal",
     "Label",
     "Listed",
     "LogOptions",
@@ -144,6 +149,18 @@ class Workbench:
     ) -> None:
         """Goals on sites of your choice, recorded like any task."""
         await playing.try_goals(self.setup, Path(out), agents, goals, options, self.on_progress)
+
+    def open_arena(self, options: PlayOptions = DEFAULTS) -> AbstractAsyncContextManager[EpisodeContext]:
+        """One site server and one browser, for episodes that you step yourself; any number side by side."""
+        return stepping.open_arena(self.setup, options)
+
+    def exercise(self, selection: Selection = ALL_TASKS, *, grader: str = playing.RULES) -> Exercise:
+        """Arena tasks to step through, with their grader."""
+        return Exercise(self.setup, selection, grader)
+
+    def journal(self, out: AnyPath) -> Journal:
+        """A run directory for episodes that you step yourself; close it, or use it in a `with`."""
+        return Journal(Path(out))
 
     def endings(self, run: AnyPath) -> Iterator[EpisodeEnd]:
         """How each episode of a run ended, and what its agent said last."""

@@ -1,0 +1,97 @@
+"""Episodes that the caller steps: what they are played in, how they are graded, and where they are kept."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Self
+
+from webassay.benchmarks.base import Selection
+from webassay.browser.session import Browser
+from webassay.core.errors import InputError
+from webassay.core.task import Task
+from webassay.core.trajectory import Blobs, MemoryBlobs, Trajectory, WritableBlobs
+from webassay.core.unit import UnitOfWork
+from webassay.core.verdict import Verdict
+from webassay.environments.arena import ARENA, Arena
+from webassay.episode import EpisodeContext
+from webassay.run.plan import metadata, unit_seed
+from webassay.run.work import graded, storable
+from webassay.store import Store
+from webassay.workbench.kinds import GRADERS
+from webassay.workbench.playing import PlayOptions, remember
+from webassay.workbench.setup import Setup
+from webassay.workbench.tasks import environment_for, select, sites
+
+
+@asynccontextmanager
+async def open_arena(setup: Setup, options: PlayOptions) -> AsyncIterator[EpisodeContext]:
+    """One site server and one browser, for any number of episodes side by side. Blobs stay in memory: give each
+    episode its own with `dataclasses.replace`."""
+    async with (
+        Arena(sites(), cache=setup.cache) as arena,
+        Browser(setup.find_chromium(), headed=options.headed) as browser,
+    ):
+        yield EpisodeContext(browser, arena, MemoryBlobs(), limits=options.limits, recording=options.recording)
+
+
+class Exercise:
+    """The arena tasks of a selection, with their grader."""
+
+    def __init__(self, setup: Setup, selection: Selection, grader: str) -> None:
+        self._grade = GRADERS.get(grader).grade
+        self._set = select(selection, setup)
+        if self._set.benchmark.environment != ARENA.name:
+            raise InputError(
+                f"Tasks of {selection.benchmark!r} are not played in the arena.",
+                hint=f"They are played in {self._set.benchmark.environment!r}, which nobody can reset.",
+            )
+        environment_for(self._set, setup)  # refuses tasks of sites that are not embedded
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return self._set.tasks
+
+    def get(self, task_id: str) -> Task:
+        return self._set.get(task_id)
+
+    def graded(self, task: Task, trajectory: Trajectory, blobs: Blobs) -> tuple[Trajectory, Verdict]:
+        """The trajectory as it can be stored, and what the grader found in it."""
+        kept = storable(trajectory)
+        return kept, graded(self._grade, task, kept, blobs)
+
+
+class Journal:
+    """A run directory that grows by one finished episode at a time; every episode is a trial of its task."""
+
+    def __init__(self, out: Path) -> None:
+        self._store = Store.create(out)
+        self._trials: Counter[tuple[str, str]] = Counter()
+        for unit in self._store.units():
+            self._trials[unit.agent, unit.task_id] = max(self._trials[unit.agent, unit.task_id], unit.trial + 1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._store.close()
+
+    @property
+    def blobs(self) -> WritableBlobs:
+        return self._store.blobs
+
+    def expect(self, selection: Selection) -> None:
+        """Every episode of a run directory comes from the same selection, so that it can be graded again."""
+        remember(self._store, selection, PlayOptions())
+
+    def next_trial(self, agent: str, task: Task, seed: int) -> UnitOfWork:
+        trial = self._trials[agent, task.id]
+        self._trials[agent, task.id] += 1
+        about = {**metadata(task), "baseline": False}
+        return UnitOfWork(
+            agent=agent, task_id=task.id, trial=trial, seed=unit_seed(seed, task.id, trial), metadata=about
+        )
+
+    def add(self, unit: UnitOfWork, trajectory: Trajectory, verdict: Verdict) -> None:
+        self._store.plan([unit])
+        self._store.add_episode(unit.id, trajectory, [verdict])
