@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from webassay.analysis import plots, render
+from webassay.analysis.episode import EpisodeList
 from webassay.analysis.report import group_order
 from webassay.analysis.svg import Bar, forest
 from webassay.core.report import AgentReport, Comparison, Dimension, Group, Report
@@ -26,9 +27,10 @@ environment.filters.update(
 )
 
 
-def to_html(report: Report) -> str:
+def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
     return environment.get_template("report.html").render(
         report=report,
+        episodes=episodes,
         contestants=render.contestants(report),
         render=render,
         intervals=Markup(_intervals(report.agents)),

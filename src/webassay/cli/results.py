@@ -7,13 +7,14 @@ import typer
 
 from webassay.cli import common
 from webassay.cli.common import Csv, Format, Html, Json, Markdown, Runs
+from webassay.cli.showing import Episodes, EpisodesForAll, write_page
 
 if TYPE_CHECKING:
     from webassay.workbench import Label
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Success with intervals, as text, page or data.")(report)
+    app.command(cls=EpisodesForAll, short_help="Success with intervals, as text, page or data.")(report)
     app.command(short_help="Agents against an anchor, template by template.")(compare)
     app.command(short_help="Many runs on one page, never mixing graders.")(leaderboard)
     app.command(short_help="What is wrong with a benchmark, task by task.")(audit)
@@ -23,6 +24,7 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: Runs,
     html: Html = None,
+    episodes: Episodes = None,
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
@@ -30,11 +32,13 @@ def report(
 ) -> None:
     """Success with intervals, counts and failure modes: on the terminal, as a page, or as data.
 
-    Example: `webassay report runs/first --html report.html`
+    Example: `webassay report runs/first --html report.html --episodes failed`
     """
+    form = common.chosen_format(format, as_json, markdown, as_csv)
     with common.workbench() as bench:
         made = bench.report(runs)
-    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+        common.give(made, form)
+        write_page(bench, made, runs, html, episodes, quiet=form != "table")
 
 
 def compare(

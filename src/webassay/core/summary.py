@@ -147,6 +147,17 @@ class UnitResult(msgspec.Struct, frozen=True, gc=False):
     """The newest of the grader asked for; None if there is none."""
 
 
+class Attempt(NamedTuple):
+    """One time that a unit was played; a unit that faulted has several."""
+
+    trajectory_id: str
+    unit_id: str
+    ending: str
+    steps: int
+    seconds: float
+    time: str
+
+
 read_unit_summary = msgspec.json.Decoder(UnitSummary).decode
 read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode
 read_verdict_summary = msgspec.json.Decoder(VerdictSummary).decode

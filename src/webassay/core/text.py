@@ -4,6 +4,7 @@ A lone surrogate cannot be written as UTF-8, so one bad character in a page coul
 Halves of a pair that arrive separately are joined; what is left over becomes U+FFFD, the replacement character.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,29 @@ def capped(text: str, limit: int = MAX_TEXT) -> str:
 def well_formed_json(value: Any, *, limit: int = MAX_TEXT) -> Json:
     """Plain JSON with well-formed texts. What JSON cannot hold becomes text, so that nothing is lost silently."""
     return _plain(value, limit, MAX_DEPTH)
+
+
+_JOINERS = "\u200c\u200d"
+"""Invisible too, but emoji and several scripts cannot be written without them."""
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """The text with everything that steers a terminal or hides from the eye written as an escape such as `\\x1b`:
+    control characters, ANSI sequences, changes of direction, invisible marks. `lines` keeps line breaks and tabs."""
+    if text.isprintable():
+        return text
+    keep = _JOINERS + "\n\t" if lines else _JOINERS
+    return "".join(char if char in keep or _shows(char) else _escaped(char) for char in text)
+
+
+def _shows(char: str) -> bool:
+    # Every blank is a blank; characters for private use are drawn as boxes.
+    return char.isprintable() or unicodedata.category(char) in ("Zs", "Co")
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _plain(value: Any, limit: int, depth: int) -> Json:

@@ -84,6 +84,8 @@ def counted_rows(results: Iterator[RowsResult]) -> list[_Row]:
 class StateOutcome:
     findings: list[Finding]
     side_effects: int
+    pairs: dict[int, int]
+    """Which row fulfils which expected change, both by position; a change with a count stands there that often."""
 
 
 def check_state(check: StateCheck, rows: list[_Row], sites: Sites, damage: Status | None) -> StateOutcome:
@@ -105,7 +107,7 @@ def check_state(check: StateCheck, rows: list[_Row], sites: Sites, damage: Statu
         ]
         if not left:
             findings.append(Finding(check="state.collateral", status="pass", message="Nothing else was changed."))
-    return StateOutcome(findings, len(left))
+    return StateOutcome(findings, len(left), pairs)
 
 
 def _required(

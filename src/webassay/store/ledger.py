@@ -31,6 +31,7 @@ from webassay.core.errors import InputError, StoreError
 from webassay.core.interaction import Goal
 from webassay.core.record import Record
 from webassay.core.summary import (
+    Attempt,
     UnitResult,
     read_trajectory_summary,
     read_unit_summary,
@@ -175,6 +176,31 @@ class Store:
         )
         found = self._one(query, unit=unit_id)
         return None if found is None else self._record(Trajectory, *found)
+
+    def trajectory_by_id(self, trajectory_id: str) -> Trajectory | None:
+        """Any attempt, also one that does not count."""
+        query = (
+            "SELECT t.id, CAST(r.record AS BLOB), t.hash FROM trajectory t "
+            "LEFT JOIN trajectory_record r ON r.ordinal = t.ordinal WHERE t.id = :id"
+        )
+        found = self._one(query, id=trajectory_id)
+        return None if found is None else self._record(Trajectory, *found)
+
+    def attempt(self, trajectory_id: str) -> Attempt | None:
+        return next(iter(self._attempts("id = ?", trajectory_id)), None)
+
+    def attempts_at(self, unit_id: str) -> list[Attempt]:
+        """Every attempt of a unit, oldest first."""
+        return self._attempts("unit = ? ORDER BY attempt", unit_id)
+
+    def attempts_named(self, part: str) -> list[Attempt]:
+        """Attempts with this text in their ids; at most a hundred."""
+        return self._attempts("instr(id, ?) > 0 ORDER BY ordinal LIMIT 100", part)
+
+    def _attempts(self, condition: str, value: str) -> list[Attempt]:
+        with translate_errors(self._ledger):
+            query = f"SELECT id, unit, ending, steps, seconds, time FROM trajectory WHERE {condition}"
+            return [Attempt(*row) for row in self._db.execute(query, (value,))]
 
     def trajectories(
         self, agents: Agents = None, *, on_damage: OnDamage | None = None

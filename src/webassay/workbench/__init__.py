@@ -20,6 +20,9 @@ from typing import Any
 
 from webassay.agents.external import COMMAND
 from webassay.analysis.agreement import Label
+from webassay.analysis.episode import EpisodeView, UnitLine
+from webassay.analysis.episode_text import to_text as episode_in_words
+from webassay.analysis.episode_text import units_table as units_in_words
 from webassay.analysis.formats import Listed, ReportFormat
 from webassay.analysis.subset import APPENDIX, TEXT, Procedure
 from webassay.benchmarks.base import Selection
@@ -44,7 +47,7 @@ from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
 from webassay.store import Store
-from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving, stepping
+from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving, showing, stepping
 from webassay.workbench.checking import Proof
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, is_run
@@ -62,6 +65,7 @@ __all__ = [
     "PROCEDURES",
     "ArenaStage",
     "Difference",
+    "EpisodeView",
     "Exercise",
     "GradeOptions",
     "GradedLog",
@@ -78,13 +82,16 @@ __all__ = [
     "Proof",
     "ReportFormat",
     "Selection",
+    "UnitLine",
     "VerifyOptions",
     "Workbench",
     "describe_plan",
     "describe_review",
+    "episode_in_words",
     "freeze",
     "in_words",
     "is_run",
+    "units_in_words",
 ]
 
 AnyPath = str | PathLike[str]
@@ -231,6 +238,31 @@ class Workbench:
 
     def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
         return importing.export_run(Path(run), Path(out), format, self.on_progress)
+
+    # --- one episode ------------------------------------------------------------------------------------------
+
+    def units(self, run: AnyPath, part: str = "") -> list[UnitLine]:
+        """The units of a run with their status; `part`: those that a name or a part of one can mean."""
+        with showing.opened(self.setup, Path(run)) as recorded:
+            return recorded.matching(part) if part else recorded.units
+
+    def episode(self, run: AnyPath, unit: str) -> EpisodeView:
+        """Everything about one episode. `unit`: `agent/task/trial`, a trajectory id, or a part that only one has."""
+        with showing.opened(self.setup, Path(run)) as recorded:
+            return recorded.view(recorded.one(unit))
+
+    def episode_page(self, run: AnyPath, unit: str) -> str:
+        """The same as one HTML page with its pictures in it; it loads nothing."""
+        with showing.opened(self.setup, Path(run)) as recorded:
+            return recorded.page(recorded.view(recorded.one(unit)))
+
+    def write_report(
+        self, report: Report, runs: Sequence[AnyPath], html: AnyPath, *, episodes: showing.Which = "none"
+    ) -> int:
+        """The report's page, with a table of its episodes. `episodes` also writes a page for `all` of them, or for
+        those that did not pass (`failed`), into a folder next to it. Returns how many."""
+        places = [Path(run) for run in runs]
+        return showing.write_report(self.setup, report, places, Path(html), episodes, self.on_progress)
 
     # --- numbers ----------------------------------------------------------------------------------------------
 

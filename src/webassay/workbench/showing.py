@@ -1,0 +1,235 @@
+"""One episode, looked at: found by any part of its name, with its key built again where that is possible."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from webassay.analysis import episode_page
+from webassay.analysis.episode import (
+    EpisodeLink,
+    EpisodeList,
+    EpisodeView,
+    KeyView,
+    Request,
+    Traffic,
+    UnitLine,
+    newest_verdicts,
+    short_address,
+    targets_of,
+    unreadable_parts,
+)
+from webassay.analysis.page import to_html
+from webassay.analysis.rows import row_of
+from webassay.core.errors import GradingError, InputError, StoreError, TaskError, WebassayError, boundary
+from webassay.core.files import write_whole
+from webassay.core.report import Report
+from webassay.core.text import printable
+from webassay.core.trajectory import Trajectory
+from webassay.grading.events import events, is_static
+from webassay.registry import nearest
+from webassay.store import Store
+from webassay.workbench.keys import key_view, without_key
+from webassay.workbench.playing import RULES, selection_of
+from webassay.workbench.setup import OnProgress, Progress, Setup
+from webassay.workbench.tasks import TaskSet, select
+
+Which = Literal["none", "all", "failed"]
+
+MOST_REQUESTS = 300
+MOST_EPISODES = 1000
+"""Rows in a report's table, and pages that one report writes."""
+
+
+@contextmanager
+def opened(setup: Setup, run: Path) -> Iterator["Recorded"]:
+    with Store.open(run) as store:
+        yield Recorded(setup, store)
+
+
+class Recorded:
+    """The episodes of one run directory. The tasks are built once, however many episodes are looked at."""
+
+    def __init__(self, setup: Setup, store: Store) -> None:
+        self.setup, self.store = setup, store
+        self.run = store.path.resolve().name
+        self.damaged: list[str] = []
+        """Units that the ledger lists and cannot read."""
+
+    # --- finding ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def units(self) -> list[UnitLine]:
+        """In the order of the plan."""
+        self.damaged.clear()
+        found = self.store.rows(RULES, on_damage=lambda error: self.damaged.append(error.message))
+        return [
+            UnitLine(
+                unit=f"{row.agent}/{row.task_id}/{row.trial}",
+                agent=row.agent,
+                task_id=row.task_id,
+                trial=row.trial,
+                status="not graded" if row.status == "abstain" and not row.fingerprint else row.status,
+                steps=row.steps,
+                seconds=row.seconds,
+                played=row.played,
+            )
+            for row in map(row_of, found)
+        ]
+
+    def matching(self, part: str) -> list[UnitLine]:
+        """The unit of that name, or the unit of the trajectory of that name, or all that have the text in theirs."""
+        known = {line.unit: line for line in self.units}
+        if part in known:
+            return [known[part]]
+        exact = self.store.attempt(part)
+        if exact is not None and exact.unit_id in known:
+            return [known[exact.unit_id]]
+        if found := [line for name, line in known.items() if part.casefold() in name.casefold()]:
+            return found
+        attempts = self.store.attempts_named(part)
+        return [known[name] for name in dict.fromkeys(one.unit_id for one in attempts) if name in known]
+
+    def one(self, part: str) -> Trajectory:
+        """The attempt that counts of the one unit that is meant; of a trajectory's full id, that very attempt."""
+        found = self.matching(part)
+        if not found:
+            parts = {part for line in self.units for part in (line.unit, line.agent, line.task_id)}
+            raise nearest("unit", part, map(printable, parts), hint=f"`webassay show {self.store.path}` lists them.")
+        if len(found) > 1:
+            names = [printable(line.unit) for line in found]
+            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+            raise InputError(f"{len(names)} units match {part!r}.", hint=f"Say which: {', '.join(names[:8])}{more}.")
+        (line,) = found
+        trajectory = self.store.trajectory_by_id(part) if part != line.unit else None
+        trajectory = trajectory or self.store.trajectory(line.unit)
+        if trajectory is None:
+            raise InputError(f"{printable(line.unit)} was not played yet.", hint="`webassay run` resumes a run.")
+        return trajectory
+
+    # --- looking ----------------------------------------------------------------------------------------------
+
+    def view(self, trajectory: Trajectory) -> EpisodeView:
+        store = self.store
+        attempt = store.attempt(trajectory.id)
+        unit = attempt.unit_id if attempt is not None else trajectory.id
+        verdicts = store.verdicts(trajectory.id)
+        newest = newest_verdicts(verdicts, RULES)
+        made = EpisodeView(
+            run=self.run,
+            unit=unit,
+            trajectory=trajectory,
+            attempts=tuple(store.attempts_at(unit)),
+            verdicts=newest,
+            older_verdicts=len(verdicts) - len(newest),
+            key=self._key(trajectory),
+            targets=targets_of(trajectory.steps, store.blobs),
+            unreadable=unreadable_parts(trajectory, store.blobs),
+        )
+        try:
+            return replace(made, traffic=self._traffic(trajectory))
+        except (GradingError, StoreError) as error:
+            return replace(made, notes=(f"The network log cannot be read: {error.message}",))
+
+    def page(self, view: EpisodeView) -> str:
+        return episode_page.to_html(view, self.store.blobs)
+
+    def _key(self, trajectory: Trajectory) -> KeyView:
+        if trajectory.ending.kind == "imported" or not trajectory.task_hash:
+            return without_key(trajectory, "This trajectory has no key: nothing says what a right answer is.")
+        tasks = self._tasks
+        if isinstance(tasks, str):
+            return without_key(trajectory, tasks)
+        try:
+            return key_view(tasks.get(trajectory.task_id), trajectory)
+        except InputError as error:
+            return without_key(trajectory, f"The key could not be built again: {error}")
+
+    @cached_property
+    def _tasks(self) -> TaskSet | str:
+        """Built again from what the run was planned with; code that the run names is never loaded. Or why not."""
+        try:
+            with boundary(TaskError, "the benchmark failed"):
+                return select(selection_of(self.store), self.setup, trusted=False)
+        except WebassayError as error:
+            return f"The key could not be built again: {error}"
+
+    def _traffic(self, trajectory: Trajectory) -> Traffic | None:
+        log = trajectory.network
+        if log is None:
+            return None
+        requests: list[Request] = []
+        total = left_out = 0
+        with boundary(GradingError, "reading it"):
+            for event in events(log, self.store.blobs):
+                total += 1
+                if is_static(event):
+                    continue
+                place = short_address(event.url, trajectory.bases)
+                made = Request(event.method, place, event.status, event.resource_type, event.blocked)
+                if len(requests) < MOST_REQUESTS or (made.writes and len(requests) < 2 * MOST_REQUESTS):
+                    requests.append(made)
+                else:
+                    left_out += 1
+        return Traffic(tuple(requests), total, left_out)
+
+
+# --- reports --------------------------------------------------------------------------------------------------
+
+
+def write_report(
+    setup: Setup, report: Report, runs: Sequence[Path], html: Path, which: Which, on_progress: OnProgress
+) -> int:
+    """The report's page with a table of its episodes and, where they are wanted, a page for each; how many it wrote."""
+    folder = html.with_name(f"{html.stem}-episodes")
+    links: list[EpisodeLink] = []
+    planned = 0
+    for run in runs:
+        with opened(setup, run) as recorded:
+            planned += len(recorded.units)
+            listed = islice(_worth_showing(recorded.units), MOST_EPISODES - len(links))
+            for line in sorted(listed, key=lambda line: (line.task_id, line.agent, line.trial)):
+                wanted = line.played and (which == "all" or (which == "failed" and line.status != "pass"))
+                href = ""
+                if wanted:
+                    on_progress(Progress("episodes", len(links), min(len(runs) * len(recorded.units), MOST_EPISODES)))
+                    href = _write_page(recorded, line, folder, on=str(run))
+                links.append(EpisodeLink(run=recorded.run, line=line, href=href))
+    command = f"webassay show {runs[0] if len(runs) == 1 else 'RUN'} AGENT/TASK/TRIAL"
+    episodes = EpisodeList(tuple(links), command, left_out=planned - len(links), several_runs=len(runs) > 1)
+    with boundary(InputError, f"{html} cannot be written"):
+        write_whole(html, to_html(report, episodes).encode())
+    return sum(bool(link.href) for link in links)
+
+
+def _worth_showing(units: Sequence[UnitLine]) -> Iterator[UnitLine]:
+    """What did not pass comes first, in case not everything fits."""
+    return iter(sorted(units, key=lambda line: line.status == "pass"))
+
+
+def _write_page(recorded: Recorded, line: UnitLine, folder: Path, on: str) -> str:
+    """The address of the page, relative to the report; empty if the ledger cannot give the episode back."""
+    try:
+        trajectory = recorded.store.trajectory(line.unit)
+        page = recorded.page(recorded.view(trajectory)) if trajectory is not None else ""
+    except StoreError:
+        return ""
+    if not page:
+        return ""
+    place = folder / file_name(line.unit, on)
+    with boundary(InputError, f"{place} cannot be written"):
+        write_whole(place, page.encode())
+    return quote(f"./{folder.name}/{place.name}")
+
+
+def file_name(unit: str, run: str = "") -> str:
+    """Readable, safe on every file system, and unique: agents and tasks may be called anything."""
+    words = re.sub(r"[^A-Za-z0-9.]+", "-", unit).strip("-.")[:80].rstrip("-.")
+    mark = hashlib.sha256(f"{run}\n{unit}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{words or 'episode'}-{mark}.html"
