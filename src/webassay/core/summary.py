@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
