@@ -1,6 +1,8 @@
 """A world is a copy: it can be compared with what it was, and put back, exactly."""
 
 import dataclasses
+import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +19,7 @@ from webassay.core.errors import SiteError
 from webassay.core.trajectory import ColumnClass
 from webassay.sites import kit
 from webassay.sites.kit import Change, Site, Snapshot, World, build, snapshot
+from webassay.workbench.kinds import SITES
 
 PRISTINE = Snapshot(build(SITE, 0))
 
@@ -453,6 +456,9 @@ def test_another_schema_is_another_snapshot(tmp_path: Path, builds: list[int]) -
     assert len(list(tmp_path.glob("*.snapshot"))) == 1, "what nobody can use any more is thrown away"
 
 
+SEEDING = "from tests.sites.notes_site import seed as fill\ndef seed(db, number): fill(db, number)\n"
+
+
 @pytest.fixture
 def two_sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Site]:
     """The sites `a` and `b` with a kit of their own, all of it on disk where a test can edit it."""
@@ -465,10 +471,11 @@ def two_sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Site
     for name in ("site_a", "site_b"):
         (tmp_path / name / "seeding" / "deep").mkdir(parents=True)
         (tmp_path / name / "__init__.py").write_text("")
-        (tmp_path / name / "seeding" / "__init__.py").write_text("from tests.sites.notes_site import seed as fill\n"
-                                                                 "def seed(db, number): fill(db, number)\n")  # fmt: skip
+        (tmp_path / name / "seeding" / "__init__.py").write_text(SEEDING)
         (tmp_path / name / "words.toml").write_text("one")
         (tmp_path / name / "page.html").write_text("one")
+        for module in (name, f"{name}.seeding"):
+            monkeypatch.delitem(sys.modules, module, raising=False)
         seed = importlib.import_module(f"{name}.seeding").seed
         sites[name] = dataclasses.replace(SITE, name=name, seed=seed, package=name)
     return sites

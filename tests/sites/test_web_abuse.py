@@ -91,11 +91,11 @@ async def client(world: World, target: Target) -> AsyncIterator[httpx.AsyncClien
 async def test_forms_of_other_sites_are_refused(
     client: httpx.AsyncClient, world: World, path: str, form: dict[str, str], headers: dict[str, str]
 ) -> None:
-    before = world.checksum()
+    before = world.db.serialize("main")
     answer = await client.post(path, data=form, headers=headers)
     assert answer.status_code == 403
     assert "another site" in answer.text
-    assert world.checksum() == before
+    assert world.db.serialize("main") == before
 
 
 @each_form
@@ -103,9 +103,9 @@ async def test_the_same_forms_work_from_the_site_itself(
     client: httpx.AsyncClient, world: World, path: str, form: dict[str, str]
 ) -> None:
     """So the refusals above are for the reason they give."""
-    before = world.checksum()
+    before = world.db.serialize("main")
     assert (await client.post(path, data=form, headers={"sec-fetch-site": "same-origin"})).status_code == 303
-    assert world.checksum() != before
+    assert world.db.serialize("main") != before
 
 
 @each_form
@@ -140,14 +140,14 @@ async def test_forms_have_an_end(client: httpx.AsyncClient, world: World, target
 
 @each_site
 async def test_other_methods_are_refused_in_words(client: httpx.AsyncClient, world: World, target: Target) -> None:
-    before = world.checksum()
+    before = world.db.serialize("main")
     for path, method in [(path, "GET") for path, _ in target.forms] + [("/", "PUT"), ("/", "DELETE"), ("/", "PATCH")]:
         answer = await client.request(method, path)
         assert answer.status_code in (200, 405), path
         if answer.status_code == 405:
             assert "Not possible here" in answer.text
     assert (await client.request("PROPFIND", "/")).status_code == 405
-    assert world.checksum() == before
+    assert world.db.serialize("main") == before
 
 
 @each_site
@@ -158,7 +158,6 @@ async def test_other_methods_are_refused_in_words(client: httpx.AsyncClient, wor
         "/%2e%2e/%2e%2e/etc/passwd",
         "/static/x/../app.py",
         "/static/000000000000/web.css",
-        "//",
         "/" + "a" * 5000,
     ],
 )
