@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from webassay.core.errors import GradingError, StoreError
+from webassay.core.interaction import Goal
 from webassay.core.record import Json
 from webassay.core.summary import Attempt, grader_label
 from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Step, Trajectory
@@ -106,6 +107,11 @@ class EpisodeView:
         if self.verdicts:
             return self.verdicts[0].status
         return "fault" if self.trajectory.ending.kind == "fault" else "not graded"
+
+    @property
+    def goal(self) -> Goal:
+        """As the agent was told it, with short addresses."""
+        return self.trajectory.goal.at({site: f"{site}:" for site in self.trajectory.bases})
 
     @property
     def pages(self) -> Iterator[tuple[str, RecordedObservation]]:
@@ -268,19 +274,23 @@ def named_grader(verdict: Verdict) -> str:
     return f"{stamp.grader} {stamp.version}" + (f" ({stamp.model})" if stamp.model else "")
 
 
-def totals(trajectory: Trajectory) -> list[tuple[str, str]]:
+def totals(trajectory: Trajectory) -> list[str]:
     """What the episode took, as far as it is known."""
     usages = [step.usage for step in trajectory.steps if step.usage is not None]
     costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     calls = sum(usage.calls for usage in usages)
-    found = [("steps", str(len(trajectory.steps))), ("seconds", f"{trajectory.seconds:.1f}")]
+    found = [counted(len(trajectory.steps), "step"), f"{trajectory.seconds:.1f} s"]
     if calls:
-        found.append(("model calls", str(calls)))
-        tokens = f"{sum(u.input_tokens for u in usages):,} in, {sum(u.output_tokens for u in usages):,} out"
-        found.append(("tokens", tokens))
+        found.append(counted(calls, "model call"))
+        tokens = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
+        found.append("{:,} tokens in, {:,} out".format(*tokens))
     if costs:
-        found.append(("cost", f"${sum(costs):.4f}"))
+        found.append(f"${sum(costs):.4f}")
     return found
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def timing_of(step: Step) -> str:

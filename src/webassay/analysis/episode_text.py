@@ -81,7 +81,7 @@ class _Writer:
     def _head(self, view: EpisodeView) -> Iterator[str]:
         trajectory = view.trajectory
         yield f"{printable(view.unit)}: {view.status}"
-        yield from self._field("goal", trajectory.goal.instruction)
+        yield from self._field("goal", view.goal.instruction)
         agent = trajectory.agent
         settings = ", ".join(f"{key}={compact(value, 80)}" for key, value in agent.settings.items())
         yield from self._field("agent", agent.name + (f" ({settings})" if settings else ""), limit=600)
@@ -91,7 +91,7 @@ class _Writer:
         yield from self._field("ending", said)
         if ending.fault is not None and ending.fault.boundary:
             yield from self._field("error", ending.fault.boundary)
-        yield from self._field("took", ", ".join(f"{value} {name}" for name, value in totals(trajectory)))
+        yield from self._field("took", ", ".join(totals(trajectory)))
         yield from self._field("played", trajectory.started_at)
 
     def _steps(self, view: EpisodeView) -> Iterator[str]:

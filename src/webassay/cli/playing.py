@@ -87,7 +87,7 @@ def demo(
     common.give(report, "table", page)
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     print(f"\nOpen the report: {opener} {page}")
-    print(f"Look closer: webassay report {path}, webassay grade {path} --explain")
+    print(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
 
 
 def run(

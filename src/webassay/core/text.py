@@ -43,10 +43,11 @@ _JOINERS = "\u200c\u200d"
 def printable(text: str, *, lines: bool = False) -> str:
     """The text with everything that steers a terminal or hides from the eye written as an escape such as `\\x1b`:
     control characters, ANSI sequences, changes of direction, invisible marks. `lines` keeps line breaks and tabs."""
+    if lines:
+        return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
     if text.isprintable():
         return text
-    keep = _JOINERS + "\n\t" if lines else _JOINERS
-    return "".join(char if char in keep or _shows(char) else _escaped(char) for char in text)
+    return "".join(char if char in _JOINERS or _shows(char) else _escaped(char) for char in text)
 
 
 def _shows(char: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from webassay.analysis.episode import KeyLine, KeyView, RowLine, compact
+from webassay.analysis.episode import KeyLine, KeyView, RowLine, compact, short_address
 from webassay.compare import Sites
 from webassay.core.errors import GradingError, boundary
 from webassay.core.task import Check, ExpectedChange, PageCheck, ResponseCheck, StateCheck, Task
@@ -45,8 +45,9 @@ def _lines(check: Check, task: Task, trajectory: Trajectory, sites: Sites) -> It
     if isinstance(check, ResponseCheck):
         yield from _response(check, task.goal.protocol.name, trajectory.answer, sites)
     elif isinstance(check, PageCheck):
+        bases = trajectory.bases
         found = check_page(check, trajectory.probed(PageResult), sites)
-        yield KeyLine("page in front", compact(found.expected), compact(found.actual), found.status)
+        yield KeyLine("page", compact(found.expected), short_address(compact(found.actual), bases), found.status)
     elif not isinstance(check, StateCheck):  # its rows have a table of their own
         asked = check.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
         yield KeyLine(check.kind, compact(asked, 600), "")
