@@ -188,6 +188,7 @@ class TestOddEpisodes:
             assert f"{part} is missing" in " ".join(said.split())
         page = bench.episode_page(run, "model")
         assert page.count("The picture is missing") == 4 and "data:image" not in page
+        assert str(run) not in page and "blobs/" in page, "named, but not where this machine keeps it"
 
     def test_a_damaged_network_log_is_a_note(self, bench, tmp_path):
         def broken(blobs, task):

@@ -52,7 +52,9 @@ def to_html(view: EpisodeView, blobs: Blobs) -> str:
     given = _given(view, trees)
     bare = _render(given, Pictures())
     spare = MOST_BYTES - len(bare.encode("utf-8", "replace"))
-    return _render(given, embed(_pictures_of(view), blobs, min(MOST_PICTURE_BYTES, spare)))
+    pictures = embed(_pictures_of(view), blobs, min(MOST_PICTURE_BYTES, spare))
+    pictures.reasons.update({name: f"The picture is missing: {why}" for name, why in view.unreadable.items()})
+    return _render(given, pictures)
 
 
 def _given(view: EpisodeView, trees: Mapping[int, str | None]) -> dict[str, Any]:

@@ -130,15 +130,22 @@ class Recorded:
             older_verdicts=len(verdicts) - len(newest),
             key=self._key(trajectory),
             targets=targets_of(trajectory.steps, store.blobs),
-            unreadable=unreadable_parts(trajectory, store.blobs),
+            unreadable=self._unreadable(trajectory),
         )
         try:
             return replace(made, traffic=self._traffic(trajectory))
         except (GradingError, StoreError) as error:
-            return replace(made, notes=(f"The network log cannot be read: {error.message}",))
+            log = trajectory.network
+            known = log is not None and log.blob.hash in made.unreadable
+            return made if known else replace(made, notes=(f"The network log cannot be read: {error.message}",))
 
     def page(self, view: EpisodeView) -> str:
         return episode_page.to_html(view, self.store.blobs)
+
+    def _unreadable(self, trajectory: Trajectory) -> dict[str, str]:
+        """Named within the run: a page that is attached to an issue tells nobody where its author keeps things."""
+        found = unreadable_parts(trajectory, self.store.blobs)
+        return {name: why.replace(f"{self.store.path}/", "") for name, why in found.items()}
 
     def _key(self, trajectory: Trajectory) -> KeyView:
         if trajectory.ending.kind == "imported" or not trajectory.task_hash:
@@ -187,6 +194,8 @@ def write_report(
     setup: Setup, report: Report, runs: Sequence[Path], html: Path, which: Which, on_progress: OnProgress
 ) -> int:
     """The report's page with a table of its episodes and, where they are wanted, a page for each; how many it wrote."""
+    if not html.parent.is_dir():
+        raise InputError(f"{html} cannot be written: there is no folder {html.parent}.")
     folder = html.with_name(f"{html.stem}-episodes")
     links: list[EpisodeLink] = []
     planned = 0
