@@ -36,6 +36,8 @@ _NUMBER = {status: number for number, status in enumerate(STATUSES)}
 _UNKNOWN = math.nan
 
 SEVERAL_SITES = "several sites"
+DIAGNOSIS = "diagnosis"
+"""The check under which judges report errors of a taxonomy."""
 
 
 def site_of(row: Row) -> str:
@@ -107,6 +109,11 @@ class Tallied:
         """Scored episodes with a failed action, and those of them that passed."""
         self.failures: Counter[tuple[str, str]] = Counter()
         self.failure_episodes: Counter[tuple[str, str]] = Counter()
+        self.diagnosed = self.diagnosed_with_errors = 0
+        self.errors_found: Counter[str] = Counter()
+        self.error_episodes: Counter[str] = Counter()
+        """Code, as the judge wrote it, to how often; and to how many episodes. Categories are `taxonomy:number`."""
+        self.first_error_steps = array("d")
         self.answers = self.unreadable_before = self.unreadable_after = 0
         self.priced_successes = 0
         self.attempted: list[Attempted] = []
@@ -123,14 +130,28 @@ class Tallied:
         self.retries += row.retries
         self.retries_that_worked += row.retries_that_worked
         passed = row.status == "pass"
+        if row.diagnosed:
+            self._add_diagnosis(row)
         if row.status in ("fail", "fault"):
             found = row.findings or (("unexplained", ""),)
+            if row.diagnosed:
+                found = tuple(mode for mode in found if mode[0] != DIAGNOSIS)
             for mode in found:
                 self.failures[mode] += 1
             for mode in found if len(found) == 1 else set(found):
                 self.failure_episodes[mode] += 1
         if passed or row.status == "fail":
             self._add_scored(row, site, passed)
+
+    def _add_diagnosis(self, row: Row) -> None:
+        codes = [code for check, code in row.findings if check == DIAGNOSIS]
+        named = [*codes, *map(category_of, codes)]
+        self.diagnosed += 1
+        self.diagnosed_with_errors += bool(codes)
+        self.errors_found.update(named)
+        self.error_episodes.update(set(named))
+        if row.first_error_step is not None:
+            self.first_error_steps.append(row.first_error_step)
 
     def _add_scored(self, row: Row, site: str, passed: bool) -> None:
         if row.errors:
@@ -141,8 +162,14 @@ class Tallied:
             self.unreadable_before += row.unreadable or row.recovered
             self.unreadable_after += row.unreadable
         self.priced_successes += passed and row.cost_usd is not None
-        if row.kind == "unachievable":
+        if row.kind == "unachievable" and row.traced:
             self.attempted.append(Attempted(row.task_id, site, row.steps, passed))
+
+
+def category_of(code: str) -> str:
+    """`paper:2.1:output_contradiction` belongs to `paper:2`."""
+    taxonomy, _, rest = code.partition(":")
+    return f"{taxonomy}:{rest.partition(':')[0].partition('.')[0]}"
 
 
 def _count(found: Mapping[str, int], counts: Counter[str], episodes: Counter[str]) -> None:
@@ -162,7 +189,7 @@ class AgentColumns:
         self.tallied = Tallied()
         self._unit, self._profile, self._grader, self._key = array("I"), array("I"), array("I"), array("I")
         self._status = array("B")
-        self._reach = array("d")
+        self._reach, self._process = array("d"), array("d")
         self._measures = {name: array("d") for name in MEASURES}
 
     def add(self, row: Row) -> None:
@@ -174,9 +201,11 @@ class AgentColumns:
         self._key.append(shared.keys[row.key_hash])
         self._status.append(_NUMBER[row.status])
         self._reach.append(_UNKNOWN if row.checkpoint_reach is None else row.checkpoint_reach)
+        self._process.append(_UNKNOWN if row.process_score is None else row.process_score)
         if row.status != "missing":
-            measures["steps"].append(row.steps)
-            measures["seconds"].append(row.seconds)
+            if row.traced:
+                measures["steps"].append(row.steps)
+                measures["seconds"].append(row.seconds)
             if row.input_tokens is not None:
                 measures["input_tokens"].append(row.input_tokens)
             if row.output_tokens is not None:
@@ -186,7 +215,7 @@ class AgentColumns:
             self.tallied.add(row, site)
             self.model = self.model or row.model
         self.baseline = self.baseline or row.baseline
-        if row.status == "pass" and row.kind != "unachievable":
+        if row.status == "pass" and row.kind != "unachievable" and row.traced:
             shared.effort.setdefault(site, array("I")).append(row.steps)
 
     def whole(self) -> "Part":
@@ -199,6 +228,7 @@ class AgentColumns:
             key=np.frombuffer(self._key, dtype=np.uint32),
             status=np.frombuffer(self._status, dtype=np.uint8),
             reach=np.frombuffer(self._reach, dtype=np.float64),
+            process=np.frombuffer(self._process, dtype=np.float64),
         )
 
     def measure(self, name: str) -> Floats:
@@ -217,6 +247,8 @@ class Part:
     key: Ints
     status: NDArray[np.uint8]
     reach: Floats
+    process: Floats
+    """Judges' process scores."""
 
     def where(self, chosen: NDArray[np.bool_]) -> "Part":
         return Part(
@@ -227,6 +259,7 @@ class Part:
             key=self.key[chosen],
             status=self.status[chosen],
             reach=self.reach[chosen],
+            process=self.process[chosen],
         )
 
     @property
@@ -256,6 +289,11 @@ class Part:
     def reaches(self) -> dict[int, float]:
         known = ~np.isnan(self.reach)
         return self._by_cluster(self.unit[known], self.reach[known])
+
+    def processes(self) -> tuple[dict[int, float], Floats]:
+        """Cluster to mean process score, and the scores themselves; of scored units alone."""
+        known = self.scored & ~np.isnan(self.process)
+        return self._by_cluster(self.unit[known], self.process[known]), self.process[known]
 
     def _by_cluster(self, unit: Ints, values: Floats) -> dict[int, float]:
         """Trials are averaged in their task and tasks in their template, as in `stats.template_rates`."""

@@ -145,12 +145,16 @@ def of_annotation(annotation: Annotation) -> list[Section]:
 def of_leaderboard(leaderboard: Leaderboard) -> list[Section]:
     sections = []
     for board in leaderboard.boards:
+        judged = any(entry.process for entry in board.entries)
         rows = [
             (str(place), _name(entry), entry.model or "–", entry.run, *render.success_cells(entry.success))
+            + (render.process_cells(entry.process) if judged else ())
             for place, entry in enumerate(board.entries, 1)
         ]
-        note = f"Grader: {board.grader or 'none yet'}. Tasks and keys: {board.data} ({board.tasks} tasks)."
-        headings = ("#", "agent", "model", "run", *render.SUCCESS_HEADINGS[1:])
+        grader = f"{board.label} ({board.grader})" if board.label not in ("", board.grader) else board.grader
+        note = f"Grader: {grader or 'none yet'}. Tasks and keys: {board.data} ({board.tasks} tasks)."
+        headings = ["#", "agent", "model", "run", *render.SUCCESS_HEADINGS[1:]]
+        headings += render.PROCESS_HEADINGS if judged else ()
         sections.append(Section(", ".join(board.benchmarks) or "no benchmark named", headings, rows, note))
     return sections
 

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from webassay.cli import grading, importing, judging, listing, models, playing, results, tasks
+from webassay.cli import grading, importing, judging, labelling, listing, models, playing, results, tasks
 
 app = typer.Typer(
     name="webassay",
@@ -16,7 +16,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (playing, grading, judging, importing, results, tasks, listing, models):
+for part in (playing, grading, judging, labelling, importing, results, tasks, listing, models):
     part.register(app)
 
 

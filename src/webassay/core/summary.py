@@ -9,16 +9,15 @@ They are msgspec structs rather than pydantic records, because reading them is m
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from math import fsum
 from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from webassay.core.record import content_hash
+from webassay.core.rater import rater_id
 from webassay.core.trajectory import Step, Trajectory
-from webassay.core.verdict import Fingerprint, Verdict, decides
+from webassay.core.verdict import Verdict, decides
 
 
 class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -84,7 +83,7 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
 class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     status: str
     grader: str
-    """Name, version and a short hash of everything but the key; two agents compare only where this agrees."""
+    """The rater's id (`core.rater`); two agents compare only where this agrees."""
     key: str = ""
     """The task's content hash; empty for judges."""
     failures: tuple[tuple[str, str], ...] = ()
@@ -96,7 +95,7 @@ class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def of(cls, verdict: Verdict) -> Self:
         return cls(
             status=verdict.status,
-            grader=grader_label(verdict.fingerprint),
+            grader=rater_id(verdict.fingerprint),
             key=verdict.fingerprint.key,
             failures=tuple(
                 (finding.check, finding.code)
@@ -136,23 +135,11 @@ class UnitResult(NamedTuple):
     trajectory: TrajectorySummary | None
     """Of the attempt that counts; None if the unit was never played."""
     verdict: VerdictSummary | None
-    """The newest of the grader asked for; None if there is none."""
+    """The newest of the rater asked for; None if there is none."""
 
 
 read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode
 read_verdict_summary = msgspec.json.Decoder(VerdictSummary).decode
-
-
-def grader_label(fingerprint: Fingerprint) -> str:
-    # The key differs from task to task, so it is compared task by task.
-    return _label(fingerprint.model_dump_json(exclude={"key"}))
-
-
-@lru_cache(maxsize=256)
-def _label(text: str) -> str:
-    stamp = msgspec.json.decode(text)
-    digest = content_hash(stamp).removeprefix("sha256:")
-    return f"{stamp['grader']} {stamp['version']} {digest[:12]}"
 
 
 def _encode(summary: msgspec.Struct) -> str:
