@@ -169,11 +169,11 @@ class Block(NamedTuple):
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     note: str = ""
-    detail: bool = False
-    """Too long for a terminal."""
+    narrow: tuple[int, ...] | None = None
+    """The columns that fit a terminal; none: it is too long for one. None: all of them do."""
 
 
-PROCESS_HEADINGS = ("process score (template-macro, 95 %)", "good process (Wilson 95 %)")
+PROCESS_HEADINGS = ("process score (95 %)", "good process (Wilson 95 %)")
 
 
 def process_cells(process: Process | None) -> tuple[str, ...]:
@@ -210,7 +210,7 @@ def _sites(report: Report) -> Block:
 
 def _process(report: Report) -> Block:
     rows = [(agent.name, *process_cells(agent.process)) for agent in contestants(report) if agent.process]
-    note = "How well the work was done, whatever came of it, from 0 to 1. A process is good from 0.8 on."
+    note = "How well the work was done, whatever came of it, from 0 to 1: template-macro mean. Good is 0.8 or more."
     return Block("Process", ("agent", *PROCESS_HEADINGS), rows, note)
 
 
@@ -240,7 +240,8 @@ def _errors(report: Report, level: str) -> Block:
     ]
     title = "Errors by category" if level == "categories" else "Errors by code"
     note = "Errors per diagnosed episode; one episode can have several." if level == "categories" else ""
-    return Block(title, ("agent", "code", "error", "per episode", "errors", "episodes"), rows, note, level == "codes")
+    narrow = () if level == "codes" else None
+    return Block(title, ("agent", "code", "error", "per episode", "errors", "episodes"), rows, note, narrow)
 
 
 def error_cells(error: ErrorCount) -> tuple[str, ...]:
@@ -248,24 +249,35 @@ def error_cells(error: ErrorCount) -> tuple[str, ...]:
     return (code, error.name or DASH, f"{error.rate:.3f}", str(error.count), str(error.episodes))
 
 
+_OPINION_NARROW = (0, 1, 2, 3, 5)
+
+
 def _opinions(report: Report) -> Block:
-    headings: tuple[str, ...] = ("agent", "grader", "success, template-macro", "micro, Wilson", "passed / scored")
+    headings: tuple[str, ...] = ("agent", "grader", "success, template-macro", "passed / scored", "micro, Wilson")
     if any(one.process for one in report.opinions):
         headings += PROCESS_HEADINGS
     rows = [opinion_cells(one)[: len(headings)] for one in report.opinions]
-    return Block("Graders side by side", headings, rows, "The same episodes under several graders.")
+    return Block("Graders side by side", headings, rows, "The same episodes under several graders.", _OPINION_NARROW)
 
 
 def opinion_cells(one: Opinion) -> tuple[str, ...]:
     success = one.success
     scored = f"{success.counts.passed} / {success.counts.scored}"
-    return (one.agent, one.grader, plus_minus(success.macro), _micro(success), scored, *process_cells(one.process))
+    return (one.agent, one.grader, plus_minus(success.macro), scored, _micro(success), *process_cells(one.process))
 
 
 def _concords(report: Report) -> Block:
     headings = ("graders", "both pass", "only the first", "only the second", "both fail", "undecided", "same", "kappa")
     note = "Kappa with its 95 % interval from resampling tasks. Undecided: at least one of the two gave no verdict."
-    return Block("Agreement of the graders", headings, [concord_cells(one) for one in report.concords], note)
+    return Block("Agreement of the graders", headings, [concord_cells(one) for one in report.concords], note, ())
+
+
+def concord_in_words(one: Concord) -> str:
+    return (
+        f"{one.first} / {one.second}: both pass {one.both_pass}, only the first {one.only_first_passes}, only the "
+        f"second {one.only_second_passes}, both fail {one.both_fail}, undecided {one.undecided}; "
+        f"the same on {percent(one.same.value)}, kappa {decimal(one.kappa)}."
+    )
 
 
 def concord_cells(one: Concord) -> tuple[str, ...]:
@@ -304,14 +316,24 @@ def to_table(report: Report) -> RenderableType:
         parts.append(rich_table(title, COMPARISON_HEADINGS[:6], [row[:6] for row in rows]))
         parts += [Text(f"{row[0]}: {row[6]}{_needed(row[7])}", style="dim") for row in rows]
     for block in blocks(report):
-        if not block.detail:
-            parts.append(rich_table(block.title, block.headings, block.rows))
-            parts += [Text(block.note, style="dim")] if block.note else []
+        parts += _narrowed(block)
+    parts += [Text(concord_in_words(one), style="dim") for one in report.concords]
     parts.append(rich_table("Effort", EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]))
     if report.contamination is not None:
         parts.append(Text(without_work(report.contamination)))
     parts.extend(Text(f"! {warning}", style="yellow") for warning in all_warnings(report))
     return Stack(*parts)
+
+
+def _narrowed(block: Block) -> list[RenderableType]:
+    places = (
+        range(len(block.headings)) if block.narrow is None else [i for i in block.narrow if i < len(block.headings)]
+    )
+    if not places:
+        return []
+    rows = [[row[place] for place in places] for row in block.rows]
+    table = rich_table(block.title, [block.headings[place] for place in places], rows)
+    return [table, *([Text(block.note, style="dim")] if block.note else [])]
 
 
 def without_work(found: Contamination) -> str:

@@ -54,7 +54,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """Steps straight after a failed one."""
     retries_that_worked: int = 0
     traced: bool = True
-    """False for a log without steps: nobody knows what the episode took."""
+    """False for a log without steps and times: nobody knows what the episode took."""
     findings: tuple[tuple[str, str], ...] = ()
     """Check and code of everything that was found wrong."""
     answered: bool = False
@@ -134,7 +134,7 @@ def row_of(result: UnitResult) -> Row:
         errors=played.errors,
         retries=played.retries,
         retries_that_worked=played.retries_that_worked,
-        traced=played.steps > 0 or played.ending != "imported",
+        traced=result.trajectory is None or played.steps > 0 or played.seconds > 0,
         findings=verdict.failures,
         answered=played.ending in _ANSWERED and (result.verdict is None or "response_format" in aspects),
         unreadable=form == "invalid",

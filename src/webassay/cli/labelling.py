@@ -23,7 +23,7 @@ def label(
     also do. A score, from 0 to 1, is that of the process. An unknown id is reported and nothing is written. Labelling
     again adds newer verdicts, and the newest one counts.
 
-    Example: `webassay label runs/om2w labels.csv --annotator anna`, then `webassay report runs/om2w --grader human:anna`
+    Example: `webassay label runs/om2w labels.csv --annotator anna`, then `webassay report runs/om2w`
     """
     with common.workbench() as bench:
         count = bench.label(run, labels, annotator)

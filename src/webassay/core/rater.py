@@ -52,10 +52,14 @@ def raters(found: Mapping[str, Fingerprint]) -> tuple[Rater, ...]:
         else:
             alike[_short(stamp)].append(id)
     made = [Rater(name, name, tuple(ids), frozenset([name]), keyed=True) for name, ids in keyed.items()]
-    for short, ids in alike.items():
-        marks = _distinguished([found[id] for id in ids], ids)
-        for id, mark in zip(ids, marks, strict=True):
-            made.append(_rater(found[id], id, short, mark))
+    for ids in alike.values():
+        models = defaultdict(list)
+        for id in ids:
+            models[found[id].model].append(id)
+        for model, own in models.items():
+            shown = _without_address(model) if len(models) == 1 else model
+            marks = _distinguished([found[id] for id in own], own)
+            made += [_rater(found[id], id, shown, mark) for id, mark in zip(own, marks, strict=True)]
     return tuple(sorted(made, key=lambda one: one.label))
 
 
@@ -64,15 +68,22 @@ def labels(found: Mapping[str, Fingerprint]) -> dict[str, str]:
     return {id: rater.label for rater in raters(found) for id in rater.ids}
 
 
-def _rater(stamp: Fingerprint, id: str, short: str, mark: str) -> Rater:
-    start, _, rest = short.partition(" ")
-    label = f"{start}{mark} {rest}".rstrip() if mark.startswith("[") else f"{short}{mark}"
-    names = {stamp.grader, short, label, _tag(id), id, f"{short} {_tag(id)}", f"{stamp.grader}{mark}"}
-    return Rater(stamp.grader, label, (id,), frozenset(names))
+def _rater(stamp: Fingerprint, id: str, model: str, mark: str) -> Rater:
+    name = stamp.grader
+    label = f"{name}{mark} {model}" if mark.startswith("[") else f"{name} {model}{mark}"
+    label = " ".join(label.split())
+    full = f"{name} {stamp.model}".rstrip()
+    names = {name, _short(stamp), full, label, f"{name}{mark}", f"{_short(stamp)} {_tag(id)}", _tag(id), id}
+    return Rater(name, label, (id,), frozenset(names))
 
 
 def _short(stamp: Fingerprint) -> str:
-    return f"{stamp.grader} {stamp.model}".rstrip()
+    return f"{stamp.grader} {_without_address(stamp.model)}".rstrip()
+
+
+def _without_address(model: str) -> str:
+    """`openai:NAME@http://…` is NAME, wherever it is served; several models for several stages stay as they are."""
+    return model if "," in model else model.partition("@http")[0]
 
 
 def _tag(id: str) -> str:

@@ -45,7 +45,7 @@ from webassay.store import Store
 from webassay.workbench import checking, grading, importing, judging, labelling, playing, reporting, serving
 from webassay.workbench.checking import Proof
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
-from webassay.workbench.importing import Imported, is_run
+from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.models import ModelOptions
@@ -64,6 +64,7 @@ __all__ = [
     "Imported",
     "Label",
     "Listed",
+    "LogImport",
     "LogOptions",
     "ModelOptions",
     "PlayOptions",
@@ -201,7 +202,7 @@ class Workbench:
         return Verification(self.setup, [Path(place) for place in places], options, self.on_progress)
 
     def label(self, run: AnyPath, labels: AnyPath, annotator: str) -> int:
-        """A person's labels, from CSV or JSON lines, as verdicts of the grader `human:ANNOTATOR`; how many there are."""
+        """A person's labels, from CSV or JSON lines, as verdicts of the grader `human:ANNOTATOR`; returns how many."""
         return labelling.label_run(Path(run), Path(labels), annotator)
 
     async def review_rubric(self, goal: Goal, options: VerifyOptions) -> Review:
@@ -221,6 +222,10 @@ class Workbench:
                 raise InputError(f"{path} does not exist.")
         with Store.create(Path(out)) as store:
             return importing.import_into(store, found, self.on_progress, format=format)
+
+    def import_logs(self, folders: Sequence[AnyPath], out: AnyPath, wanted: LogImport) -> Imported:
+        """Log folders of a benchmark's own harness, as a graded run."""
+        return importing.import_logs(self.setup, Path(out), [Path(one) for one in folders], wanted, self.on_progress)
 
     def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
         return importing.export_run(Path(run), Path(out), format, self.on_progress)
