@@ -16,6 +16,7 @@ import numpy as np
 from webassay.analysis import stats
 from webassay.analysis.behaviour import interval
 from webassay.core.errors import InputError
+from webassay.core.rater import labels, rater_id
 from webassay.core.record import Record
 from webassay.core.report import Interval
 from webassay.core.verdict import Verdict
@@ -157,15 +158,18 @@ def against(
 _PAIRS = ((True, True), (True, False), (False, True), (False, False))
 
 
-def between_graders(verdicts: Sequence[Verdict]) -> Agreement:
-    """Graders on the same trajectories. An abstention or fault is no rating; the newest verdict counts."""
+def between_graders(verdicts: Sequence[Verdict]) -> Agreement | None:
+    """Raters on the same trajectories: one judge with two models is two raters. An abstention or fault is no rating;
+    of one rater the newest verdict counts. None with fewer than two raters."""
+    ids = [rater_id(verdict.fingerprint) for verdict in verdicts]
+    label_of = labels({id: verdict.fingerprint for id, verdict in zip(ids, verdicts, strict=True)})
     ratings: dict[str, dict[Item, Any]] = defaultdict(dict)
     clusters: dict[Item, Hashable] = {}
-    for verdict in verdicts:
+    for id, verdict in zip(ids, verdicts, strict=True):
         rated = {"pass": True, "fail": False}.get(verdict.status)
-        ratings[verdict.fingerprint.grader][verdict.trajectory_id] = rated
+        ratings[label_of[id]][verdict.trajectory_id] = rated
         clusters[verdict.trajectory_id] = verdict.task_id
-    return agreement(ratings, clusters=clusters)
+    return agreement(ratings, clusters=clusters) if len(ratings) > 1 else None
 
 
 # --- manual labels of tasks (appendix B) ----------------------------------------------------------------

@@ -90,7 +90,7 @@ def audit(
         kinds=dict(Counter(task.kind for task in tasks).most_common()),
         counts={name: len(ids) for name, ids in found.items()},
         naive=_naive_counts(tasks),
-        graders=between_graders(verdicts) if len({v.fingerprint.grader for v in verdicts}) > 1 else None,
+        graders=between_graders(verdicts),
         annotation=annotation(labels) if labels else None,
         issues=tuple(issues),
     )

@@ -1,20 +1,26 @@
-"""What agents did besides succeeding: cost, actions, recovery, failures, and how far they looked before giving up."""
+"""What agents did besides succeeding: cost, actions, recovery, failures, process, errors, and how far they looked
+before giving up."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import quantiles
 
+import numpy as np
+
 from webassay.analysis import stats
-from webassay.analysis.columns import MEASURES, AgentColumns, Attempted, Gathered
+from webassay.analysis.columns import MEASURES, AgentColumns, Attempted, Gathered, Part
 from webassay.core.report import (
     Attempt,
     Behaviour,
+    Diagnosis,
     Efficiency,
+    ErrorCount,
     Exploration,
     FailureMode,
     Interval,
     Parsing,
+    Process,
     Spread,
     Tally,
     UsualEffort,
@@ -23,6 +29,9 @@ from webassay.core.report import (
 EXPLORATION_THRESHOLD = 0.5
 MINIMUM_STEPS: dict[str, int] = {"gitlab": 3, "reddit": 3, "shopping_admin": 3, "map": 2, "shopping": 2}
 """Of the paper's Figure 2; a site that is not named here is held to the ratio alone."""
+
+GOOD_PROCESS = 0.8
+"""From here on the Universal Verifier calls a process a success."""
 
 
 def interval(estimate: stats.Estimate) -> Interval:
@@ -115,6 +124,56 @@ def parsing(agent: AgentColumns) -> Parsing | None:
         unreadable_before=interval(stats.wilson(seen.unreadable_before, seen.answers)),
         unreadable_after=interval(stats.wilson(seen.unreadable_after, seen.answers)),
     )
+
+
+# --- what judges add ------------------------------------------------------------------------------------
+
+
+def process(part: Part) -> Process | None:
+    means, scores = part.processes()
+    if not means:
+        return None
+    good = int((scores >= GOOD_PROCESS).sum())
+    return Process(
+        mean=interval(stats.t_interval(means.values())),
+        good=interval(stats.wilson(good, len(scores))),
+        threshold=GOOD_PROCESS,
+    )
+
+
+def diagnosis(agent: AgentColumns, categories: Mapping[str, str]) -> Diagnosis | None:
+    """`categories` names them, such as `paper:2`."""
+    seen = agent.tallied
+    if not seen.diagnosed:
+        return None
+
+    def counted(code: str, name: str) -> ErrorCount:
+        taxonomy, _, rest = code.partition(":")
+        count = seen.errors_found[code]
+        return ErrorCount(
+            taxonomy=taxonomy,
+            code=rest.partition(":")[0],
+            name=name,
+            count=count,
+            episodes=seen.error_episodes[code],
+            rate=count / seen.diagnosed,
+        )
+
+    ordered = sorted(seen.errors_found, key=_in_order)
+    return Diagnosis(
+        episodes=seen.diagnosed,
+        with_errors=seen.diagnosed_with_errors,
+        categories=tuple(counted(code, categories.get(code, "")) for code in ordered if code.count(":") < 2),
+        codes=tuple(counted(code, code.split(":", 2)[2].replace("_", " ")) for code in ordered if code.count(":") >= 2),
+        first_step=_spread(np.sort(np.frombuffer(seen.first_error_steps, dtype=np.float64))),
+    )
+
+
+def _in_order(code: str) -> tuple[str, list[tuple[int, str]]]:
+    """2.10 comes after 2.9."""
+    taxonomy, _, rest = code.partition(":")
+    parts = rest.partition(":")[0].split(".")
+    return taxonomy, [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 # --- unachievable tasks ---------------------------------------------------------------------------------

@@ -8,10 +8,12 @@ The numbers are those of the plain formulas, to the last digit: sums of whole nu
 through `math.fsum`.
 """
 
+import gc
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -37,6 +39,8 @@ _UNKNOWN = math.nan
 _UNEXPLAINED = (("unexplained", ""),)
 
 SEVERAL_SITES = "several sites"
+DIAGNOSIS = "diagnosis"
+"""The check under which judges report errors of a taxonomy."""
 
 
 def site_of(row: Row) -> str:
@@ -108,6 +112,11 @@ class Tallied:
         """Scored episodes with a failed action, and those of them that passed."""
         self.failures: Counter[tuple[str, str]] = Counter()
         self.failure_episodes: Counter[tuple[str, str]] = Counter()
+        self.diagnosed = self.diagnosed_with_errors = 0
+        self.errors_found: Counter[str] = Counter()
+        self.error_episodes: Counter[str] = Counter()
+        """Code, as the judge wrote it, to how often; and to how many episodes. Categories are `taxonomy:number`."""
+        self.first_error_steps = array("d")
         self.answers = self.unreadable_before = self.unreadable_after = 0
         self.priced_successes = 0
         self.attempted: list[Attempted] = []
@@ -118,20 +127,37 @@ class Tallied:
         _count(row.actions, self.actions, self.action_episodes)
         if row.tools:
             _count(row.tools, self.tools, self.tool_episodes)
-        self.endings[row.ending] += 1
+        if row.ending:
+            self.endings[row.ending] += 1
         if row.errors:
             self.errors += row.errors
             self.episodes_with_errors += 1
             self.retries += row.retries
             self.retries_that_worked += row.retries_that_worked
+        if row.diagnosed:
+            self._add_diagnosis(row)
         if status == "fail" or status == "fault":
             found = row.findings or _UNEXPLAINED
+            if row.diagnosed:
+                found = tuple(mode for mode in found if mode[0] != DIAGNOSIS)
             for mode in found:
                 self.failures[mode] += 1
             for mode in found if len(found) == 1 else set(found):
                 self.failure_episodes[mode] += 1
-        if not passed and status != "fail":
-            return
+        if passed or status == "fail":
+            self._add_scored(row, site, passed)
+
+    def _add_diagnosis(self, row: Row) -> None:
+        codes = [code for check, code in row.findings if check == DIAGNOSIS]
+        named = [*codes, *map(category_of, codes)]
+        self.diagnosed += 1
+        self.diagnosed_with_errors += bool(codes)
+        self.errors_found.update(named)
+        self.error_episodes.update(set(named))
+        if row.first_error_step is not None:
+            self.first_error_steps.append(row.first_error_step)
+
+    def _add_scored(self, row: Row, site: str, passed: bool) -> None:
         if row.errors:
             self.stumbled += 1
             self.recovered += passed
@@ -142,8 +168,14 @@ class Tallied:
                 self.unreadable_after += row.unreadable
         if passed and row.cost_usd is not None:
             self.priced_successes += 1
-        if row.kind == "unachievable":
+        if row.kind == "unachievable" and row.traced:
             self.attempted.append(Attempted(row.task_id, site, row.steps, passed))
+
+
+def category_of(code: str) -> str:
+    """`paper:2.1:output_contradiction` belongs to `paper:2`."""
+    taxonomy, _, rest = code.partition(":")
+    return f"{taxonomy}:{rest.partition(':')[0].partition('.')[0]}"
 
 
 def _count(found: Mapping[str, int], counts: Counter[str], episodes: Counter[str]) -> None:
@@ -165,13 +197,14 @@ class AgentColumns:
         self._numbers = array("I")
         """Unit, profile, grader and key of every row."""
         self._status = array("B")
-        self._reach = array("d")
+        self._reach, self._process = array("d"), array("d")
         self._measures = array("d")
         """MEASURES of every row."""
 
     def add(self, row: Row) -> None:
         shared, site, reach, status = self.shared, site_of(row), row.checkpoint_reach, row.status
         profile = (row.benchmark, site, row.kind, row.chore, row.difficulty, row.modality, row.claimed)
+        process = row.process_score
         self._numbers.extend(
             (
                 shared.units[row.benchmark, row.template, row.task_id],
@@ -182,14 +215,15 @@ class AgentColumns:
         )
         self._status.append(_NUMBER[status])
         self._reach.append(_UNKNOWN if reach is None else reach)
+        self._process.append(_UNKNOWN if process is None else process)
         self.baseline = self.baseline or row.baseline
         if status == "missing":
             return
-        read, written, cost = row.input_tokens, row.output_tokens, row.cost_usd
+        read, written, cost, traced = row.input_tokens, row.output_tokens, row.cost_usd, row.traced
         self._measures.extend(
             (
-                row.steps,
-                row.seconds,
+                row.steps if traced else _UNKNOWN,
+                row.seconds if traced else _UNKNOWN,
                 _UNKNOWN if read is None else read,
                 _UNKNOWN if written is None else written,
                 _UNKNOWN if cost is None else cost,
@@ -197,7 +231,7 @@ class AgentColumns:
         )
         self.tallied.add(row, site)
         self.model = self.model or row.model
-        if status == "pass" and row.kind != "unachievable":
+        if status == "pass" and row.kind != "unachievable" and traced:
             shared.effort[site].append(row.steps)
 
     def whole(self) -> "Part":
@@ -211,6 +245,7 @@ class AgentColumns:
             key=numbers[:, 3],
             status=np.frombuffer(self._status, dtype=np.uint8),
             reach=np.frombuffer(self._reach, dtype=np.float64),
+            process=np.frombuffer(self._process, dtype=np.float64),
         )
 
     def measure(self, name: str) -> Floats:
@@ -230,6 +265,8 @@ class Part:
     key: Ints
     status: NDArray[np.uint8]
     reach: Floats
+    process: Floats
+    """Judges' process scores."""
 
     def where(self, chosen: NDArray[np.bool_]) -> "Part":
         return Part(
@@ -240,6 +277,7 @@ class Part:
             key=self.key[chosen],
             status=self.status[chosen],
             reach=self.reach[chosen],
+            process=self.process[chosen],
         )
 
     @property
@@ -269,6 +307,11 @@ class Part:
     def reaches(self) -> dict[int, float]:
         known = ~np.isnan(self.reach)
         return self._by_cluster(self.unit[known], self.reach[known])
+
+    def processes(self) -> tuple[dict[int, float], Floats]:
+        """Cluster to mean process score, and the scores themselves; of scored units alone."""
+        known = self.scored & ~np.isnan(self.process)
+        return self._by_cluster(self.unit[known], self.process[known]), self.process[known]
 
     def _by_cluster(self, unit: Ints, values: Floats) -> dict[int, float]:
         """Trials are averaged in their task and tasks in their template, as in `stats.template_rates`."""
@@ -338,11 +381,24 @@ def gather(rows: Iterable[Row]) -> Gathered:
     """Takes rows from anywhere, also from an iterator over a ledger, and keeps none of them."""
     shared, agents = Shared(), dict[str, AgentColumns]()
     benchmarks: dict[str, None] = {}
-    for row in rows:
-        own = agents.get(row.agent)
-        if own is None:
-            own = agents[row.agent] = AgentColumns(row.agent, shared)
-        own.add(row)
-        if row.benchmark:
-            benchmarks[row.benchmark] = None
+    with _no_search_for_cycles():
+        for row in rows:
+            own = agents.get(row.agent)
+            if own is None:
+                own = agents[row.agent] = AgentColumns(row.agent, shared)
+            own.add(row)
+            if row.benchmark:
+                benchmarks[row.benchmark] = None
     return Gathered(shared, agents, list(benchmarks))
+
+
+@contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """Rows hold no cycles; looking for some among a hundred thousand of them takes a fifth of a report's time."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()

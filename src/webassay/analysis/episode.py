@@ -12,8 +12,9 @@ from typing import Literal
 
 from webassay.core.errors import GradingError, StoreError
 from webassay.core.interaction import Goal
+from webassay.core.rater import rater_id
 from webassay.core.record import Json
-from webassay.core.summary import Attempt, grader_label
+from webassay.core.summary import Attempt
 from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Step, Trajectory
 from webassay.core.verdict import Finding, Status, Verdict, decides
 
@@ -189,7 +190,7 @@ def newest_verdicts(found: Sequence[Verdict], first: str) -> tuple[Verdict, ...]
     corrected key makes a newer verdict, not another grader."""
     newest: dict[str, Verdict] = {}
     for verdict in found:
-        label = grader_label(verdict.fingerprint)
+        label = rater_id(verdict.fingerprint)
         newest.pop(label, None)
         newest[label] = verdict
     ordered = list(newest.values())[::-1]

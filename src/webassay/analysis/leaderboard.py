@@ -5,10 +5,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from webassay.analysis.report import success_of
+from webassay.analysis import behaviour
+from webassay.analysis.columns import AgentColumns, Shared
+from webassay.analysis.report import NO_NAMES, Names, success_of_part
 from webassay.analysis.rows import Row
 from webassay.core.record import Record, content_hash
-from webassay.core.report import Success
+from webassay.core.report import Process, Success
 
 
 class Entry(Record):
@@ -19,12 +21,15 @@ class Entry(Record):
     success: Success
     behind: float | None
     """Points behind the best of the board; not a test, see the paired differences of a report for that."""
+    process: Process | None = None
 
 
 class Board(Record):
     benchmarks: tuple[str, ...]
     grader: str
-    """Fingerprints of the graders; empty: nothing is graded yet."""
+    """Ids of the raters; empty: nothing is graded yet."""
+    label: str = ""
+    """What they are called."""
     data: str
     """Hash of the tasks and their keys."""
     tasks: int
@@ -58,7 +63,9 @@ class _Gathering:
         self.contestants.append((run, rows))
 
 
-def leaderboard(runs: Mapping[str, Sequence[Row]], *, title: str = "Leaderboard") -> Leaderboard:
+def leaderboard(
+    runs: Mapping[str, Sequence[Row]], *, title: str = "Leaderboard", names: Names = NO_NAMES
+) -> Leaderboard:
     """Run name to its rows."""
     gathered: list[_Gathering] = []
     for run, rows in runs.items():
@@ -71,7 +78,7 @@ def leaderboard(runs: Mapping[str, Sequence[Row]], *, title: str = "Leaderboard"
                 board = _Gathering(_grader(own), frozenset(row.task for row in own))
                 gathered.append(board)
             board.add(run, own)
-    boards = sorted(map(_board, gathered), key=lambda board: (board.benchmarks, -len(board.entries)))
+    boards = sorted((_board(one, names) for one in gathered), key=lambda board: (board.benchmarks, -len(board.entries)))
     return Leaderboard(title=title, boards=tuple(boards))
 
 
@@ -79,9 +86,9 @@ def _grader(rows: Sequence[Row]) -> str:
     return ", ".join(sorted({row.fingerprint for row in rows if row.fingerprint}))
 
 
-def _board(gathering: _Gathering) -> Board:
+def _board(gathering: _Gathering, names: Names) -> Board:
     ranked = sorted(
-        ((run, rows, success_of(rows)) for run, rows in gathering.contestants),
+        ((run, rows, *_scores(rows)) for run, rows in gathering.contestants),
         key=lambda one: (one[2].macro.value is None, -(one[2].macro.value or 0.0), one[1][0].agent),
     )
     best = ranked[0][2].macro.value
@@ -93,15 +100,25 @@ def _board(gathering: _Gathering) -> Board:
             baseline=any(row.baseline for row in rows),
             success=success,
             behind=None if best is None or success.macro.value is None else best - success.macro.value,
+            process=process,
         )
-        for run, rows, success in ranked
+        for run, rows, success, process in ranked
     ]
     tasks = sorted(gathering.tasks)
     keyed = [[*task, gathering.keys.get(task, "")] for task in tasks]
     return Board(
         benchmarks=tuple(dict.fromkeys(benchmark for benchmark, _ in tasks if benchmark)),
         grader=gathering.grader,
+        label=", ".join(dict.fromkeys(names.raters.get(id, id) for id in gathering.grader.split(", ") if id)),
         data=content_hash(keyed).removeprefix("sha256:")[:12],
         tasks=len(tasks),
         entries=tuple(entries),
     )
+
+
+def _scores(rows: Sequence[Row]) -> tuple[Success, Process | None]:
+    columns = AgentColumns("", Shared())
+    for row in rows:
+        columns.add(row)
+    part = columns.whole()
+    return success_of_part(part), behaviour.process(part)

@@ -25,6 +25,8 @@ class Section(NamedTuple):
     headings: Sequence[str]
     rows: Cells
     note: str = ""
+    narrow: tuple[int, ...] | None = None
+    """The columns that fit a terminal; None: all of them."""
 
 
 # --- writing --------------------------------------------------------------------------------------------
@@ -43,7 +45,9 @@ def to_table(title: str, sections: Sequence[Section], most: int = 50) -> Rendera
     """A terminal is for looking, not for working through: of a long table only the first rows, and how many follow."""
     parts: list[RenderableType] = [Text(title, style="bold")]
     for section in sections:
-        parts.append(render.rich_table(section.title, section.headings, section.rows[:most]))
+        places = range(len(section.headings)) if section.narrow is None else section.narrow
+        shown = [[row[place] for place in places] for row in section.rows[:most]]
+        parts.append(render.rich_table(section.title, [section.headings[place] for place in places], shown))
         left = len(section.rows) - most
         notes = [section.note] * bool(section.note) + [f"... and {left} more rows."] * (left > 0)
         parts += [Text(note, style="dim") for note in notes]
@@ -142,16 +146,25 @@ def of_annotation(annotation: Annotation) -> list[Section]:
     return [Section("Inter-rater reliability", ("site", "tasks", "kappa and 95 % interval"), sites)]
 
 
+_BOARD_NARROW = (0, 1, 3, 4, 6, 8)
+
+
 def of_leaderboard(leaderboard: Leaderboard) -> list[Section]:
     sections = []
     for board in leaderboard.boards:
+        judged = any(entry.process for entry in board.entries)
         rows = [
             (str(place), _name(entry), entry.model or "–", entry.run, *render.success_cells(entry.success))
+            + (render.process_cells(entry.process) if judged else ())
             for place, entry in enumerate(board.entries, 1)
         ]
-        note = f"Grader: {board.grader or 'none yet'}. Tasks and keys: {board.data} ({board.tasks} tasks)."
-        headings = ("#", "agent", "model", "run", *render.SUCCESS_HEADINGS[1:])
-        sections.append(Section(", ".join(board.benchmarks) or "no benchmark named", headings, rows, note))
+        grader = f"{board.label} ({board.grader})" if board.label not in ("", board.grader) else board.grader
+        note = f"Grader: {grader or 'none yet'}. Tasks and keys: {board.data} ({board.tasks} tasks)."
+        headings = ["#", "agent", "model", "run", *render.SUCCESS_HEADINGS[1:]]
+        headings += render.PROCESS_HEADINGS if judged else ()
+        sections.append(
+            Section(", ".join(board.benchmarks) or "no benchmark named", headings, rows, note, _BOARD_NARROW)
+        )
     return sections
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from webassay.analysis import plots, render
 from webassay.analysis.episode import EpisodeList
 from webassay.analysis.report import group_order
-from webassay.analysis.svg import Bar, forest
+from webassay.analysis.svg import MOST_SERIES, Bar, Counted, forest, histogram
 from webassay.core.report import AgentReport, Comparison, Dimension, Group, Report
 
 environment = Environment(
@@ -35,6 +35,8 @@ def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
         render=render,
         intervals=Markup(_intervals(report.agents)),
         differences=Markup(_differences(report.comparisons)),
+        errors=Markup(_errors(report)),
+        blocks={block.title: block for block in render.blocks(report)},
         dimensions=_dimensions(report),
         plots={name: Markup(svg) for name, svg in plots.draw(report).items()},
         plots_missing=not plots.available(),
@@ -61,6 +63,26 @@ def _differences(comparisons: Sequence[Comparison]) -> str:
     reach = max(0.1, math.ceil(10 * max(ends, default=0.1)) / 10)
     step = reach / 2 if reach <= 0.2 else reach / 4
     return forest(bars, low=-reach, high=reach, step=step, zero=True)
+
+
+def _errors(report: Report) -> str:
+    """Categories with their codes below them, for the first few agents that were diagnosed."""
+    found = [(agent.name, agent.diagnosis) for agent in render.contestants(report) if agent.diagnosis][:MOST_SERIES]
+    rates: dict[tuple[str, str], dict[str, float]] = {}
+    names: dict[tuple[str, str], str] = {}
+    for agent, diagnosis in found:
+        for error in (*diagnosis.categories, *diagnosis.codes):
+            key = (error.taxonomy, error.code)
+            rates.setdefault(key, {})[agent] = error.rate
+            names[key] = error.name
+    ordered = sorted(
+        rates, key=lambda key: (key[0], [int(part) if part.isdecimal() else 0 for part in key[1].split(".")])
+    )
+    rows = [
+        Counted(f"{key[1]} {names[key]}", [rates[key].get(agent, 0.0) for agent, _ in found], "." not in key[1])
+        for key in ordered
+    ]
+    return histogram(rows, [agent for agent, _ in found]) if rows else ""
 
 
 def _dimensions(report: Report) -> dict[Dimension, tuple[list[str], list[tuple[AgentReport, list[Group | None]]]]]:

@@ -4,6 +4,7 @@ import csv
 import io
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group as Stack
@@ -11,7 +12,18 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from webassay.core.report import AgentReport, Comparison, Contamination, Interval, Report, Success
+from webassay.core.report import (
+    AgentReport,
+    Comparison,
+    Concord,
+    Contamination,
+    ErrorCount,
+    Interval,
+    Opinion,
+    Process,
+    Report,
+    Success,
+)
 
 DASH = "–"
 
@@ -147,6 +159,136 @@ def effort_cells(agent: AgentReport) -> tuple[str, ...]:
     )
 
 
+# --- what judges add, once ------------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    """A table that only some reports have."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    note: str = ""
+    narrow: tuple[int, ...] | None = None
+    """The columns that fit a terminal; none: it is too long for one. None: all of them do."""
+
+
+PROCESS_HEADINGS = ("process score (95 %)", "good process (Wilson 95 %)")
+
+
+def process_cells(process: Process | None) -> tuple[str, ...]:
+    if process is None:
+        return (DASH, DASH)
+    return (decimal(process.mean), f"{percent(process.good.value)} {bounds(process.good)}")
+
+
+def decimal(interval: Interval) -> str:
+    """`0.72 [0.61, 0.83]`, for numbers that are not shares."""
+    if interval.value is None:
+        return DASH
+    if interval.low is None or interval.high is None:
+        return f"{interval.value:.2f}"
+    return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def blocks(report: Report) -> list[Block]:
+    """In the order in which they are shown."""
+    made = [_sites(report), _opinions(report), _concords(report), _process(report), _diagnosed(report)]
+    made += [_errors(report, "categories"), _errors(report, "codes")]
+    return [block for block in made if block.rows]
+
+
+def _sites(report: Report) -> Block:
+    rows = [
+        (agent.name, plus_minus(agent.site_macro), str(agent.site_macro.units))
+        for agent in contestants(report)
+        if agent.site_macro.units > 1
+    ]
+    note = "Every site counts once, with the template-macro of its tasks; tasks on several sites are left out."
+    return Block("Site-macro success", ("agent", "success (site-macro, 95 %)", "sites"), rows, note)
+
+
+def _process(report: Report) -> Block:
+    rows = [(agent.name, *process_cells(agent.process)) for agent in contestants(report) if agent.process]
+    note = "How well the work was done, whatever came of it, from 0 to 1: template-macro mean. Good is 0.8 or more."
+    return Block("Process", ("agent", *PROCESS_HEADINGS), rows, note)
+
+
+def _diagnosed(report: Report) -> Block:
+    rows = [
+        (
+            agent.name,
+            str(found.episodes),
+            str(found.with_errors),
+            str(sum(error.count for error in found.codes)),
+            number(found.first_step.median, 0),
+            number(found.first_step.p90, 0),
+        )
+        for agent in contestants(report)
+        if (found := agent.diagnosis)
+    ]
+    headings = ("agent", "diagnosed", "with errors", "errors", "first error at step (median)", "(90 % by)")
+    return Block("Diagnosed episodes", headings, rows)
+
+
+def _errors(report: Report, level: str) -> Block:
+    rows = [
+        (agent.name, *error_cells(error))
+        for agent in contestants(report)
+        if agent.diagnosis
+        for error in getattr(agent.diagnosis, level)
+    ]
+    title = "Errors by category" if level == "categories" else "Errors by code"
+    note = "Errors per diagnosed episode; one episode can have several." if level == "categories" else ""
+    narrow = () if level == "codes" else None
+    return Block(title, ("agent", "code", "error", "per episode", "errors", "episodes"), rows, note, narrow)
+
+
+def error_cells(error: ErrorCount) -> tuple[str, ...]:
+    code = error.code if error.taxonomy == "paper" else f"{error.taxonomy} {error.code}"
+    return (code, error.name or DASH, f"{error.rate:.3f}", str(error.count), str(error.episodes))
+
+
+_OPINION_NARROW = (0, 1, 2, 3, 5)
+
+
+def _opinions(report: Report) -> Block:
+    headings: tuple[str, ...] = ("agent", "grader", "success, template-macro", "passed / scored", "micro, Wilson")
+    if any(one.process for one in report.opinions):
+        headings += PROCESS_HEADINGS
+    rows = [opinion_cells(one)[: len(headings)] for one in report.opinions]
+    return Block("Graders side by side", headings, rows, "The same episodes under several graders.", _OPINION_NARROW)
+
+
+def opinion_cells(one: Opinion) -> tuple[str, ...]:
+    success = one.success
+    scored = f"{success.counts.passed} / {success.counts.scored}"
+    return (one.agent, one.grader, plus_minus(success.macro), scored, _micro(success), *process_cells(one.process))
+
+
+def _concords(report: Report) -> Block:
+    headings = ("graders", "both pass", "only the first", "only the second", "both fail", "undecided", "same", "kappa")
+    note = "Kappa with its 95 % interval from resampling tasks. Undecided: at least one of the two gave no verdict."
+    return Block("Agreement of the graders", headings, [concord_cells(one) for one in report.concords], note, ())
+
+
+def concord_in_words(one: Concord) -> str:
+    return (
+        f"{one.first} / {one.second}: both pass {one.both_pass}, only the first {one.only_first_passes}, only the "
+        f"second {one.only_second_passes}, both fail {one.both_fail}, undecided {one.undecided}; "
+        f"the same on {percent(one.same.value)}, kappa {decimal(one.kappa)}."
+    )
+
+
+def concord_cells(one: Concord) -> tuple[str, ...]:
+    counts = (one.both_pass, one.only_first_passes, one.only_second_passes, one.both_fail, one.undecided)
+    return (f"{one.first} / {one.second}", *map(str, counts), percent(one.same.value), decimal(one.kappa))
+
+
+def graded_by(report: Report) -> str:
+    return f"Graded by {report.grader}." if report.grader else ""
+
+
 # --- terminal -------------------------------------------------------------------------------------------
 
 
@@ -163,6 +305,7 @@ def to_table(report: Report) -> RenderableType:
     headings = ("agent", "success, template-macro", "unscored as failures", "micro, Wilson", "passed / scored")
     parts: list[RenderableType] = [
         rich_table(report.title or None, headings, success),
+        *([Text(graded_by(report), style="dim")] if report.grader else []),
         rich_table(
             "What became of the work", ("agent", "planned", "attempted", "faulted", "abstained", "missing"), counts
         ),
@@ -172,11 +315,25 @@ def to_table(report: Report) -> RenderableType:
         title = f"Paired differences to {report.anchor}"
         parts.append(rich_table(title, COMPARISON_HEADINGS[:6], [row[:6] for row in rows]))
         parts += [Text(f"{row[0]}: {row[6]}{_needed(row[7])}", style="dim") for row in rows]
+    for block in blocks(report):
+        parts += _narrowed(block)
+    parts += [Text(concord_in_words(one), style="dim") for one in report.concords]
     parts.append(rich_table("Effort", EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]))
     if report.contamination is not None:
         parts.append(Text(without_work(report.contamination)))
     parts.extend(Text(f"! {warning}", style="yellow") for warning in all_warnings(report))
     return Stack(*parts)
+
+
+def _narrowed(block: Block) -> list[RenderableType]:
+    places = (
+        range(len(block.headings)) if block.narrow is None else [i for i in block.narrow if i < len(block.headings)]
+    )
+    if not places:
+        return []
+    rows = [[row[place] for place in places] for row in block.rows]
+    table = rich_table(block.title, [block.headings[place] for place in places], rows)
+    return [table, *([Text(block.note, style="dim")] if block.note else [])]
 
 
 def without_work(found: Contamination) -> str:
@@ -233,7 +390,8 @@ def all_warnings(report: Report) -> Iterator[str]:
 
 
 def to_markdown(report: Report) -> str:
-    lines = [f"# {plain(report.title or 'Report')}", "", _in_words(report), ""]
+    said = f"{_in_words(report)} {plain(graded_by(report))}".rstrip()
+    lines = [f"# {plain(report.title or 'Report')}", "", said, ""]
     lines += [f"- **Note:** {plain(warning)}" for warning in all_warnings(report)]
     lines += ["", "## Success", "", *markdown_table(SUCCESS_HEADINGS, _success_rows(report))]
     if report.comparisons:
@@ -244,6 +402,9 @@ def to_markdown(report: Report) -> str:
             "",
             *markdown_table(COMPARISON_HEADINGS, rows),
         ]
+    for block in blocks(report):
+        lines += ["", f"## {block.title}", "", *([block.note, ""] if block.note else [])]
+        lines += markdown_table(block.headings, block.rows)
     for dimension in dict.fromkeys(group.dimension for agent in report.agents for group in agent.groups):
         rows = [
             (agent.name, group.name, *success_cells(group.success))
@@ -271,8 +432,8 @@ def to_markdown(report: Report) -> str:
     if report.contamination is not None:
         lines += ["", plain(without_work(report.contamination))]
     if report.gradings:
-        rows = [(grading.agent, grading.fingerprint, str(grading.units)) for grading in report.gradings]
-        lines += ["", "## Graders", "", *markdown_table(("agent", "grader", "verdicts"), rows)]
+        rows = [(one.agent, one.label or DASH, one.fingerprint, str(one.units)) for one in report.gradings]
+        lines += ["", "## Graders", "", *markdown_table(("agent", "grader", "fingerprint", "verdicts"), rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -304,29 +465,54 @@ CSV_HEADINGS = [
     *("agent", "dimension", "group"),
     *("planned", "attempted", "scored", "passed", "failed", "abstained", "faulted", "missing", "templates"),
     *("macro", "macro_low", "macro_high", "worst", "worst_low", "worst_high", "micro", "micro_low", "micro_high"),
+    *("process", "process_low", "process_high", "good_process", "good_process_low", "good_process_high"),
+    *("errors", "error_episodes", "errors_per_episode"),
 ]
+_MACRO, _ERRORS = (CSV_HEADINGS.index(name) - 3 for name in ("macro", "errors"))
+
+CsvNumbers = list[float | int | None]
 
 
 def to_csv(report: Report) -> str:
-    """One line for each agent and each of its groups; numbers in full, empty where there is none."""
+    """One line for each agent, each of its groups, its site-macro, its errors and each grader's opinion; numbers in
+    full, empty where there is none."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEADINGS)
+
+    def write(agent: str, dimension: str, group: str, numbers: CsvNumbers) -> None:
+        filled = [*numbers, *[None] * (len(CSV_HEADINGS) - 3 - len(numbers))]
+        writer.writerow([csv_cell(agent), dimension, csv_cell(group), *filled])
+
     for agent in report.agents:
-        writer.writerow([csv_cell(agent.name), "all", "", *_csv_numbers(agent.success)])
+        write(agent.name, "all", "", _csv_numbers(agent.success, agent.process))
         for group in agent.groups:
-            numbers = _csv_numbers(group.success)
-            writer.writerow([csv_cell(agent.name), group.dimension, csv_cell(group.name), *numbers])
+            write(agent.name, group.dimension, group.name, _csv_numbers(group.success))
+        if agent.site_macro.units > 1:
+            write(agent.name, "site-macro", "", [*[None] * _MACRO, *_ends(agent.site_macro)])
+        for level in ("categories", "codes") if agent.diagnosis else ():
+            for error in getattr(agent.diagnosis, level):
+                name = f"{error.taxonomy} {error.code} {error.name}".rstrip()
+                numbers: CsvNumbers = [*[None] * _ERRORS, error.count, error.episodes, error.rate]
+                write(agent.name, "error category" if level == "categories" else "error", name, numbers)
+    for one in report.opinions:
+        write(one.agent, "grader", one.grader, _csv_numbers(one.success, one.process))
     return out.getvalue()
 
 
-def _csv_numbers(success: Success) -> list[float | int | None]:
+def _csv_numbers(success: Success, process: Process | None = None) -> CsvNumbers:
     counts = success.counts
-    numbers: list[float | int | None] = [counts.planned, counts.attempted, counts.scored, counts.passed, counts.failed]
+    numbers: CsvNumbers = [counts.planned, counts.attempted, counts.scored, counts.passed, counts.failed]
     numbers += [counts.abstained, counts.faulted, counts.missing, success.templates]
     for interval in (success.macro, success.worst, success.micro):
-        numbers += [interval.value, interval.low, interval.high]
+        numbers += _ends(interval)
+    for interval in (process.mean, process.good) if process else ():
+        numbers += _ends(interval)
     return numbers
+
+
+def _ends(interval: Interval) -> CsvNumbers:
+    return [interval.value, interval.low, interval.high]
 
 
 def csv_cell(text: str) -> str:

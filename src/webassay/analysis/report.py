@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from math import fsum
 
@@ -46,18 +47,38 @@ _ASCENDING = ("easy", "medium", "hard")
 """These are shown in this order, everything else by name."""
 
 
-def summarise(rows: Iterable[Row], *, anchor: str | None = None, title: str = "") -> Report:
+@dataclass(frozen=True)
+class Names:
+    """What ids are called; without a name, a report shows the id."""
+
+    raters: Mapping[str, str] = field(default_factory=dict)
+    """Id to label."""
+    categories: Mapping[str, str] = field(default_factory=dict)
+    """Error categories, such as `paper:2`."""
+
+
+NO_NAMES = Names()
+
+
+def summarise(
+    rows: Iterable[Row], *, anchor: str | None = None, title: str = "", grader: str = "", names: Names = NO_NAMES
+) -> Report:
     """Agents in order of success, compared with the anchor: the best one unless another is named.
 
     Rows may come from an iterator over a ledger; none of them is kept.
     """
-    gathered = gather(rows)
+    return report_of(gather(rows), anchor=anchor, title=title, grader=grader, names=names)
+
+
+def report_of(
+    gathered: Gathered, *, anchor: str | None = None, title: str = "", grader: str = "", names: Names = NO_NAMES
+) -> Report:
     columns = gathered.agents
     if anchor is not None and anchor not in columns:
         raise InputError(f"There is no agent {anchor!r} to compare with.", hint=f"Agents: {', '.join(columns)}.")
     parts = {name: own.whole() for name, own in columns.items()}
     explored = behaviour.explorations(gathered)
-    agents = [_agent(own, parts[name], explored.get(name)) for name, own in columns.items()]
+    agents = [_agent(own, parts[name], explored.get(name), names) for name, own in columns.items()]
     agents.sort(key=_standing)
     contestants = [agent.name for agent in agents if not agent.baseline] or [agent.name for agent in agents]
     reference = anchor or (contestants[0] if contestants else "")
@@ -75,7 +96,8 @@ def summarise(rows: Iterable[Row], *, anchor: str | None = None, title: str = ""
         frontier=_frontier(agents),
         usual_effort=behaviour.usual_effort(gathered) if explored else (),
         contamination=_contamination(agents, parts, gathered),
-        gradings=_gradings(parts),
+        gradings=_gradings(parts, names),
+        grader=grader,
         warnings=tuple(_warnings(parts, gathered)),
     )
 
@@ -94,10 +116,10 @@ def success_of(rows: Iterable[Row]) -> Success:
     columns = AgentColumns("", Shared())
     for row in rows:
         columns.add(row)
-    return _success(columns.whole())
+    return success_of_part(columns.whole())
 
 
-def _success(part: Part) -> Success:
+def success_of_part(part: Part) -> Success:
     rates, counts = part.rates(), part.counts()
     macro = interval(stats.t_interval(rates.values()))
     complete = counts.scored == counts.planned
@@ -110,7 +132,7 @@ def _success(part: Part) -> Success:
     )
 
 
-def _agent(columns: AgentColumns, part: Part, explored: Exploration | None) -> AgentReport:
+def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, names: Names) -> AgentReport:
     rates = part.rates()
     clusters = list(part.shared.units.clusters)
     named = {clusters[number]: rate for number, rate in rates.items()}
@@ -125,13 +147,13 @@ def _agent(columns: AgentColumns, part: Part, explored: Exploration | None) -> A
     return AgentReport(
         name=columns.name,
         model=columns.model,
-        success=_success(part),
+        success=success_of_part(part),
         bootstrap=interval(stats.bootstrap_mean(rates.values())),
         site_macro=interval(stats.site_macro(site_rates)),
         checkpoint_reach=_reach(part),
         templates={f"{benchmark}/{name}" if several else name: rate for (benchmark, name), rate in named.items()},
         groups=tuple(
-            Group(dimension=dimension, name=name, success=_success(own), checkpoint_reach=_reach(own))
+            Group(dimension=dimension, name=name, success=success_of_part(own), checkpoint_reach=_reach(own))
             for dimension in DIMENSIONS
             for name, own in sorted(part.grouped(dimension).items(), key=lambda group: group_order(group[0]))
         ),
@@ -142,6 +164,8 @@ def _agent(columns: AgentColumns, part: Part, explored: Exploration | None) -> A
         trials=_trials(part),
         exploration=explored,
         baseline=columns.baseline,
+        process=behaviour.process(part),
+        diagnosis=behaviour.diagnosis(columns, names.categories),
     )
 
 
@@ -241,7 +265,7 @@ def _mismatches(test: Part, reference: Part, shared: int) -> Iterator[str]:
 
 def _frontier(agents: Sequence[AgentReport]) -> Frontier | None:
     contestants = [agent for agent in agents if not agent.baseline and agent.success.macro.value is not None]
-    if not contestants:
+    if not contestants or not all(agent.efficiency.steps.known for agent in contestants):
         return None
     priced = all(agent.efficiency.cost_usd.known == agent.efficiency.steps.known for agent in contestants)
     costs = {
@@ -273,9 +297,9 @@ def _contamination(
     )
 
 
-def _gradings(parts: Mapping[str, Part]) -> tuple[Grading, ...]:
+def _gradings(parts: Mapping[str, Part], names: Names) -> tuple[Grading, ...]:
     return tuple(
-        Grading(agent=agent, fingerprint=fingerprint, units=units)
+        Grading(agent=agent, fingerprint=fingerprint, units=units, label=names.raters.get(fingerprint, ""))
         for agent, part in parts.items()
         for fingerprint, units in part.grader_counts().items()
     )

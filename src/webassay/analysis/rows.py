@@ -53,6 +53,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     retries: int = 0
     """Steps straight after a failed one."""
     retries_that_worked: int = 0
+    traced: bool = True
+    """False for a log without steps and times: nobody knows what the episode took."""
     findings: tuple[tuple[str, str], ...] = ()
     """Check and code of everything that was found wrong."""
     answered: bool = False
@@ -62,8 +64,13 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     recovered: bool = False
     """The answer could be read after recovery only."""
     checkpoint_reach: float | None = None
+    process_score: float | None = None
+    diagnosed: bool = False
+    """A judge looked for errors; those it found are findings of the check `diagnosis`."""
+    first_error_step: int | None = None
+    """Counted from 1."""
     fingerprint: str = ""
-    """Of the grader; two agents' verdicts may be compared only where it agrees."""
+    """The rater's id; two agents' verdicts may be compared only where it agrees."""
     key_hash: str = ""
 
     @property
@@ -98,7 +105,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 def row_of(result: UnitResult) -> Row:
     """Of one result of `Store.rows`. What the plan says comes first: it is there even when the run is not."""
     told, played, verdict = result.unit, result.trajectory or _NOT_PLAYED, result.verdict or _NOT_JUDGED
-    form, reach = verdict.aspects.get("response_format"), verdict.aspects.get("checkpoint_reach")
+    aspects = verdict.aspects
+    form, first = aspects.get("response_format"), _number(aspects.get("first_failure_step"))
     return Row(
         agent=result.agent,
         task_id=result.task_id,
@@ -126,14 +134,22 @@ def row_of(result: UnitResult) -> Row:
         errors=played.errors,
         retries=played.retries,
         retries_that_worked=played.retries_that_worked,
+        traced=result.trajectory is None or played.steps > 0 or played.seconds > 0,
         findings=verdict.failures,
-        answered=played.ending in _ANSWERED and (result.verdict is None or "response_format" in verdict.aspects),
+        answered=played.ending in _ANSWERED and (result.verdict is None or "response_format" in aspects),
         unreadable=form == "invalid",
         recovered=form == "recovered",
-        checkpoint_reach=float(reach) if isinstance(reach, int | float) else None,
+        checkpoint_reach=_number(aspects.get("checkpoint_reach")),
+        process_score=_number(aspects.get("process_score")),
+        diagnosed="first_failure_step" in aspects,
+        first_error_step=None if first is None else int(first),
         fingerprint=verdict.grader,
         key_hash=verdict.key,
     )
+
+
+def _number(value: float | bool | str | None) -> float | None:
+    return None if value is None or isinstance(value, str) else float(value)
 
 
 _ANSWERED = ("answered", "gave_up", "imported")

@@ -241,10 +241,13 @@ def summed_bootstrap(
     value = statistic(stack.sum(axis=0))
     if value is None or len(parts) < 2:
         return Estimate(value, None, None, len(parts), "cluster bootstrap")
-    draws = np.random.default_rng(seed).integers(0, len(parts), size=(repeats, len(parts)))
-    times = np.stack([np.bincount(draw, minlength=len(parts)) for draw in draws])
-    totals = np.tensordot(times, stack, axes=1)
-    drawn = [x for x in map(statistic, totals) if x is not None]
+    random = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(repeats):  # one draw at a time: all of them would not fit into memory for many clusters
+        times = np.bincount(random.integers(0, len(parts), size=len(parts)), minlength=len(parts))
+        total = statistic(np.tensordot(times, stack, axes=1))
+        if total is not None:
+            drawn.append(total)
     low, high = _percentiles(drawn, confidence)
     return Estimate(value, low, high, len(parts), "cluster bootstrap")
 

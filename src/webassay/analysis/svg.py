@@ -1,4 +1,4 @@
-"""The two pictures that every report has, drawn without any library: intervals, and differences to an anchor."""
+"""Pictures drawn without any library: intervals, differences to an anchor, and counts side by side."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -60,5 +60,47 @@ def _bar(bar: Bar, y: float, x: Callable[[float], float]) -> list[str]:
     return parts
 
 
-def _shortened(label: str) -> str:
-    return label if len(label) <= 28 else label[:27] + "…"
+def _shortened(label: str, most: int = 28) -> str:
+    return label if len(label) <= most else f"{label[: most - 1]}…"
+
+
+class Counted(NamedTuple):
+    label: str
+    values: Sequence[float]
+    """One for each series."""
+    heading: bool = False
+    """A category, which stands above its parts."""
+
+
+MOST_SERIES = 4
+_THICK = 11
+
+
+def histogram(rows: Sequence[Counted], series: Sequence[str]) -> str:
+    """A group of bars for each row, one bar a series, on an axis from 0; the style knows four series."""
+    top = _TOP + 22 * len(series) + 8
+    high = max((value for row in rows for value in row.values), default=0.0) or 1.0
+    left, width = _LEFT + 80, _WIDTH - _LEFT - 80 - 60
+    group = _THICK * len(series) + 12
+    height = top + group * len(rows) + 8
+    told = "; ".join(
+        f"{row.label}: {', '.join(f'{name} {v:.3f}' for name, v in zip(series, row.values, strict=True))}"
+        for row in rows
+    )
+    parts = [f'<svg class="forest histogram" role="img" viewBox="0 0 {_WIDTH} {height}"><title>{escape(told)}</title>']
+    for place, name in enumerate(series):
+        y = _TOP + 22 * place
+        parts.append(f'<rect class="series{place}" x="{left}" y="{y}" width="14" height="11"/>')
+        parts.append(f'<text x="{left + 22}" y="{y + 10}">{escape(name)}</text>')
+    parts.append(f'<line class="zero" x1="{left}" x2="{left}" y1="{top - 4}" y2="{height - 4}"/>')
+    for row_place, row in enumerate(rows):
+        y = top + group * row_place
+        kind = "label heading" if row.heading else "label"
+        middle = y + _THICK * len(series) / 2 + 4
+        parts.append(f'<text class="{kind}" x="{left - 12}" y="{middle}" text-anchor="end">')
+        parts.append(f"{escape(_shortened(row.label, 42))}</text>")
+        for place, value in enumerate(row.values):
+            end, at = round(value / high * width, 1), y + _THICK * place
+            parts.append(f'<rect class="series{place}" x="{left}" y="{at}" width="{end}" height="{_THICK - 1}"/>')
+            parts.append(f'<text class="tick" x="{left + end + 6}" y="{at + 9}">{value:.2f}</text>')
+    return "".join([*parts, "</svg>"])

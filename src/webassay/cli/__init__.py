@@ -4,7 +4,18 @@ import sys
 
 import typer
 
-from webassay.cli import grading, importing, judging, listing, models, playing, results, showing, tasks
+from webassay.cli import (
+    grading,
+    importing,
+    judging,
+    labelling,
+    listing,
+    models,
+    playing,
+    results,
+    showing,
+    tasks,
+)
 
 app = typer.Typer(
     name="webassay",
@@ -15,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (playing, grading, judging, importing, results, showing, tasks, listing, models):
+for part in (playing, grading, judging, labelling, importing, results, showing, tasks, listing, models):
     part.register(app)
 
 

@@ -1,11 +1,14 @@
 """`webassay import` and `webassay export`: trajectories of other people, both ways."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webassay.cli import common
+
+if TYPE_CHECKING:
+    from webassay.workbench import LogImport
 
 Form = Annotated[
     str | None,
@@ -27,18 +30,53 @@ def import_(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders; they are searched.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The run directory; added to, if there is one.")],
     format: Form = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", "-b", help="They are logs of this benchmark's own harness: webarena-verified."),
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="For logs: the harness's configuration file.")] = None,
+    tasks_file: common.TasksFile = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="For logs: whose they are; default: the folder.")] = None,
+    only_present: Annotated[
+        bool, typer.Option("--only-present", help="For logs: tasks without a log are not planned, so never missing.")
+    ] = False,
 ) -> None:
     """Read trajectories of other people into a run directory, where judges and reports can find them.
 
     An item that cannot be read is reported and left out. Importing again adds only what is new.
 
+    With --benchmark, a folder holds logs, one folder per task. They are graded by the rules, and every task of the
+    benchmark without a log is missing in the report, unless --only-present is given.
+
     Example: `webassay import downloads/om2w --out runs/om2w`
+
+    Example: `webassay import logs/my-agent --benchmark webarena-verified --out runs/verified`
     """
     with common.workbench() as bench:
-        imported = bench.import_trajectories(paths, out, format)
+        if benchmark is None:
+            _refuse(config=config, tasks_file=tasks_file, agent=agent, only_present=only_present)
+            imported = bench.import_trajectories(paths, out, format)
+        else:
+            imported = bench.import_logs(paths, out, _logs(benchmark, tasks_file, config, agent, only_present))
     for place, why in imported.skipped:
         common.console(stderr=True).print(f"{place} is left out: {why}")
     print(f"{imported.added} imported, {imported.known} known already, {len(imported.skipped)} left out.")
+
+
+def _refuse(**given: object) -> None:
+    from webassay.core.errors import InputError
+
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise InputError(f"--{name.replace('_', '-')} is for logs.", hint="Say of which benchmark: --benchmark NAME.")
+
+
+def _logs(
+    benchmark: str, tasks_file: Path | None, config: Path | None, agent: str | None, only_present: bool
+) -> "LogImport":
+    from webassay.workbench import LogImport, LogOptions
+
+    return LogImport(LogOptions(benchmark, str(tasks_file or ""), config), agent or "", only_present)
 
 
 def export(

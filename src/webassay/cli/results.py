@@ -12,6 +12,19 @@ from webassay.cli.showing import Episodes, EpisodesForAll, write_page
 if TYPE_CHECKING:
     from webassay.workbench import Label
 
+Grader = Annotated[
+    str | None,
+    typer.Option("--grader", help='Whose verdicts: rules, a judge ("webjudge openai:NAME"), a person (human:NAME).'),
+]
+Graders = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grader",
+        help='Whose verdicts: rules, a judge ("webjudge openai:NAME"), a person (human:NAME). Repeat it to put several '
+        "beside each other; the first one is behind the numbers.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command(cls=EpisodesForAll, short_help="Success with intervals, as text, page or data.")(report)
@@ -23,6 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def report(
     runs: Runs,
+    grader: Graders = None,
     html: Html = None,
     episodes: Episodes = None,
     as_json: Json = False,
@@ -32,11 +46,16 @@ def report(
 ) -> None:
     """Success with intervals, counts and failure modes: on the terminal, as a page, or as data.
 
+    The verdicts are those of the rules, or of the only judge where no rule decided. A judge's report also has process
+    scores and what went wrong, by error code.
+
     Example: `webassay report runs/first --html report.html --episodes failed`
+
+    Example: `webassay report runs/om2w --grader "universal openai:NAME" --grader human:anna`
     """
     form = common.chosen_format(format, as_json, markdown, as_csv)
     with common.workbench() as bench:
-        made = bench.report(runs)
+        made = bench.report(runs, graders=grader or ())
         common.give(made, form)
         write_page(bench, made, runs, html, episodes, quiet=form != "table")
 
@@ -44,6 +63,7 @@ def report(
 def compare(
     runs: Runs,
     anchor: Annotated[str | None, typer.Option("--anchor", help="Compare with this agent; default: the best.")] = None,
+    grader: Graders = None,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
@@ -53,15 +73,18 @@ def compare(
     """Paired differences between agents over the templates that both played, corrected for many comparisons.
 
     Example: `webassay compare runs/a runs/b --anchor oracle`
+
+    Example: `webassay compare runs/om2w --grader webjudge --grader rules`
     """
     with common.workbench() as bench:
-        made = bench.report(runs, anchor=anchor)
+        made = bench.report(runs, anchor=anchor, graders=grader or ())
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def leaderboard(
     runs: Runs,
     title: Annotated[str, typer.Option("--title", help="Stands above the table.")] = "Leaderboard",
+    grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
@@ -73,7 +96,7 @@ def leaderboard(
     Example: `webassay leaderboard runs/* --html leaderboard.html`
     """
     with common.workbench() as bench:
-        made = bench.leaderboard(runs, title=title)
+        made = bench.leaderboard(runs, title=title, grader=grader or "")
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
@@ -86,6 +109,7 @@ def audit(
     labels: Annotated[
         Path | None, typer.Option("--labels", help="Manual labels (JSON list), for agreement between annotators.")
     ] = None,
+    grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
@@ -97,7 +121,7 @@ def audit(
     Example: `webassay tasks fetch webarena`, then `webassay audit webarena`
     """
     with common.workbench() as bench:
-        made = bench.audit(benchmark, runs or (), _labels(labels))
+        made = bench.audit(benchmark, runs or (), _labels(labels), grader or "")
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
@@ -106,6 +130,7 @@ def subset(
     level: Annotated[str, typer.Option("--level", help="`text`: the paper's 95 %; `appendix`: z = 1.282.")] = "text",
     size: Annotated[int | None, typer.Option("--size", min=1, help="At most this many tasks.")] = None,
     seed: common.Seed = 0,
+    grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
@@ -123,7 +148,7 @@ def subset(
         raise nearest("level", level, PROCEDURES)
     procedure = PROCEDURES[level].model_copy(update={"size": size, "seed": seed})
     with common.workbench() as bench:
-        made = bench.subset(runs, procedure)
+        made = bench.subset(runs, procedure, grader or "")
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 

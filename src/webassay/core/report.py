@@ -119,6 +119,40 @@ class FailureMode(Record):
     episodes: int
 
 
+class Process(Record):
+    """How well the work was done, whatever came of it: the score of judges that give one, from 0 to 1."""
+
+    mean: Interval
+    """Template-macro, t-interval over templates."""
+    good: Interval
+    """Share of scored episodes that reach the threshold, Wilson's interval."""
+    threshold: float
+
+
+class ErrorCount(Record):
+    """How often an error of one kind was diagnosed."""
+
+    taxonomy: str
+    code: str
+    """Of a category its number (`2`), of an error its whole code (`2.1`)."""
+    name: str
+    count: int
+    episodes: int
+    rate: float
+    """Errors per diagnosed episode, as in the verifier paper's Table 9; one episode can have several."""
+
+
+class Diagnosis(Record):
+    """What a judge says went wrong, over every episode that it diagnosed, successes included."""
+
+    episodes: int
+    with_errors: int
+    categories: tuple[ErrorCount, ...]
+    codes: tuple[ErrorCount, ...]
+    first_step: Spread
+    """The first step that went wrong, counted from 1."""
+
+
 class Parsing(Record):
     """Answers that could not be read as they came, and those that still could not be after recovery."""
 
@@ -192,6 +226,8 @@ class AgentReport(Record):
     exploration: Exploration | None
     baseline: bool = False
     """A naive or knowledge-only agent: what it gets is contamination or a weak grader, not skill."""
+    process: Process | None = None
+    diagnosis: Diagnosis | None = None
 
 
 class Comparison(Record):
@@ -241,6 +277,35 @@ class Grading(Record):
     agent: str
     fingerprint: str
     units: int
+    label: str = ""
+    """Of the rater, for people."""
+
+
+class Opinion(Record):
+    """What one grader makes of one agent's episodes."""
+
+    grader: str
+    agent: str
+    success: Success
+    process: Process | None = None
+    diagnosis: Diagnosis | None = None
+
+
+class Concord(Record):
+    """Two graders on the same episodes."""
+
+    first: str
+    second: str
+    both_pass: int
+    only_first_passes: int
+    only_second_passes: int
+    both_fail: int
+    undecided: int
+    """Played episodes that at least one of the two did not call a pass or a failure."""
+    same: Interval
+    """Share of the episodes that both decided, Wilson's interval."""
+    kappa: Interval
+    """Cohen's; cluster bootstrap over tasks."""
 
 
 class Report(Record):
@@ -258,6 +323,11 @@ class Report(Record):
     """What explorations are held against, by site."""
     contamination: Contamination | None = None
     gradings: tuple[Grading, ...] = ()
+    grader: str = ""
+    """The label of the grader behind all numbers but the opinions."""
+    opinions: tuple[Opinion, ...] = ()
+    """Several graders on the same episodes; empty if the report knows only one."""
+    concords: tuple[Concord, ...] = ()
     warnings: tuple[str, ...] = ()
     """What a reader must know before believing the numbers."""
     facts: dict[str, Json] = Field(default_factory=dict)

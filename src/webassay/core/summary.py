@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from webassay.core.record import content_hash
+from webassay.core.rater import rater_id
 from webassay.core.trajectory import Step, Trajectory
 from webassay.core.unit import UnitOfWork
-from webassay.core.verdict import Fingerprint, Verdict, decides
+from webassay.core.verdict import Verdict, decides
 
 
 class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -85,7 +85,7 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
 class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     status: str
     grader: str
-    """Name, version and a short hash of everything but the key; two agents compare only where this agrees."""
+    """The rater's id (`core.rater`); two agents compare only where this agrees."""
     key: str = ""
     """The task's content hash; empty for judges."""
     failures: tuple[tuple[str, str], ...] = ()
@@ -97,7 +97,7 @@ class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     def of(cls, verdict: Verdict) -> Self:
         return cls(
             status=verdict.status,
-            grader=grader_label(verdict.fingerprint),
+            grader=rater_id(verdict.fingerprint),
             key=verdict.fingerprint.key,
             failures=tuple(
                 (finding.check, finding.code)
@@ -144,7 +144,7 @@ class UnitResult(msgspec.Struct, frozen=True, gc=False):
     trajectory: TrajectorySummary | None
     """Of the attempt that counts; None if the unit was never played."""
     verdict: VerdictSummary | None
-    """The newest of the grader asked for; None if there is none."""
+    """The newest of the rater asked for; None if there is none."""
 
 
 class Attempt(NamedTuple):
@@ -158,21 +158,10 @@ class Attempt(NamedTuple):
     time: str
 
 
-read_unit_summary = msgspec.json.Decoder(UnitSummary).decode
+read_unit_summary = lru_cache(maxsize=64)(msgspec.json.Decoder(UnitSummary).decode)
+"""Every agent plays a task before the next one comes, so the same text comes many times in a row."""
 read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode
 read_verdict_summary = msgspec.json.Decoder(VerdictSummary).decode
-
-
-def grader_label(fingerprint: Fingerprint) -> str:
-    # The key differs from task to task, so it is compared task by task.
-    return _label(fingerprint.model_dump_json(exclude={"key"}))
-
-
-@lru_cache(maxsize=256)
-def _label(text: str) -> str:
-    stamp = msgspec.json.decode(text)
-    digest = content_hash(stamp).removeprefix("sha256:")
-    return f"{stamp['grader']} {stamp['version']} {digest[:12]}"
 
 
 def _encode(summary: msgspec.Struct) -> str:

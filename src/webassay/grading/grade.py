@@ -36,6 +36,9 @@ class Policy(Record):
 
 DEFAULT_POLICY = Policy()
 
+SITE_BASES = "site_bases"
+"""Where a trajectory read from a log keeps, in its provenance, all base URLs of each site."""
+
 
 def grade(
     task: Task,
@@ -47,7 +50,7 @@ def grade(
 ) -> Verdict:
     """`sites` overrides the trajectory's base URLs, for sites that have several; `network` is the trajectory's log, if
     the caller has read it already."""
-    grading = _Grading(task, trajectory, blobs, policy, sites or Sites(trajectory.bases), network)
+    grading = _Grading(task, trajectory, blobs, policy, sites or _sites(trajectory), network)
     if trajectory.ending.kind == "fault":
         fault = trajectory.ending.fault or Fault(boundary="episode", message=trajectory.ending.message or "unknown")
         return grading.verdict("fault", fault)
@@ -63,6 +66,13 @@ def grade(
         failed = trajectory.ending.kind not in GRADED_ENDINGS
         return grading.verdict("fail" if failed else "fault", Fault.of(error))
     return grading.verdict(grading.status())
+
+
+def _sites(trajectory: Trajectory) -> Sites:
+    kept = trajectory.provenance.get(SITE_BASES)
+    if not isinstance(kept, dict):
+        return Sites(trajectory.bases)
+    return Sites({str(site): tuple(map(str, urls)) for site, urls in kept.items() if isinstance(urls, list)})
 
 
 class _Grading:

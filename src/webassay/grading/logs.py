@@ -15,10 +15,10 @@ from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, InputError
 from webassay.core.logs import LogLayout
 from webassay.core.task import Task
-from webassay.core.trajectory import AgentInfo, BlobRef, Ending, NetworkLog, Trajectory
+from webassay.core.trajectory import AgentInfo, BlobRef, Blobs, Ending, NetworkLog, Trajectory, WritableBlobs
 from webassay.core.verdict import Finding, Verdict, decides
 from webassay.grading.events import Event, events
-from webassay.grading.grade import DEFAULT_POLICY, Policy, grade
+from webassay.grading.grade import DEFAULT_POLICY, SITE_BASES, Policy, grade
 
 _MAX_ANSWER = 5_000_000
 _WORTH_A_PROCESS = 24
@@ -48,14 +48,7 @@ def grade_logs(
     folder: Path, tasks: Mapping[str, Task], layout: LogLayout, policy: Policy = DEFAULT_POLICY, processes: int = 1
 ) -> Iterator[GradedLog]:
     """Grades every task folder in numerical order; `tasks` is keyed by folder name."""
-    if not folder.is_dir():
-        raise InputError(f"{folder} is not a directory.", hint="Give the directory that holds one folder per task.")
-    names = sorted((one.name for one in folder.iterdir() if one.is_dir() and one.name in tasks), key=_in_order)
-    if not names:
-        raise InputError(
-            f"{folder} contains no log of a known task.",
-            hint=f"It should hold one folder per task, such as {folder.name}/107/{layout.response_file}.",
-        )
+    names = logged(folder, tasks, layout)
     if processes < 2 or len(names) < _WORTH_A_PROCESS:
         yield from (GradedLog(name, grade_log(folder / name, tasks[name], layout, policy)) for name in names)
         return
@@ -67,6 +60,19 @@ def grade_logs(
         chunk = max(1, min(16, len(names) // (workers * 4)))
         for name, text in zip(names, pool.map(_grade_named, names, chunksize=chunk), strict=True):
             yield GradedLog(name, Verdict.from_json(text))
+
+
+def logged(folder: Path, tasks: Mapping[str, Task], layout: LogLayout) -> list[str]:
+    """The task folders there are, in numerical order."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a directory.", hint="Give the directory that holds one folder per task.")
+    names = sorted((one.name for one in folder.iterdir() if one.is_dir() and one.name in tasks), key=_in_order)
+    if not names:
+        raise InputError(
+            f"{folder} contains no log of a known task.",
+            hint=f"It should hold one folder per task, such as {folder.name}/107/{layout.response_file}.",
+        )
+    return names
 
 
 def _in_order(name: str) -> tuple[int, str]:
@@ -110,11 +116,32 @@ def grade_log(place: Path, task: Task, layout: LogLayout, policy: Policy = DEFAU
     log = NetworkLog(format=_format(trace), blob=blobs.add(trace))
     trajectory = _trajectory(task, place, answer, log, Ending(kind="imported"))
     read = _read_at_once(log, blobs)
-    sites = _sites(task, layout, log, blobs, read)
+    sites = _known_sites(tuple(_bases(task, layout, log, blobs, read).items()))
     return _naming(grade(task, trajectory, blobs, policy, sites, read), trace)
 
 
-def _read_at_once(log: NetworkLog, blobs: "_FileBlobs") -> list[Event] | None:
+def read_log(place: Path, task: Task, layout: LogLayout, blobs: WritableBlobs, agent: str) -> Trajectory:
+    """One task's folder as a trajectory that can be stored, and graded again without the folder. A missing or
+    unreadable file makes it a fault that names it."""
+    name = AgentInfo(name=agent)
+    try:
+        answer = _answer(place / layout.response_file)
+        trace = _trace(place, layout)
+        log = NetworkLog(format=_format(trace), blob=blobs.write(_bytes(trace), "application/octet-stream"))
+    except GradingError as error:
+        ending = Ending(kind="fault", message=error.message, fault=Fault.of(error))
+        return _trajectory(task, place, "", None, ending).model_copy(update={"agent": name})
+    bases = _bases(task, layout, log, blobs, _read_at_once(log, blobs))
+    return _trajectory(task, place, answer, log, Ending(kind="imported")).model_copy(
+        update={
+            "agent": name,
+            "bases": {site: urls[0] for site, urls in bases.items() if urls},
+            "provenance": {SITE_BASES: {site: list(urls) for site, urls in bases.items()}},
+        }
+    )
+
+
+def _read_at_once(log: NetworkLog, blobs: Blobs) -> list[Event] | None:
     """The log, if it fits in memory, because it is read twice."""
     try:
         found = events(log, blobs)
@@ -167,6 +194,13 @@ def _trace(place: Path, layout: LogLayout) -> Path:
     raise GradingError(f"{wanted} is missing.")
 
 
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise GradingError(f"{path} cannot be read: {error.strerror}.") from error
+
+
 def _format(path: Path) -> Any:
     return "har" if path.suffix in (".har", ".json") else "playwright-trace"
 
@@ -199,7 +233,9 @@ class _FileBlobs:
 _ORIGIN = re.compile(r"(https?://[^/?#]{1,300}?):(\d{1,5})(?=[/?#]|$)")
 
 
-def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> Sites:
+def _bases(
+    task: Task, layout: LogLayout, log: NetworkLog, blobs: Blobs, read: list[Event] | None
+) -> dict[str, tuple[str, ...]]:
     """Configured base URLs; a site without one is its published port, on any host whose published ports the log uses.
 
     A host on another port is never taken for a site: a log from elsewhere must not prove anything here.
@@ -212,7 +248,7 @@ def _sites(task: Task, layout: LogLayout, log: NetworkLog, blobs: _FileBlobs, re
         for site in unknown:
             port, path = layout.ports[site]
             bases[site] = tuple(f"{host}:{port}{path}" for host in hosts)
-    return _known_sites(tuple(bases.items()))
+    return bases
 
 
 @lru_cache(maxsize=256)
@@ -221,7 +257,7 @@ def _known_sites(bases: tuple[tuple[str, tuple[str, ...]], ...]) -> Sites:
     return Sites(dict(bases))
 
 
-def _origins(log: NetworkLog, blobs: _FileBlobs, read: list[Event] | None) -> Iterable[tuple[str, int]]:
+def _origins(log: NetworkLog, blobs: Blobs, read: list[Event] | None) -> Iterable[tuple[str, int]]:
     found: dict[tuple[str, int], None] = {}
     try:
         for event in events(log, blobs) if read is None else read:

@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from webassay.core.rater import rater_id
 from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
@@ -68,7 +69,16 @@ def insert_trajectory(
 def insert_verdict(
     db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str, ordinal: int | None = None
 ) -> None:
-    """The raw replies go into a blob of their own: they are long, and only explanations read them."""
+    rater = rater_id(verdict.fingerprint)
+    columns, record = verdict_row(db, verdict, blobs, time=time)
+    insert(db, "rater", {"id": rater, "example": verdict.fingerprint.to_json()}, "ON CONFLICT (id) DO NOTHING")
+    insert(db, "verdict", {"ordinal": ordinal, "rater": rater, **columns})
+    db.execute("INSERT INTO verdict_record VALUES (?, ?)", (db.last_insert_rowid(), record))
+
+
+def verdict_row(db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str) -> tuple[dict[str, Any], str]:
+    """The columns of version 2, and the record. The raw replies go into a blob of their own: they are long, and only
+    explanations read them."""
     replies = ""
     if verdict.replies:
         # ASCII, because a reply may hold half a character, which JSON can escape and UTF-8 cannot hold.
@@ -78,7 +88,6 @@ def insert_verdict(
     played = db.execute("SELECT unit, agent FROM trajectory WHERE id = ?", (verdict.trajectory_id,)).fetchall()
     unit_id, agent = played[0] if played else ("", "")
     columns = {
-        "ordinal": ordinal,
         "trajectory": verdict.trajectory_id,
         "unit": unit_id,
         "task": verdict.task_id,
@@ -94,8 +103,7 @@ def insert_verdict(
         "summary": summary,
         "summary_check": checksum(summary.encode()),
     }
-    insert(db, "verdict", columns)
-    db.execute("INSERT INTO verdict_record VALUES (?, ?)", (db.last_insert_rowid(), text))
+    return columns, text
 
 
 def insert(db: apsw.Connection, table: str, columns: Mapping[str, Any], conflict: str = "") -> None:

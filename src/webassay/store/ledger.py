@@ -39,7 +39,7 @@ from webassay.core.summary import (
 )
 from webassay.core.trajectory import BlobRef, Trajectory
 from webassay.core.unit import UnitOfWork
-from webassay.core.verdict import Verdict
+from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import checksum, digest, insert, insert_trajectory, insert_verdict, unit_row
 from webassay.store.failures import translate_errors
@@ -99,7 +99,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, writable: bool = False) -> Self:
-        """An old ledger is brought up to date when opened for writing; for reading, a copy of it in memory is."""
+        """An old ledger is brought up to date when opened for writing; for reading, a temporary copy of it is."""
         if not (path / LEDGER).is_file():
             raise InputError(f"{path} is not a run directory: it has no {LEDGER}.", hint="`webassay run` makes one.")
         return cls(path, writable=writable)
@@ -162,8 +162,13 @@ class Store:
 
     def add_verdict(self, verdict: Verdict) -> None:
         """Its raw replies go into a blob of their own."""
+        self.add_verdicts([verdict])
+
+    def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
+        """All of them or none."""
         with self._writing():
-            insert_verdict(self._db, verdict, self.blobs, time=_now())
+            for verdict in verdicts:
+                insert_verdict(self._db, verdict, self.blobs, time=_now())
 
     # --- trajectories -------------------------------------------------------------------------------------
 
@@ -213,6 +218,13 @@ class Store:
     ) -> Iterator[tuple[UnitOfWork, Trajectory]]:
         """Those of them that nobody has graded at all."""
         return self._played("AND NOT EXISTS (SELECT 1 FROM verdict WHERE trajectory = t.id)", agents, on_damage)
+
+    def find_trajectory(self, name: str) -> tuple[str, str] | None:
+        """Its id and its task's, by its own id or by a unit's; of a unit, the attempt that counts."""
+        of_unit = "SELECT id, task FROM trajectory WHERE unit = :name ORDER BY faulted, attempt DESC LIMIT 1"
+        found = self._one("SELECT id, task FROM trajectory WHERE id = :name", name=name)
+        found = found or self._one(of_unit, name=name)
+        return None if found is None else (str(found[0]), str(found[1]))
 
     def trajectory_ids(self, agents: Agents = None) -> Iterator[str]:
         """Like `trajectories`, without reading any."""
@@ -273,20 +285,38 @@ class Store:
 
     # --- for reports --------------------------------------------------------------------------------------
 
-    def rows(self, grader: str, *, on_damage: OnDamage | None = None) -> Iterator[UnitResult]:
+    def raters(self) -> dict[str, Fingerprint]:
+        """Everybody who gave a verdict: the id, and the fingerprint of one of the verdicts."""
+        with translate_errors(self._ledger):
+            found = self._db.execute("SELECT id, example FROM rater ORDER BY id").fetchall()
+        try:
+            return {str(name): Fingerprint.from_json(str(example)) for name, example in found}
+        except ValidationError as error:
+            raise self._unreadable("Fingerprint", "of a rater", error.errors()[0]["msg"]) from error
+
+    def has_decided(self, grader: str) -> bool:
+        """Whether a grader of this name has called anything a pass or a failure."""
+        query = "FROM verdict WHERE grader = :grader AND status IN ('pass', 'fail') LIMIT 1"
+        return bool(self._count(query, grader=grader))
+
+    def rows(
+        self, grader: str, *, raters: Collection[str] = (), on_damage: OnDamage | None = None
+    ) -> Iterator[UnitResult]:
         """Every planned unit with the summaries of the attempt that counts and of the grader's newest verdict on it.
 
-        Nothing but summaries is read, one row at a time.
+        `raters` are ids: only their verdicts count. Nothing but summaries is read, one row at a time.
         """
+        chosen = "AND rater IN (SELECT value FROM json_each(:raters))" if raters else ""
         query = (
             "SELECT u.ordinal, u.agent, u.task, u.trial, CAST(u.summary AS BLOB), u.summary_check, "
             "CAST(t.summary AS BLOB), t.summary_check, CAST(v.summary AS BLOB), v.summary_check "
             f"FROM unit u LEFT JOIN trajectory t ON t.ordinal = {_COUNTED} "
             "LEFT JOIN verdict v ON v.ordinal = "
-            "(SELECT max(ordinal) FROM verdict WHERE trajectory = t.id AND grader = ?) ORDER BY u.ordinal"
+            f"(SELECT max(ordinal) FROM verdict WHERE trajectory = t.id AND grader = :grader {chosen}) "
+            "ORDER BY u.ordinal"
         )
         with translate_errors(self._ledger):
-            for row in self._db.execute(query, (grader,)):
+            for row in self._db.execute(query, {"grader": grader, "raters": _listed(raters)}):
                 try:
                     result = self._unit_result(row)
                 except StoreError as error:
@@ -438,7 +468,7 @@ class Store:
         if pending and not writable:
             if not applied:
                 raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")
-            self._db = _copied_into_memory(self._db)
+            self._db = _copied(self._db)
         for step in pending:
             with self._writing():
                 self._db.execute("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY) WITHOUT ROWID")
@@ -497,8 +527,9 @@ def _confined(on_damage: OnDamage | None) -> Iterator[None]:
         on_damage(error)
 
 
-def _copied_into_memory(db: apsw.Connection) -> apsw.Connection:
-    copy = apsw.Connection(":memory:")
+def _copied(db: apsw.Connection) -> apsw.Connection:
+    """A copy that goes when it is closed; what does not fit into its cache is kept in a temporary file."""
+    copy = apsw.Connection("")
     with copy.backup("main", db, "main") as backup:
         backup.step()
     db.close()

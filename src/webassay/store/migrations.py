@@ -12,7 +12,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
-from webassay.store.columns import insert, insert_trajectory, insert_verdict, unit_row
+from webassay.store.columns import insert, insert_trajectory, unit_row, verdict_row
 
 
 class Migration(NamedTuple):
@@ -22,8 +22,8 @@ class Migration(NamedTuple):
 
 
 def _move_to_columns(db: apsw.Connection, blobs: BlobFolder) -> None:
-    """One record at a time: those of a long run do not all fit into memory. Whoever changes these tables again gives
-    this step a copy of `columns.py` as it is."""
+    """One record at a time: those of a long run do not all fit into memory. `columns.py` still writes the columns that
+    these tables have; a step that takes one away must give this one a copy of it."""
     for ordinal, record in _all(db, "SELECT ordinal, record FROM unit_1 ORDER BY ordinal"):
         # In version 1 the first unit has the ordinal 0.
         insert(db, "unit", {"ordinal": ordinal + 1, **unit_row(UnitOfWork.from_json(record), record)})
@@ -33,8 +33,23 @@ def _move_to_columns(db: apsw.Connection, blobs: BlobFolder) -> None:
         insert_trajectory(db, unit_id, attempt, Trajectory.from_json(record), record)
     for (ordinal,) in _all(db, "SELECT ordinal FROM verdict_1 ORDER BY ordinal"):
         record = db.execute("SELECT record FROM verdict_1 WHERE ordinal = ?", (ordinal,)).get
-        insert_verdict(db, Verdict.from_json(record), blobs, time="", ordinal=ordinal)
+        columns, text = verdict_row(db, Verdict.from_json(record), blobs, time="")
+        insert(db, "verdict", {"ordinal": ordinal, **columns})
+        db.execute("INSERT INTO verdict_record VALUES (?, ?)", (ordinal, text))
     db.execute("DROP TABLE unit_1; DROP TABLE trajectory_1; DROP TABLE verdict_1")
+
+
+def _list_raters(db: apsw.Connection, blobs: BlobFolder) -> None:
+    """Who decided is in every summary. Its fingerprint is read from one record each; a damaged one is passed over."""
+    db.execute("UPDATE verdict SET rater = json_extract(summary, '$.grader') WHERE json_valid(summary)")
+    for (rater,) in _all(db, "SELECT DISTINCT rater FROM verdict WHERE rater <> ''"):
+        example = db.execute(
+            "SELECT json_extract(r.record, '$.fingerprint') FROM verdict v JOIN verdict_record r USING (ordinal) "
+            "WHERE v.rater = ? AND json_valid(r.record) ORDER BY v.ordinal LIMIT 1",
+            (rater,),
+        ).get
+        if example is not None:
+            insert(db, "rater", {"id": rater, "example": example})
 
 
 def _all(db: apsw.Connection, query: str) -> list[tuple[Any, ...]]:
@@ -98,5 +113,15 @@ MIGRATIONS: tuple[Migration, ...] = (
         CREATE TABLE verdict_record (ordinal INTEGER PRIMARY KEY, record TEXT NOT NULL);
         """,
         _move_to_columns,
+    ),
+    Migration(
+        "003-raters",
+        """
+        ALTER TABLE verdict ADD COLUMN rater TEXT NOT NULL DEFAULT '';
+        CREATE TABLE rater (id TEXT PRIMARY KEY, example TEXT NOT NULL) WITHOUT ROWID;
+        DROP INDEX verdict_of;
+        CREATE INDEX verdict_of ON verdict (trajectory, grader, rater);
+        """,
+        _list_raters,
     ),
 )

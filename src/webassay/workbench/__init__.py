@@ -47,10 +47,21 @@ from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
 from webassay.store import Store
-from webassay.workbench import checking, grading, importing, judging, playing, reporting, serving, showing, stepping
+from webassay.workbench import (
+    checking,
+    grading,
+    importing,
+    judging,
+    labelling,
+    playing,
+    reporting,
+    serving,
+    showing,
+    stepping,
+)
 from webassay.workbench.checking import Proof
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
-from webassay.workbench.importing import Imported, is_run
+from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.models import ModelOptions
@@ -73,6 +84,7 @@ __all__ = [
     "Journal",
     "Label",
     "Listed",
+    "LogImport",
     "LogOptions",
     "ModelOptions",
     "OpenTask",
@@ -218,6 +230,10 @@ class Workbench:
         """Judges over runs and over trajectories of other people; `with` it, then `estimate()` or `run()`."""
         return Verification(self.setup, [Path(place) for place in places], options, self.on_progress)
 
+    def label(self, run: AnyPath, labels: AnyPath, annotator: str) -> int:
+        """A person's labels, from CSV or JSON lines, as verdicts of the grader `human:ANNOTATOR`; returns how many."""
+        return labelling.label_run(Path(run), Path(labels), annotator)
+
     async def review_rubric(self, goal: Goal, options: VerifyOptions) -> Review:
         """A rubric from the task alone, with what a person should look at before it is used."""
         return await judging.review(self.setup, goal, options)
@@ -235,6 +251,10 @@ class Workbench:
                 raise InputError(f"{path} does not exist.")
         with Store.create(Path(out)) as store:
             return importing.import_into(store, found, self.on_progress, format=format)
+
+    def import_logs(self, folders: Sequence[AnyPath], out: AnyPath, wanted: LogImport) -> Imported:
+        """Log folders of a benchmark's own harness, as a graded run."""
+        return importing.import_logs(self.setup, Path(out), [Path(one) for one in folders], wanted, self.on_progress)
 
     def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
         return importing.export_run(Path(run), Path(out), format, self.on_progress)
@@ -266,28 +286,40 @@ class Workbench:
 
     # --- numbers ----------------------------------------------------------------------------------------------
 
-    def rows(self, runs: Sequence[AnyPath], grader: str = playing.RULES) -> list[dict[str, Any]]:
+    def graders(self, runs: Sequence[AnyPath]) -> list[str]:
+        """Everybody who gave a verdict in these runs, by the names that `grader` takes."""
+        return [rater.label for rater in reporting.graders([Path(run) for run in runs]).all]
+
+    def rows(self, runs: Sequence[AnyPath], grader: str = "") -> list[dict[str, Any]]:
         """One flat dictionary for every planned unit, ready for pandas or polars."""
-        return [{"run": run, **row.as_dict()} for run, rows in self._by_run(runs, grader).items() for row in rows]
+        found = [Path(run) for run in runs]
+        (rater,) = reporting.graders(found).chosen([grader] if grader else [])
+        return [{"run": run, **row.as_dict()} for run, rows in reporting.by_run(found, rater).items() for row in rows]
 
-    def report(self, runs: Sequence[AnyPath], *, anchor: str | None = None, title: str = "") -> Report:
-        """Success with intervals; agents are compared with `anchor`, by default the best one."""
-        return reporting.report([Path(run) for run in runs], anchor=anchor, title=title)
+    def report(
+        self, runs: Sequence[AnyPath], *, anchor: str | None = None, title: str = "", graders: Sequence[str] = ()
+    ) -> Report:
+        """Success with intervals; agents are compared with `anchor`, by default the best one. The first of `graders`
+        decides, the others stand beside it; without any, the rules do, or the only judge where no rule decided."""
+        return reporting.report([Path(run) for run in runs], anchor=anchor, title=title, wanted=graders)
 
-    def leaderboard(self, runs: Sequence[AnyPath], *, title: str = "Leaderboard") -> Listed:
-        return reporting.leaderboard_of([Path(run) for run in runs], title=title)
+    def leaderboard(self, runs: Sequence[AnyPath], *, title: str = "Leaderboard", grader: str = "") -> Listed:
+        return reporting.leaderboard_of([Path(run) for run in runs], title=title, wanted=grader)
 
-    def audit(self, benchmarks: Sequence[str], runs: Sequence[AnyPath] = (), labels: Sequence[Label] = ()) -> Listed:
+    def audit(
+        self,
+        benchmarks: Sequence[str],
+        runs: Sequence[AnyPath] = (),
+        labels: Sequence[Label] = (),
+        grader: str = "",
+    ) -> Listed:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
         tasks = [task for name in benchmarks for task in self._named_tasks(name)]
-        return reporting.audit_of(tasks, [Path(run) for run in runs], labels)
+        return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader)
 
-    def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT) -> Listed:
+    def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "") -> Listed:
         """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
-        return reporting.subset_of([Path(run) for run in runs], procedure)
-
-    def _by_run(self, runs: Sequence[AnyPath], grader: str) -> Mapping[str, Any]:
-        return reporting.by_run([Path(run) for run in runs], grader)
+        return reporting.subset_of([Path(run) for run in runs], procedure, grader)
 
     def _named_tasks(self, name: str) -> tuple[Task, ...]:
         benchmark, _, file = name.partition("=")

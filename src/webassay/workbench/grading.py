@@ -92,7 +92,7 @@ class LogOptions:
 
 
 def grade_log_folder(setup: Setup, folder: Path, options: LogOptions, on_progress: OnProgress) -> Iterator[GradedLog]:
-    benchmark = _with_logs(options.benchmark)
+    benchmark = benchmark_with_logs(options.benchmark)
     assert benchmark.logs is not None
     layout = benchmark.logs.layout(options.config)
     tasks = select(Selection(benchmark=options.benchmark, file=options.tasks_file), setup).tasks
@@ -107,7 +107,7 @@ def compare_with_reference(
 ) -> Sequence[Difference]:
     """The published grader of WebArena-Verified on the same logs, in an environment of its own."""
     on_progress(Progress("the published grader"))
-    benchmark = _with_logs(options.benchmark)
+    benchmark = benchmark_with_logs(options.benchmark)
     assert benchmark.logs is not None
     python = reference_python(setup.cache)
     numbers = [int(log.number) for log in logs]
@@ -115,7 +115,7 @@ def compare_with_reference(
     return differences(logs, list(theirs))
 
 
-def _with_logs(name: str) -> Benchmark:
+def benchmark_with_logs(name: str) -> Benchmark:
     able = [benchmark.name for benchmark in BENCHMARKS if benchmark.logs is not None]
     if name not in able:
         raise nearest("benchmark with logs to grade", name, able)

@@ -4,13 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from webassay.benchmarks.base import Selection
 from webassay.core.errors import InputError
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
+from webassay.grading.logs import logged, read_log
 from webassay.importers.base import import_all
+from webassay.run.plan import plan
+from webassay.run.work import storable
 from webassay.store import LEDGER, Store
-from webassay.workbench.kinds import IMPORTERS
-from webassay.workbench.setup import OnProgress, Progress
+from webassay.workbench.grading import LogOptions, benchmark_with_logs
+from webassay.workbench.kinds import GRADERS, IMPORTERS
+from webassay.workbench.playing import DEFAULTS, RULES, remember
+from webassay.workbench.setup import OnProgress, Progress, Setup
+from webassay.workbench.tasks import select
 
 
 @dataclass
@@ -41,6 +48,69 @@ def import_into(store: Store, paths: Sequence[Path], on_progress: OnProgress, *,
                 made.added += 1
             on_progress(Progress("importing", made.added + made.known))
     return made
+
+
+@dataclass(frozen=True)
+class LogImport:
+    """Log folders of a benchmark's own harness, to be made into a run."""
+
+    logs: LogOptions
+    agent: str = ""
+    """Whose logs they are; empty: the folder's name."""
+    only_present: bool = False
+    """Plan only the tasks that have a log. Otherwise the others are missing, and the report says so."""
+
+
+def import_logs(
+    setup: Setup, out: Path, folders: Sequence[Path], wanted: LogImport, on_progress: OnProgress
+) -> Imported:
+    """Every log becomes an episode, graded by the rules. A log that is there already is left alone; one that changed
+    becomes another attempt, and the newest counts."""
+    options, rules = wanted.logs, GRADERS.get(RULES)
+    benchmark = benchmark_with_logs(options.benchmark)
+    assert benchmark.logs is not None
+    layout = benchmark.logs.layout(options.config)
+    selection = Selection(benchmark=options.benchmark, file=options.tasks_file)
+    tasks = select(selection, setup).tasks
+    by_folder = benchmark.logs.by_folder(tasks)
+    found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in _whose(folders, wanted).items()}
+    made, done = Imported(), 0
+    with Store.create(out) as store:
+        remember(store, selection, DEFAULTS)
+        for agent, (folder, names) in found.items():
+            planned = [by_folder[name] for name in names] if wanted.only_present else tasks
+            units = {unit.task_id: unit for unit in plan(planned, [agent])}
+            store.plan(units.values())
+            for name in names:
+                task = by_folder[name]
+                read = storable(read_log(folder / name, task, layout, store.blobs, agent))
+                trajectory = _with_id(read, units[task.id])
+                done += 1
+                on_progress(Progress("importing logs", done, sum(len(names) for _, names in found.values())))
+                if store.find_trajectory(trajectory.id) is not None:
+                    made.known += 1
+                    continue
+                verdict = storable(rules.grade(task, trajectory, store.blobs, options.policy))
+                store.add_episode(units[task.id].id, trajectory, [verdict])
+                made.added += 1
+    return made
+
+
+def _whose(folders: Sequence[Path], wanted: LogImport) -> dict[str, Path]:
+    if wanted.agent and len(folders) > 1:
+        raise InputError("One agent cannot have several log folders.", hint="Import them one by one.")
+    named = {wanted.agent or folder.resolve().name: folder for folder in folders}
+    if len(named) < len(folders):
+        raise InputError("Two log folders have the same name.", hint="Import them one by one, each with its --agent.")
+    return named
+
+
+def _with_id(trajectory: Trajectory, unit: UnitOfWork) -> Trajectory:
+    """The same log has the same id, wherever its folder is."""
+    content = trajectory.model_copy(update={"id": ""}).content_hash().removeprefix("sha256:")
+    return trajectory.model_copy(
+        update={"id": f"{unit.id}/{content[:16]}", "task_hash": str(unit.metadata["task_hash"])}
+    )
 
 
 def _skip(made: Imported) -> Callable[[Path, InputError], None]:

@@ -1,50 +1,182 @@
 """Numbers out of run directories: reports, comparisons, leaderboards, audits, subsets."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from webassay.analysis.agreement import Label
 from webassay.analysis.audit import audit
+from webassay.analysis.columns import Gathered, gather
 from webassay.analysis.formats import Listed
 from webassay.analysis.leaderboard import leaderboard
-from webassay.analysis.report import summarise
+from webassay.analysis.opinions import beside
+from webassay.analysis.report import Names, report_of
 from webassay.analysis.rows import Row, row_of, together
 from webassay.analysis.subset import Procedure, select
+from webassay.core.errors import InputError
+from webassay.core.rater import Rater, raters
 from webassay.core.report import Report
 from webassay.core.task import Task
-from webassay.core.verdict import Verdict
+from webassay.core.verdict import Fingerprint, Verdict
+from webassay.judging.diagnosis import TAXONOMIES
+from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.playing import RULES
 
+CATEGORIES = {
+    f"{taxonomy}:{code.code.partition('.')[0]}": code.category
+    for taxonomy, codes in TAXONOMIES.items()
+    for code in codes.values()
+}
+"""What the error categories are called, such as `paper:2`."""
 
-def rows(run: Path, grader: str = RULES) -> Iterator[Row]:
+_NO_RULES = Rater(RULES, RULES, (), frozenset([RULES]), keyed=True)
+"""Stands for the rules where they gave no verdict at all."""
+
+
+# --- whose verdicts -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Graders:
+    """Everybody who gave a verdict in some runs."""
+
+    runs: tuple[Path, ...]
+
+    @cached_property
+    def fingerprints(self) -> Mapping[str, Fingerprint]:
+        found: dict[str, Fingerprint] = {}
+        for run in self.runs:
+            with Store.open(run) as store:
+                found |= store.raters()
+        return found
+
+    @cached_property
+    def all(self) -> tuple[Rater, ...]:
+        return raters(self.fingerprints)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names({id: rater.label for rater in self.all for id in rater.ids}, CATEGORIES)
+
+    @cached_property
+    def rules(self) -> Rater:
+        return next((rater for rater in self.all if rater.name == RULES), _NO_RULES)
+
+    @cached_property
+    def rules_decided(self) -> bool:
+        for run in self.runs:
+            with Store.open(run) as store:
+                if store.has_decided(RULES):
+                    return True
+        return False
+
+    def default(self) -> Rater:
+        """The rules. Where they have decided nothing and there is one other grader, that one."""
+        others = [rater for rater in self.all if rater.name != RULES]
+        return others[0] if len(others) == 1 and not self.rules_decided else self.rules
+
+    def get(self, wanted: str) -> Rater:
+        """By name, by name and model, or by whatever else tells it apart."""
+        said = " ".join(wanted.split())
+        fitting = [rater for rater in self.all if said in rater.names]
+        if not fitting and said == RULES:
+            return _NO_RULES
+        if not fitting:
+            known = {name for rater in self.all for name in (rater.name, rater.label)} | {RULES}
+            raise nearest("grader", wanted, known, hint=self._listed())
+        exact = [rater for rater in fitting if rater.label == said]
+        if len(exact or fitting) > 1:
+            labels = ", ".join(rater.label for rater in fitting)
+            raise InputError(
+                f"{len(fitting)} graders are called {said}: {labels}.",
+                hint=f'Name one of them: --grader "{fitting[0].label}"',
+            )
+        return (exact or fitting)[0]
+
+    def chosen(self, wanted: Sequence[str]) -> list[Rater]:
+        return list(dict.fromkeys(map(self.get, wanted))) or [self.default()]
+
+    def _listed(self) -> str:
+        return f"These gave verdicts: {', '.join(rater.label for rater in self.all)}." if self.all else ""
+
+    def unused(self, rater: Rater) -> str:
+        """What somebody should know who did not name a grader and sees no verdicts."""
+        others = [one.label for one in self.all if one.name != RULES]
+        if rater.name != RULES or self.rules_decided or not others:
+            return ""
+        return f'The rules decided nothing; judges did: {", ".join(others)}. Choose one: --grader "{others[0]}".'
+
+
+def graders(runs: Sequence[Path]) -> Graders:
+    return Graders(tuple(runs))
+
+
+def rows(run: Path, rater: Rater) -> Iterator[Row]:
     """Every planned unit of a run, and what became of it."""
     with Store.open(run) as store:
-        yield from map(row_of, store.rows(grader))
+        yield from map(row_of, store.rows(rater.name, raters=() if rater.keyed else rater.ids))
 
 
-def by_run(runs: Sequence[Path], grader: str = RULES) -> Mapping[str, list[Row]]:
-    return {path.name: list(rows(path, grader)) for path in runs}
+def by_run(runs: Sequence[Path], rater: Rater) -> Mapping[str, list[Row]]:
+    return {name: list(rows(path, rater)) for name, path in _named(runs).items()}
 
 
-def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", grader: str = RULES) -> Report:
-    """Reads summaries only, one row at a time."""
-    found = {path.name: rows(path, grader) for path in runs}
-    return summarise(together(found), anchor=anchor, title=title or ", ".join(found))
+def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
+    """A run is called by its folder's name, or by its path where two folders share one."""
+    seen = Counter(path.name for path in runs)
+    return {path.name if seen[path.name] == 1 else str(path): path for path in runs}
 
 
-def leaderboard_of(runs: Sequence[Path], *, title: str = "Leaderboard", grader: str = RULES) -> Listed:
-    return Listed.leaderboard(leaderboard(by_run(runs, grader), title=title), title)
+# --- results --------------------------------------------------------------------------------------------------
 
 
-def audit_of(tasks: Sequence[Task], runs: Sequence[Path] = (), labels: Sequence[Label] = ()) -> Listed:
-    played = [row for path in runs for row in rows(path)]
+def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", wanted: Sequence[str] = ()) -> Report:
+    """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
+    where they decided something, stand beside it."""
+    found = graders(runs)
+    chosen = found.chosen(wanted)
+    first = chosen[0]
+    if wanted and found.rules_decided and found.rules not in chosen:
+        chosen.append(found.rules)
+    graded = {rater.label: _gathered(runs, rater) for rater in chosen}
+    made = report_of(
+        graded[first.label],
+        anchor=anchor,
+        title=title or ", ".join(_named(runs)),
+        grader=first.label,
+        names=found.names,
+    )
+    told = found.unused(first) if not wanted else ""
+    made = made.model_copy(update={"warnings": (*made.warnings, told)}) if told else made
+    return beside(made, graded, found.names)
+
+
+def _gathered(runs: Sequence[Path], rater: Rater) -> Gathered:
+    return gather(together({name: rows(path, rater) for name, path in _named(runs).items()}))
+
+
+def leaderboard_of(runs: Sequence[Path], *, title: str = "Leaderboard", wanted: str = "") -> Listed:
+    found = graders(runs)
+    (rater,) = found.chosen([wanted] if wanted else [])
+    return Listed.leaderboard(leaderboard(by_run(runs, rater), title=title, names=found.names), title)
+
+
+def audit_of(
+    tasks: Sequence[Task], runs: Sequence[Path] = (), labels: Sequence[Label] = (), wanted: str = ""
+) -> Listed:
+    """The agreement is that of all graders; everything else goes by the one that is wanted."""
+    (rater,) = graders(runs).chosen([wanted] if wanted else [])
+    played = [row for path in runs for row in rows(path, rater)]
     found = [verdict for path in runs for verdict in verdicts(path)]
     return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
 
 
-def subset_of(runs: Sequence[Path], procedure: Procedure, grader: str = RULES) -> Listed:
-    return Listed.subset(select(list(together(by_run(runs, grader))), procedure))
+def subset_of(runs: Sequence[Path], procedure: Procedure, wanted: str = "") -> Listed:
+    (rater,) = graders(runs).chosen([wanted] if wanted else [])
+    return Listed.subset(select(list(together(by_run(runs, rater))), procedure))
 
 
 def verdicts(run: Path) -> Iterator[Verdict]:

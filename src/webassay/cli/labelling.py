@@ -1,0 +1,30 @@
+"""`webassay label`: what people say, as verdicts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webassay.cli import common
+
+
+def register(app: typer.Typer) -> None:
+    app.command(short_help="Add a person's labels to a run, as verdicts.")(label)
+
+
+def label(
+    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    labels: Annotated[Path, typer.Argument(help="CSV or JSON lines: id, label, and if you like score and comment.")],
+    annotator: Annotated[str, typer.Option("--annotator", help="Who labelled; the grader is then human:NAME.")],
+) -> None:
+    """Add a person's labels to a run: from then on the person is a grader, for reports and for agreement.
+
+    An id is a trajectory's, or a unit's (agent/task/trial). A label is pass, fail or unsure; 1, 0, success and failure
+    also do. A score, from 0 to 1, is that of the process. An unknown id is reported and nothing is written. Labelling
+    again adds newer verdicts, and the newest one counts.
+
+    Example: `webassay label runs/om2w labels.csv --annotator anna`, then `webassay report runs/om2w`
+    """
+    with common.workbench() as bench:
+        count = bench.label(run, labels, annotator)
+    print(f"{count} labels added. See them with: webassay report {run} --grader human:{annotator.strip()}")

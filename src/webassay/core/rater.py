@@ -1,0 +1,118 @@
+"""Who decides: a set of rules, a judge with its model and settings, or a person.
+
+Two verdicts come from one rater if their fingerprints agree in everything but the key. A rater has an id that never
+changes, and a label for people: as short as the other raters around it allow.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from webassay.core.record import Json, canonical_json, content_hash
+from webassay.core.verdict import Fingerprint
+
+HUMAN = "human:"
+"""The grader of a person's labels is this and the person's name."""
+_LONGEST = 60
+"""Characters of settings that a label may hold; beyond that a hash says it better."""
+
+
+def rater_id(fingerprint: Fingerprint) -> str:
+    """Name, version and a short hash of everything but the key, which differs from task to task."""
+    return _id(fingerprint.model_dump_json(exclude={"key"}))
+
+
+@lru_cache(maxsize=256)
+def _id(text: str) -> str:
+    stamp = msgspec.json.decode(text)
+    digest = content_hash(stamp).removeprefix("sha256:")
+    return f"{stamp['grader']} {stamp['version']} {digest[:12]}"
+
+
+class Rater(NamedTuple):
+    name: str
+    label: str
+    ids: tuple[str, ...]
+    names: frozenset[str]
+    """Everything it may be called; some of it may also fit others."""
+    keyed: bool = False
+    """Decides by the task's key. Of such a grader the newest verdict counts, whatever its version and settings are."""
+
+
+def raters(found: Mapping[str, Fingerprint]) -> tuple[Rater, ...]:
+    """The raters behind these fingerprints, by id, with labels that tell them apart."""
+    keyed: dict[str, list[str]] = defaultdict(list)
+    alike: dict[str, list[str]] = defaultdict(list)
+    for id, stamp in found.items():
+        if stamp.key:
+            keyed[stamp.grader].append(id)
+        else:
+            alike[_short(stamp)].append(id)
+    made = [Rater(name, name, tuple(ids), frozenset([name]), keyed=True) for name, ids in keyed.items()]
+    for ids in alike.values():
+        models = defaultdict(list)
+        for id in ids:
+            models[found[id].model].append(id)
+        for model, own in models.items():
+            shown = _without_address(model) if len(models) == 1 else model
+            marks = _distinguished([found[id] for id in own], own)
+            made += [_rater(found[id], id, shown, mark) for id, mark in zip(own, marks, strict=True)]
+    return tuple(sorted(made, key=lambda one: one.label))
+
+
+def labels(found: Mapping[str, Fingerprint]) -> dict[str, str]:
+    """Id to label."""
+    return {id: rater.label for rater in raters(found) for id in rater.ids}
+
+
+def _rater(stamp: Fingerprint, id: str, model: str, mark: str) -> Rater:
+    name = stamp.grader
+    label = f"{name}{mark} {model}" if mark.startswith("[") else f"{name} {model}{mark}"
+    label = " ".join(label.split())
+    full = f"{name} {stamp.model}".rstrip()
+    names = {name, _short(stamp), full, label, f"{name}{mark}", f"{_short(stamp)} {_tag(id)}", _tag(id), id}
+    return Rater(name, label, (id,), frozenset(names))
+
+
+def _short(stamp: Fingerprint) -> str:
+    return f"{stamp.grader} {_without_address(stamp.model)}".rstrip()
+
+
+def _without_address(model: str) -> str:
+    """`openai:NAME@http://…` is NAME, wherever it is served; several models for several stages stay as they are."""
+    return model if "," in model else model.partition("@http")[0]
+
+
+def _tag(id: str) -> str:
+    return f"#{id.rpartition(' ')[2][:6]}"
+
+
+def _distinguished(stamps: Sequence[Fingerprint], ids: Sequence[str]) -> list[str]:
+    """What tells raters of one name and model apart: a setting, a few of them, the version, or the hash of it all."""
+    if len(stamps) == 1:
+        return [""]
+    settings = list(dict.fromkeys(key for stamp in stamps for key in stamp.settings))
+    differing = [key for key in settings if len({canonical_json(stamp.settings.get(key)) for stamp in stamps}) > 1]
+    ways = [*([key] for key in differing), differing]
+    for keys in ways:
+        marks = [_settings(stamp.settings, keys) for stamp in stamps]
+        if _all_differ(marks) and max(map(len, marks)) <= _LONGEST:
+            return marks
+    versions = [f" v{stamp.version}" for stamp in stamps]
+    return versions if _all_differ(versions) else [f" {_tag(id)}" for id in ids]
+
+
+def _settings(settings: Mapping[str, Json], keys: Sequence[str]) -> str:
+    told = [f"{key}={_value(settings[key])}" for key in keys if key in settings]
+    return f"[{','.join(told)}]" if told else "[]"
+
+
+def _value(value: Json) -> str:
+    return value if isinstance(value, str) else "none" if value is None else canonical_json(value)
+
+
+def _all_differ(values: Iterable[str]) -> bool:
+    return max(Counter(values).values(), default=0) <= 1

@@ -1,0 +1,144 @@
+"""Labels by people, as verdicts: a person is a grader like any other."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from webassay.core.errors import InputError
+from webassay.core.rater import HUMAN
+from webassay.core.text import capped
+from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
+from webassay.store import Store
+
+_WORDS: dict[Status, tuple[str, ...]] = {
+    "pass": ("pass", "passed", "success", "1", "true", "yes"),
+    "fail": ("fail", "failed", "failure", "0", "false", "no"),
+    "abstain": ("unsure", "abstain", "unknown"),
+}
+_STATUS: dict[str, Status] = {word: status for status, words in _WORDS.items() for word in words}
+_SHOWN = 5
+
+
+class PersonsLabel(NamedTuple):
+    line: int
+    """Of the file, to name it in messages."""
+    id: str
+    """Of a trajectory, or of a unit: `agent/task/trial`."""
+    status: Status
+    score: float | None = None
+    """Of the process, from 0 to 1."""
+    comment: str = ""
+
+
+def label_run(run: Path, labels: Path, annotator: str) -> int:
+    """Every label of the file becomes a verdict, or none does. Labels given before are kept; the newest one counts."""
+    name = annotator.strip()
+    if not name or not name.isprintable():
+        raise InputError("The annotator has no name.", hint="Give one: --annotator anna")
+    given = read_labels(labels)
+    with Store.open(run, writable=True) as store:
+        found = [(one, store.find_trajectory(one.id)) for one in given]
+        unknown = [one.id for one, place in found if place is None]
+        if unknown:
+            more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
+            raise InputError(
+                f"{run} has no trajectory {', '.join(unknown[:_SHOWN])}{more}. Nothing was written.",
+                hint="An id is a trajectory's, or a unit's: agent/task/trial. `webassay verify RUN` prints the former.",
+            )
+        store.add_verdicts(_verdict(one, *place, name) for one, place in found if place is not None)
+    return len(given)
+
+
+def _verdict(label: PersonsLabel, trajectory_id: str, task_id: str, annotator: str) -> Verdict:
+    aspects = {"outcome": Aspect(value={"pass": True, "fail": False}.get(label.status))}
+    if label.score is not None:
+        aspects["process_score"] = Aspect(value=label.score)
+    said = label.comment or f"{annotator} says so."
+    return Verdict(
+        trajectory_id=trajectory_id,
+        task_id=task_id,
+        status=label.status,
+        aspects=aspects,
+        findings=(Finding(check="label", status=label.status, message=said, code=label.status),),
+        fingerprint=Fingerprint(grader=f"{HUMAN}{annotator}", version="1"),
+    )
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_labels(path: Path) -> list[PersonsLabel]:
+    """CSV with a header, or one JSON object a line."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text.") from error
+    rows = _csv(path, text) if path.suffix.lower() == ".csv" else _json_lines(path, text)
+    made: dict[str, PersonsLabel] = {}
+    for line, row in rows:
+        label = _label(path, line, row)
+        if label.id in made:
+            raise InputError(f"{path}, line {line}: {label.id} has a label already, in line {made[label.id].line}.")
+        made[label.id] = label
+    if not made:
+        raise InputError(
+            f"{path} has no labels.", hint="It needs the columns id and label; score and comment may follow."
+        )
+    return list(made.values())
+
+
+def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    missing = {"id", "label"} - {name.strip() for name in reader.fieldnames or ()}
+    if missing:
+        raise InputError(
+            f"{path} has no column {' and no column '.join(sorted(missing))}.", hint="The first line names them."
+        )
+    try:
+        for row in reader:
+            yield reader.line_num, {str(name).strip(): value for name, value in row.items()}
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}.") from error
+
+
+def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}, is not JSON: {error}.", hint="One object a line.") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number}, is not an object.", hint='Write {"id": …, "label": …}.')
+        yield number, row
+
+
+def _label(path: Path, line: int, row: dict[str, Any]) -> PersonsLabel:
+    id, word = _text(row.get("id")), _text(row.get("label")).lower()
+    if not id:
+        raise InputError(f"{path}, line {line}, has no id.")
+    if word not in _STATUS:
+        raise InputError(f"{path}, line {line}: {word or 'nothing'!r} is no label.", hint="Write pass, fail or unsure.")
+    return PersonsLabel(line, id, _STATUS[word], _score(path, line, row.get("score")), _text(row.get("comment")))
+
+
+def _score(path: Path, line: int, value: Any) -> float | None:
+    text = _text(value)
+    if not text:
+        return None
+    try:
+        score = float(text)
+    except ValueError:
+        score = -1.0
+    if not 0 <= score <= 1:
+        raise InputError(f"{path}, line {line}: the score {text!r} is not a number from 0 to 1.")
+    return score
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else capped(str(value).strip())
