@@ -52,7 +52,9 @@ def test_everything_it_adds_is_listed(webassay):
         ("environments", "static-pages"),
         ("importers", "transcript"),
         ("judges", "mentions"),
+        ("sites", "board"),
         ("templates", "shop.cheap-products"),
+        ("templates", "board.sell-cheaper"),
     ):
         assert name in webassay("list", kind)
     assert "column=number (default 2)" in webassay("list", "agents", "--options")
@@ -82,6 +84,7 @@ def test_its_importer_reads_what_the_judge_then_judges(webassay, tmp_path):
     assert judged["status"] == "pass"
 
 
-def test_its_template_is_proved_like_any_other(webassay):
-    proved = webassay("check", "shop.cheap-products", "-n", "1", "--world-seed", "3")
-    assert "shop.cheap-products" in proved
+@pytest.mark.parametrize("template", ["shop.cheap-products", "board.sell-cheaper"])
+def test_its_templates_are_proved_like_any_other(webassay, template):
+    """The second one is played on the package's own site."""
+    assert template in webassay("check", template, "-n", "1", "--world-seed", "3")

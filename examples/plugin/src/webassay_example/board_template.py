@@ -1,0 +1,53 @@
+"""A template that is played on two sites: the package's own board, and the arena's start page with its calculator."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from webassay.benchmarks.arena.key import Key
+from webassay.benchmarks.arena.template import Template, Worlds
+from webassay.benchmarks.arena.walking import click, done, fill, need
+from webassay.core.interaction import Action, Observation, Walk
+from webassay.sites.rng import Stream
+
+
+@dataclass(frozen=True)
+class SellCheaper(Template):
+    """Pin a notice with a price that has to be worked out."""
+
+    name = "board.sell-cheaper"
+    sites = ("board", "home")
+    kind = "mutate"
+    chore = "calculation"
+    instruction = (
+        'I paid ${dollars} for my sofa and want to sell it for {percent}% less. Pin the notice "Sofa for $PRICE", with'
+        " the new price in dollars and cents. The contact is {contact}. The start page has a calculator."
+    )
+
+    dollars: int
+    percent: int
+    contact: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        drawn = cls(stream.between(101, 899), stream.choice((15, 35, 45)), stream.choice(("Ada", "Ben", "Cleo")))
+        return drawn if drawn._cents % 10 else None  # Else two decimals would be a trap.
+
+    @property
+    def _cents(self) -> int:
+        return self.dollars * (100 - self.percent)
+
+    def key(self, worlds: Worlds) -> Key:
+        title = f"Sofa for ${self._cents // 100}.{self._cents % 100:02}"
+        return Key.insert("notices", site="board", title=title, contact=self.contact)
+
+    def solve(self, page: Observation) -> Walk:
+        page = yield Action.of("tab_focus", 1)
+        page = yield from click(page, "link", "Calculator")
+        page = yield from fill(page, "textbox", "Expression", f"{self.dollars} - {self.percent}%")
+        page = yield from click(page, "button", "Calculate")
+        result = page.nodes[page.nodes.index(need(page, "status", "Result")) + 1].name
+        page = yield Action.of("tab_focus", 0)
+        page = yield from fill(page, "textbox", "Notice", f"Sofa for ${result}")
+        page = yield from fill(page, "textbox", "Contact", self.contact)
+        yield from click(page, "button", "Pin")
+        return done("mutate")
