@@ -158,8 +158,8 @@ class _Process:
         with self._lock:
             if self._engine is None:
                 self._engine = Engine()
-                # What is registered last runs first. Finalizers, which delete the folders of open sessions, run when the
-                # first one ever made was registered: make sure that was before.
+                # At exit, what was registered last runs first. Finalizers would delete the folders of open sessions;
+                # they are registered with the first one ever made, so make one and register after it.
                 weakref.finalize(self._engine, int)
                 atexit.unregister(self.end)
                 atexit.register(self.end)
