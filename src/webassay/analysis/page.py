@@ -1,6 +1,7 @@
 """A report as one HTML file: nothing to load, readable on a screen in light and dark, and on paper."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -75,13 +76,12 @@ def _errors(report: Report) -> str:
             key = (error.taxonomy, error.code)
             rates.setdefault(key, {})[agent] = error.rate
             names[key] = error.name
-    ordered = sorted(
-        rates, key=lambda key: (key[0], [int(part) if part.isdecimal() else 0 for part in key[1].split(".")])
-    )
-    rows = [
-        Counted(f"{key[1]} {names[key]}", [rates[key].get(agent, 0.0) for agent, _ in found], "." not in key[1])
-        for key in ordered
-    ]
+    several = len({taxonomy for taxonomy, _ in rates}) > 1
+    rows = []
+    for taxonomy, code in sorted(rates, key=lambda key: (key[0], [int(part) for part in re.findall(r"\d+", key[1])])):
+        own, name = rates[taxonomy, code], names[taxonomy, code]
+        label = f"{taxonomy} {code} {name}" if several else f"{code} {name}"
+        rows.append(Counted(label, [own.get(agent, 0.0) for agent, _ in found], heading="." not in code))
     return histogram(rows, [agent for agent, _ in found]) if rows else ""
 
 
