@@ -71,10 +71,10 @@ class Engine:
         self._process = os.getpid()
         self._guests: set[Guest] = set()
         self._shared: dict[Hashable, Shared[Any]] = {}
-        self._ready = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._stopping = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="webassay-gym", daemon=True)
         self._thread.start()
-        self._ready.wait()
 
     @property
     def here(self) -> bool:
@@ -105,8 +105,7 @@ class Engine:
 
     def _run(self) -> None:
         # Not asyncio.run: it ends by starting a thread, which Python refuses while it exits.
-        threads = _LastingThreads(thread_name_prefix="webassay-gym")
-        loop = asyncio.new_event_loop()
+        loop, threads = self._loop, _LastingThreads(thread_name_prefix="webassay-gym")
         loop.set_default_executor(threads)
         try:
             loop.run_until_complete(self._live())
@@ -116,8 +115,6 @@ class Engine:
             loop.close()
 
     async def _live(self) -> None:
-        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        self._ready.set()
         await self._stopping.wait()
         for guest in list(self._guests):
             await guest.close()
@@ -146,13 +143,16 @@ class _Process:
     """The engine of this process, and how many environments use it."""
 
     def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """In a forked process nothing has been started yet, whatever the other one was doing."""
         self._lock = threading.Lock()
         self._engine: Engine | None = None
         self._users = 0
+        self._left_behind: list[Engine | None] = []
+
+    def forget(self) -> None:
+        """In a forked process nothing has been started yet, whatever the other one was doing. Its engine is kept, as
+        collecting it would delete folders that the other one still uses."""
+        self._left_behind.append(self._engine)
+        self._lock, self._engine, self._users = threading.Lock(), None, 0
 
     def hire(self) -> Engine:
         with self._lock:
