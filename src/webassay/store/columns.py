@@ -77,8 +77,8 @@ def insert_verdict(
 def verdict_row(
     db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str
 ) -> tuple[dict[str, Any], str, str]:
-    """The columns of version 2, the record, and the rater's id. The raw replies go into a blob of their own: they are long, and only
-    explanations read them."""
+    """The columns of version 2, the record, and the rater's id. The raw replies go into a blob of their own: they are
+    long, and only explanations read them."""
     replies = ""
     if verdict.replies:
         # ASCII, because a reply may hold half a character, which JSON can escape and UTF-8 cannot hold.
