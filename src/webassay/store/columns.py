@@ -8,7 +8,6 @@ from typing import Any
 
 import apsw
 
-from webassay.core.rater import rater_id
 from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
@@ -69,22 +68,25 @@ def insert_trajectory(
 def insert_verdict(
     db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str, ordinal: int | None = None
 ) -> None:
-    rater = rater_id(verdict.fingerprint)
-    columns, record = verdict_row(db, verdict, blobs, time=time)
-    insert(db, "rater", {"id": rater, "example": verdict.fingerprint.to_json()}, "ON CONFLICT (id) DO NOTHING")
+    columns, record, rater = verdict_row(db, verdict, blobs, time=time)
+    if not db.execute("SELECT 1 FROM rater WHERE id = ?", (rater,)).fetchall():
+        insert(db, "rater", {"id": rater, "example": verdict.fingerprint.to_json()})
     insert(db, "verdict", {"ordinal": ordinal, "rater": rater, **columns})
     db.execute("INSERT INTO verdict_record VALUES (?, ?)", (db.last_insert_rowid(), record))
 
 
-def verdict_row(db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str) -> tuple[dict[str, Any], str]:
-    """The columns of version 2, and the record. The raw replies go into a blob of their own: they are long, and only
-    explanations read them."""
+def verdict_row(
+    db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str
+) -> tuple[dict[str, Any], str, str]:
+    """The columns of version 2, the record, and the rater's id. The raw replies go into a blob of their own: they are
+    long, and only explanations read them."""
     replies = ""
     if verdict.replies:
         # ASCII, because a reply may hold half a character, which JSON can escape and UTF-8 cannot hold.
         replies = blobs.write(json.dumps(verdict.replies).encode("ascii"), "application/json").to_json()
         verdict = verdict.model_copy(update={"replies": {}})
-    text, summary = verdict.to_json(), VerdictSummary.of(verdict).to_json()
+    found = VerdictSummary.of(verdict)
+    text, summary = verdict.to_json(), found.to_json()
     played = db.execute("SELECT unit, agent FROM trajectory WHERE id = ?", (verdict.trajectory_id,)).fetchall()
     unit_id, agent = played[0] if played else ("", "")
     columns = {
@@ -103,7 +105,7 @@ def verdict_row(db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, tim
         "summary": summary,
         "summary_check": checksum(summary.encode()),
     }
-    return columns, text
+    return columns, text, found.grader
 
 
 def insert(db: apsw.Connection, table: str, columns: Mapping[str, Any], conflict: str = "") -> None:

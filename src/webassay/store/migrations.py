@@ -33,7 +33,7 @@ def _move_to_columns(db: apsw.Connection, blobs: BlobFolder) -> None:
         insert_trajectory(db, unit_id, attempt, Trajectory.from_json(record), record)
     for (ordinal,) in _all(db, "SELECT ordinal FROM verdict_1 ORDER BY ordinal"):
         record = db.execute("SELECT record FROM verdict_1 WHERE ordinal = ?", (ordinal,)).get
-        columns, text = verdict_row(db, Verdict.from_json(record), blobs, time="")
+        columns, text, _ = verdict_row(db, Verdict.from_json(record), blobs, time="")
         insert(db, "verdict", {"ordinal": ordinal, **columns})
         db.execute("INSERT INTO verdict_record VALUES (?, ?)", (ordinal, text))
     db.execute("DROP TABLE unit_1; DROP TABLE trajectory_1; DROP TABLE verdict_1")
