@@ -449,7 +449,6 @@ class Store:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writable else 0)
         db = apsw.Connection(str(self._ledger), flags=flags)
         db.set_busy_timeout(10_000)
-        db.pragma("cache_size", -65_536)  # kB: a large ledger is scanned by several indexes at once
         if writable:
             db.pragma("journal_mode", "wal")
             db.pragma("synchronous", "normal")
