@@ -46,6 +46,7 @@ from webassay.core.interaction import (
     ObservationPart,
     parse_actions,
 )
+from webassay.core.protocols import refusal
 from webassay.core.task import Task
 from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
@@ -277,10 +278,7 @@ class Episode:
     async def _carry_out(self, decision: Decision, acting: "_Acting") -> None:
         for action in decision.actions[: self.context.limits.actions_a_step]:
             if ACTIONS[action.name].ends_episode:
-                # Giving up is a message too: with a status of the protocol in it, it is graded like any other answer.
-                answered = action.name == "send_msg_to_user"
-                self.answer = capped(str(action.get("text" if answered else "reason")))
-                self.ending = Ending(kind="answered" if answered else "gave_up")
+                self._end(action)
                 return
             acted = await self._live.act(action)
             acting.waited_for += acted.waited_for
@@ -289,6 +287,14 @@ class Episode:
                 # What follows was decided on the assumption that this one worked.
                 acting.error = acted.error
                 return
+
+    def _end(self, action: Action) -> None:
+        if action.name == "send_msg_to_user":
+            self.answer, self.ending = capped(str(action.get("text"))), Ending(kind="answered")
+            return
+        # Giving up is an answer of the protocol, and is graded like any other.
+        reason, status = capped(str(action.get("reason"))), str(action.args.get("status", ""))
+        self.answer, self.ending = refusal(self.goal.protocol.name, reason, status), Ending(kind="gave_up")
 
     async def watch(self, agent: BrowserDriver) -> None:
         """The agent drives the browser itself; a step is recorded for every page that comes to the front."""
@@ -300,8 +306,7 @@ class Episode:
                     while not driving.done():
                         await self._look_again(session)
                         await asyncio.wait([driving], timeout=LOOK_SECONDS)
-                self.answer = capped(str(_result(driving, agent.name)))
-                self.ending = Ending(kind="answered")
+                self._end(_last_word(str(_result(driving, agent.name)), agent.name))
             finally:
                 driving.cancel()
                 await asyncio.wait([driving])
@@ -525,6 +530,19 @@ def _agents_own_cancellation(agent: Agent | BrowserDriver) -> Iterator[None]:
         if task is not None and task.cancelling():
             raise
         raise AgentError(f"{agent.name} raised CancelledError.") from None
+
+
+def _last_word(text: str, name: str) -> Action:
+    """A program's output is its answer, unless it is the one call that says that there is none."""
+    if not text.strip().startswith("report_infeasible("):
+        return Action.of("send_msg_to_user", text)
+    try:
+        actions = parse_actions(text)
+    except ActionError as error:
+        raise AgentError(f"{name} printed a refusal that cannot be read: {error}") from error
+    if len(actions) != 1:
+        raise AgentError(f"{name} printed a refusal and more.", hint="Print report_infeasible(…) and nothing else.")
+    return actions[0]
 
 
 def _result(driving: "asyncio.Future[str]", name: str) -> str:

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests.unit import samples
+from webassay.benchmarks.open import FREE
 from webassay.core.errors import BrowserError, ProbeError, SiteError
 from webassay.core.interaction import Action, Decision, Observation, Tab
 from webassay.core.task import LocatorProbe
 from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
 from webassay.episode import Episode, EpisodeContext, Limits, play
+from webassay.grading.response import read_response
 
 
 @dataclass
@@ -160,9 +162,40 @@ async def test_the_key_is_not_in_the_record():
     assert "checks" not in trajectory.to_json()
 
 
-async def test_giving_up_is_an_answer_too():
-    trajectory = await Play("report_infeasible('no such thing')").trajectory()
-    assert (trajectory.ending.kind, trajectory.answer) == ("gave_up", "no such thing")
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("report_infeasible('no such thing')", "UNKNOWN_ERROR"),
+        ("report_infeasible('no such thing', 'NOT_FOUND_ERROR')", "NOT_FOUND_ERROR"),
+        ("report_infeasible(status='PERMISSION_DENIED_ERROR', reason='no such thing')", "PERMISSION_DENIED_ERROR"),
+    ],
+)
+async def test_a_refusal_is_an_answer_of_the_protocol(said, status):
+    trajectory = await Play(said).trajectory()
+    assert trajectory.ending.kind == "gave_up"
+    read = read_response(trajectory.answer, "arena")
+    assert (read.findings, read.recovered) == ((), ())
+    assert (read.value["status"], read.value["results"], read.value["error_details"]) == (status, None, "no such thing")
+
+
+@pytest.mark.parametrize("status", ["SUCCESS", "not_found_error", "404", ""])
+async def test_a_refusal_with_a_status_that_does_not_exist_goes_on(status):
+    played = Play(f"report_infeasible('no such thing', {status!r})", Decision.answer("x"))
+    assert (await played.trajectory()).ending.kind == "answered"
+    assert "NOT_FOUND_ERROR" in played.agent.seen[1].last_error
+
+
+async def test_whoever_refuses_with_the_whole_response_means_that_response():
+    said = '{"action": "mutate", "status": "NOT_FOUND_ERROR", "results": null}'
+    trajectory = await Play(Decision(actions=(Action.of("report_infeasible", said),))).trajectory()
+    assert trajectory.answer == said
+
+
+async def test_without_a_protocol_a_refusal_is_what_was_said():
+    free = samples.task(goal=samples.goal(protocol=FREE))
+    assert (await Play("report_infeasible('no shop here')", task=free).trajectory()).answer == "no shop here"
+    said = "report_infeasible('no shop here', 'NOT_FOUND_ERROR')"
+    assert (await Play(said, task=free).trajectory()).answer == "NOT_FOUND_ERROR: no shop here"
 
 
 async def test_an_agent_that_never_stops_is_stopped():

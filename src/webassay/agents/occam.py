@@ -17,7 +17,7 @@ from webassay.agents.prompts import hashes, render
 from webassay.agents.thinking import ThinkingOptions, equip, thinking_factory, tips_of
 from webassay.agents.tools import Outcome, Tool, parse_calls
 from webassay.core.errors import ActionError, AgentError
-from webassay.core.interaction import Action, Call, Decision, Goal, Node, Observation, ObservationPart
+from webassay.core.interaction import REFUSALS, Action, Call, Decision, Goal, Node, Observation, ObservationPart
 from webassay.core.options import Count, Positive
 from webassay.core.record import Json, content_hash
 from webassay.llm.client import Message, Model, Reply, UnusableReply, ask_json
@@ -78,8 +78,9 @@ class Reading:
 _HEADINGS = ("INTERACTION HISTORY SUMMARY", "OBSERVATION DESCRIPTION", "REASON", "ACTION", "OBSERVATION HIGHLIGHT")
 _HEADING = re.compile(rf"^[ \t#*]*({'|'.join(_HEADINGS)})[ \t*]*:[ \t*]*", re.MULTILINE)
 _CANDIDATE = re.compile(r"^[ \t#*]*CANDIDATE \d+[ \t*]*:[ \t*]*", re.MULTILINE)
-_WORDS = ("click", "type", "go_back", "go_home", "note", "stop", "branch", "prune")
+_WORDS = ("click", "type", "go_back", "go_home", "note", "stop", "report_infeasible", "branch", "prune")
 _NEXT_COMMAND = re.compile(rf"\n\s*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
+_REFUSAL = re.compile(r"(?:\[\s*([A-Za-z_]+)\s*\]\s*)?\[(.*)\]", re.DOTALL)
 
 
 def sections(text: str) -> dict[str, str]:
@@ -100,6 +101,8 @@ def parse_command(text: str) -> Command:
         inner = re.fullmatch(r"\[(.*)\]", rest, re.DOTALL)
         if inner or (name == "stop" and rest):
             return Command(name, ((inner[1] if inner else rest).strip(),))
+    if name == "report_infeasible" and (found := _REFUSAL.fullmatch(rest)):
+        return Command(name, (found[1] or "", found[2].strip()))
     if name in ("branch", "prune") and (found := re.fullmatch(r"\[\s*(\d+)\s*\]\s*\[(.*)\]", rest, re.DOTALL)):
         return Command(name, (found[1], found[2].strip()))
     if name == "type" and (command := _parse_type(rest)) is not None:
@@ -234,6 +237,7 @@ class Occam:
                 response=goal.protocol.instructions,
                 tips=tips_of(goal, self._options),
                 several_sites=len(goal.sites) > 1,
+                refusals=REFUSALS,
             )
         )
 
@@ -400,7 +404,7 @@ class Occam:
         else:
             pieces = _NEXT_COMMAND.split(text)
             # The answer of a stop may contain anything, even lines that look like commands.
-            if text.startswith("stop"):
+            if text.startswith(("stop", "report_infeasible")):
                 pieces = [text]
             commands += [parse_command(piece) for piece in pieces]
         acting = [item for item in commands if not (isinstance(item, Command) and item.name == "note")]
@@ -419,6 +423,8 @@ class Occam:
             )
         if command.name == "go_home" and not self._home:
             raise ActionError("There is no go_home in this task.")
+        if command.name == "report_infeasible":
+            _refused(command)
         if command.name in ("branch", "prune"):
             self._plans.visible(int(command.args[0]))
 
@@ -455,6 +461,8 @@ class Occam:
             return (Action.of("goto", self._home),)
         if command.name == "stop":
             return (Action.of("send_msg_to_user", args[0]),)
+        if command.name == "report_infeasible":
+            return (_refused(command),)
         if command.name == "note":
             self._memory.remember(args[0])
         elif command.name == "branch":
@@ -472,6 +480,11 @@ class Occam:
             return (Action.of("select_option", element, text),)
         typed = Action.of("fill", element, text)
         return (typed, Action.of("press", element, "Enter")) if enter == "1" else (typed,)
+
+
+def _refused(command: Command) -> Action:
+    status, reason = command.args
+    return Action.of("report_infeasible", reason, *filter(None, [status]))
 
 
 def _has_choices(nodes: Sequence[Node], at: int) -> bool:

@@ -193,6 +193,19 @@ def _number(name: str, default: float | None = None) -> Parameter:
     return Parameter(name, "number", default, default is None)
 
 
+STATUSES: Mapping[str, str] = {
+    "SUCCESS": "the task is done",
+    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
+    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
+    "PERMISSION_DENIED_ERROR": "this user may not do it",
+    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
+    "UNKNOWN_ERROR": "it failed for any other reason",
+}
+"""The six status codes of the arena and their meanings; the released WebArena-Verified has the same codes."""
+
+REFUSALS: tuple[str, ...] = tuple(code for code in STATUSES if code != "SUCCESS")
+"""The codes of a task that cannot be done."""
+
 _BUTTON = Parameter("button", "choice", "left", False, ("left", "middle", "right"))
 _MODIFIERS = Parameter("modifiers", "texts", (), False)
 
@@ -217,7 +230,12 @@ ACTIONS: dict[str, Signature] = {
         Signature("go_forward", (), "Go forward in the history of the tab."),
         Signature("goto", (_text("url"),), "Open an address in the tab."),
         Signature("send_msg_to_user", (_text("text"),), "Give the final answer and stop.", True),
-        Signature("report_infeasible", (_text("reason"),), "Say that the task cannot be done, and stop.", True),
+        Signature(
+            "report_infeasible",
+            (_text("reason"), Parameter("status", "choice", "UNKNOWN_ERROR", False, REFUSALS)),
+            f"Say that the task cannot be done, and why, and stop. The status is one of {', '.join(REFUSALS)}.",
+            True,
+        ),
         Signature("dblclick", (_id(), _BUTTON, _MODIFIERS), "Double-click an element."),
         Signature("press", (_id(), _text("key_comb")), "Focus an element and press a key or combination."),
         Signature("focus", (_id(),), "Focus an element."),
@@ -487,16 +505,6 @@ Walk = Generator[Action, Observation, Json]
 
 
 # --- what the agent answers ----------------------------------------------------------------------------
-
-STATUSES: Mapping[str, str] = {
-    "SUCCESS": "the task is done",
-    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
-    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
-    "PERMISSION_DENIED_ERROR": "this user may not do it",
-    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
-    "UNKNOWN_ERROR": "it failed for any other reason",
-}
-"""The six status codes of the arena and their meanings; the released WebArena-Verified has the same codes."""
 
 
 class Response(Record):
