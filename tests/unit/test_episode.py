@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit import samples
 from webassay.benchmarks.open import FREE
-from webassay.core.errors import BrowserError, ProbeError, SiteError
+from webassay.core.errors import BrowserError, InputError, ProbeError, SiteError
 from webassay.core.interaction import Action, Decision, Observation, Tab
 from webassay.core.task import LocatorProbe
 from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
@@ -198,6 +198,44 @@ async def test_without_a_protocol_a_refusal_is_what_was_said():
     assert (await Play(said, task=free).trajectory()).answer == "NOT_FOUND_ERROR: no shop here"
 
 
+async def test_actions_over_the_limit_are_reported():
+    fills = "\n".join(f"fill('{number}', 'x')" for number in range(25))
+    played = Play(fills, Decision.answer("x"))
+    trajectory = await played.trajectory()
+    assert sum(event.startswith("fill") for event in played.happened.events) == 20
+    assert played.agent.seen[1].last_error == "One step takes at most 20 actions: 20 done, 5 skipped."
+    assert len(trajectory.steps[0].actions) == 25
+
+
+async def test_an_answer_over_the_limit_is_no_answer():
+    played = Play("noop(); noop(); send_msg_to_user('x')", Decision.answer("y"), limits=Limits(actions_a_step=2))
+    assert (await played.trajectory()).answer == "y"
+    assert "2 done, 1 skipped" in played.agent.seen[1].last_error
+
+
+async def test_after_a_failed_action_the_agent_knows_what_was_skipped():
+    played = Play("noop(); click('9'); noop(); noop()", "click('9')", Decision.answer("x"), refuses="click")
+    await played.trajectory()
+    assert played.agent.seen[1].last_error == "There is no element 9. (Action 2 of 4: 1 done, 2 skipped.)"
+    assert played.agent.seen[2].last_error == "There is no element 9."
+
+
+async def test_the_agent_is_told_how_many_steps_there_are():
+    played = Play(Decision.answer("x"))
+    await played.trajectory()
+    assert (played.agent.goal.max_steps, played.agent.goal.hints) == (5, ())
+    limited = Play(Decision.answer("x"), limits=Limits(steps=3))
+    await limited.trajectory()
+    assert limited.agent.goal.max_steps == 3
+    assert limited.agent.goal.hints == ("in this run you have 3 steps, whatever the task says",)
+
+
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"decide_seconds": 0}, {"episode_seconds": -1}, {"actions_a_step": 0}])
+def test_a_limit_that_lets_nothing_through_is_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Limits(**wrong)
+
+
 async def test_an_agent_that_never_stops_is_stopped():
     trajectory = await Play().trajectory()
     assert trajectory.ending.kind == "step_limit"
@@ -241,8 +279,8 @@ async def test_after_an_action_that_fails_the_rest_of_the_step_is_not_done():
     played = Play("click('9')\nfill('2', 'x')", Decision.answer("x"), refuses="click")
     trajectory = await played.trajectory()
     assert not any(event.startswith("fill") for event in played.happened.events)
-    assert played.agent.seen[1].last_error == "There is no element 9."
-    assert trajectory.steps[0].error == "There is no element 9."
+    assert played.agent.seen[1].last_error == "There is no element 9. (Action 1 of 2: 0 done, 1 skipped.)"
+    assert trajectory.steps[0].error == played.agent.seen[1].last_error
 
 
 async def test_an_answer_among_several_actions_comes_after_those_before_it():

@@ -29,8 +29,8 @@ MAX_HIGHLIGHT_WORDS = 200
 @dataclass(frozen=True, slots=True)
 class Options(ThinkingOptions):
     memory: MemoryName = "plans"
-    max_steps: Count = 50
-    """Only to announce the final step."""
+    max_steps: Count | None = None
+    """Only to announce the final step; none: as many as there are."""
     validity_retries: Count = 10
     """Impossible actions allowed before the step is given up."""
     detailed_steps: Count | None = None
@@ -226,6 +226,7 @@ class Occam:
         self._error = ""
         self._results: list[tuple[str, str]] = []
         self._home = _home(goal)
+        self._last_step = self._options.max_steps if self._options.max_steps is not None else goal.max_steps
         self._system = Message.system(
             render(
                 "occam_system.md",
@@ -330,7 +331,7 @@ class Occam:
             "occam_user.md",
             **goal_values(self._goal),
             step=observation.step,
-            final=observation.step + 1 >= self._options.max_steps,
+            final=self._last_step is not None and observation.step + 1 >= self._last_step,
             plans=self._plans.show(),
             memory="" if own else self._memory.show(),
             history=self._history() or "(nothing yet)",

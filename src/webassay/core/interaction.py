@@ -44,6 +44,8 @@ class Goal(Record):
     modality: Modality = "tree"
     hints: tuple[str, ...] = ()
     """What a person would be told besides the task: user names, where the other sites are."""
+    max_steps: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How many steps there are before the episode ends; filled in when it starts."""
 
     def at(self, bases: Mapping[str, str]) -> Self:
         """The same goal with every `__SITE__` replaced by that site's base URL."""

@@ -43,6 +43,7 @@ from webassay.workbench.tasks import TaskSet, environment_for, select
 RULES = "rules"
 
 _SELECTION = TypeAdapter(Selection)
+_LIMITS = TypeAdapter(Limits)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ async def run(
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
     with Store.create(out) as store:
-        remember(store, selection, options)
+        remember(store, selection, offline=options.offline, limits=options.limits)
         baselines = {name for name in names if builder.is_baseline(name)}
         tasks = builder.tasks.tasks
         store.plan(plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines))
@@ -185,17 +186,36 @@ def _session_settings(store: Store, options: PlayOptions) -> SessionSettings:
     )
 
 
-def remember(store: Store, selection: Selection, options: PlayOptions) -> None:
-    """So that grading and resuming build the same tasks; another selection in the same place is a mistake."""
-    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(options.offline)}
+def remember(store: Store, selection: Selection, *, offline: bool = False, limits: Limits | None = None) -> None:
+    """So that grading and resuming build the same tasks; another selection in the same place is a mistake, and so are
+    other limits. Episodes that nobody here played have none."""
+    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(offline)}
+    if limits is not None:
+        given["limits"] = json.dumps(asdict(limits), sort_keys=True)
     for name, text in given.items():
         before = store.setting(name)
+        if name == "limits" and before is None and store.count_units():
+            before = json.dumps(asdict(Limits()), sort_keys=True)  # before limits were recorded, nobody could set them
         if before is not None and before != text:
             raise InputError(
                 f"{store.path} is a run of other tasks, or was played otherwise.",
                 hint=f"It was made with {name} {before}. Give another --out, or the same options.",
             )
         store.set(name, text)
+
+
+def limits_in_words(store: Store) -> str:
+    """Under which limits the run was played; empty if it does not say."""
+    text = store.setting("limits")
+    if text is None:
+        return ""
+    with boundary(InputError, f"{store.path} does not say which limits it was played under"):
+        limits = _LIMITS.validate_json(text)
+    steps = "the task's own number of steps" if limits.steps is None else f"{limits.steps} steps"
+    return (
+        f"{steps}, {limits.actions_a_step} actions a step, {limits.decide_seconds:g} s a decision, "
+        f"{limits.episode_seconds:g} s an episode"
+    )
 
 
 def selection_of(store: Store) -> Selection:
