@@ -272,7 +272,7 @@ async def test_text_that_is_no_action_is_shown_to_the_agent_and_the_episode_goes
     assert trajectory.ending.kind == "answered"
     assert trajectory.steps[0].action_text == "fly me to the moon"
     assert trajectory.steps[0].actions == ()
-    assert "cannot be parsed" in played.agent.seen[1].last_error
+    assert "no action in" in played.agent.seen[1].last_error
 
 
 async def test_after_an_action_that_fails_the_rest_of_the_step_is_not_done():

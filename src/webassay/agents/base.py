@@ -193,14 +193,13 @@ def make_agent(factory: AgentFactory, request: AgentRequest) -> Agent | BrowserD
     return agent
 
 
+MAX_NAME = 100
 _FORM = "It needs `name`, `wants`, `start(goal)` and either `decide(observation)` or `drive(door)`."
 
 
 def as_factory(thing: Any, name: str) -> AgentFactory:
-    """A plain agent class, or a function without arguments that returns an agent, as a factory.
-
-    The agent's own `name` is what reports show; `name` is what the user typed.
-    """
+    """A plain agent class, or a function without arguments that returns an agent, as a factory. Its name is the
+    agent's own; `name` is what the user typed."""
     if isinstance(thing, AgentFactory):
         return thing
     if not callable(thing):
@@ -219,4 +218,16 @@ def as_factory(thing: Any, name: str) -> AgentFactory:
     except ValueError:
         pass  # written in C: it cannot be inspected, so it is tried
     summary = (inspect.getdoc(thing) or "").partition("\n")[0]
-    return AgentFactory(name, summary or "Your own agent.", lambda request: thing())
+    return AgentFactory(_own_name(thing) or name, summary or "Your own agent.", lambda request: thing())
+
+
+def _own_name(thing: Callable[[], Any]) -> str:
+    """Of the class, or of an agent that is made only to ask it; empty if it has none."""
+    name = getattr(thing, "name", None)
+    if not isinstance(name, str):
+        try:
+            with boundary(AgentError, "It could not be made"):
+                name = getattr(thing(), "name", None)
+        except AgentError:
+            return ""  # Every episode will say why.
+    return " ".join(name.split())[:MAX_NAME] if isinstance(name, str) else ""

@@ -25,7 +25,7 @@ Agents = Annotated[
 ]
 AgentCommands = Annotated[
     list[str] | None,
-    typer.Option("--agent-cmd", help="A program that drives the browser over DevTools (repeatable)."),
+    typer.Option("--agent-cmd", help="NAME=COMMAND: a program that drives the browser over DevTools (repeatable)."),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is resumed.")]
 Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
@@ -164,6 +164,7 @@ def run(
         run_sync(bench.run(out, _agents(agent, agent_cmd), selection, options))
         report = bench.report([out], title=out.name)
     common.give(report, "table")
+    common.tell_crashes(bench, out)
     print(f"\nThe whole report: webassay report {out} --html report.html")
 
 
@@ -194,6 +195,7 @@ def try_(
     for ending in bench.endings(path):
         print(f"{ending.agent}: {ending.kind} after {ending.steps} steps")
         print(ending.said)
+    common.tell_crashes(bench, path)
     print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
 
 
