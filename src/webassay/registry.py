@@ -108,9 +108,12 @@ class Registry(Generic[T]):
                 self._installed[name] = self._checked(point.load(), name, point.value)
         return self._installed[name]
 
-    def load(self, name: str) -> T:
-        """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now."""
-        return self._checked(load_attribute(name), name, name) if ":" in name and name not in self else self.get(name)
+    def load(self, name: str, files: "Files | None" = None) -> T:
+        """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now. Files
+        that are among `files` are not executed again."""
+        if ":" not in name or name in self:
+            return self.get(name)
+        return self._checked(load_attribute(name, files), name, name)
 
     def place(self, name: str) -> str:
         """`module:attribute` of a thing, for another process to load it by."""
@@ -173,13 +176,20 @@ def nearest(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> In
     return InputError(f"There is no {kind} {name!r}.", hint=" ".join(part for part in (meant, hint) if part))
 
 
-def load_attribute(name: str) -> Any:
+Files = dict[Path, ModuleType]
+"""Python files that were executed already."""
+
+
+def load_attribute(name: str, files: Files | None = None) -> Any:
     """`package.module:attribute`, or `path/to/file.py:attribute`. Executes the module."""
     place, _, attribute = name.rpartition(":")
     with boundary(InputError, f"{name} could not be loaded"):
         if not place.endswith(".py"):
             return pkgutil.resolve_name(name)
-        return getattr(_load_file(Path(place)), attribute)
+        path, files = Path(place).resolve(), {} if files is None else files
+        if path not in files:
+            files[path] = _load_file(path)
+        return getattr(files[path], attribute)
 
 
 def _load_file(path: Path) -> ModuleType:

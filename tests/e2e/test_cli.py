@@ -238,3 +238,65 @@ def test_completion_knows_what_is_registered():
     assert completed("check", "shop.low") == ["shop.low-reviews"]
     assert "webjudge" in completed("verify", "run", "--judge", "webj")
     assert completed("list", "bench") == ["benchmarks"]
+
+
+OWN_AGENTS = """
+from pathlib import Path
+
+with (Path(__file__).parent / "imports").open("a") as log:
+    log.write("once ")
+
+
+class Counting:
+    name = "counting"
+    wants = ("tree",)
+    episodes = 0
+
+    async def start(self, goal):
+        Counting.episodes += 1
+
+    async def decide(self, page):
+        return f"send_msg_to_user('episode {Counting.episodes}')"
+
+
+class Clumsy:
+    wants = ()
+
+    def __init__(self):
+        self.name = "clumsy"
+
+    async def start(self, goal): ...
+
+    async def decide(self, page):
+        return self.choose(page)
+
+    def choose(self, page):
+        return page.nodes[10_000]
+"""
+
+
+@pytest.mark.browser
+def test_ones_own_agents_have_their_names_their_state_and_their_tracebacks(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN_AGENTS)
+    file, place = tmp_path / "mine.py", str(tmp_path / "run")
+    program = f"broken={sys.executable} -c 'import sys; sys.exit(\"no luck\")'"
+    agents = ("--agent", f"{file}:Counting", "--agent", f"{file}:Clumsy", "--agent-cmd", program)
+    done = webassay("run", *agents, "-o", place, "-n", "2", "--template", "shop.price-range-total", "-w", "1")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "imports").read_text() == "once "
+    assert "clumsy crashed in 2 of 2 episodes" in done.stderr
+    assert "return page.nodes[10_000]" in done.stderr
+    assert "IndexError: tuple index out of range" in done.stderr
+    assert "broken crashed in 2 of 2 episodes" in done.stderr
+    assert "ended with 1: no luck" in done.stderr
+    assert "webassay/episode.py" not in done.stderr
+    with Store.open(Path(place)) as store:
+        assert {unit.agent for unit in store.units()} == {"counting", "clumsy", "broken"}
+        answers = {trajectory.answer for unit, trajectory in store.trajectories() if unit.agent == "counting"}
+    assert answers == {"episode 1", "episode 2"}
+    assert "return page.nodes[10_000]" in webassay("grade", place, "--explain", "--agent", "clumsy").stdout
+    assert "return page.nodes[10_000]" in webassay("show", place, "clumsy/shop.price-range-total.w0s0.0/0").stdout
+    again = webassay("run", *agents, "-o", place, "-n", "2", "--template", "shop.price-range-total")
+    assert again.returncode == 0
+    with Store.open(Path(place)) as store:
+        assert store.count_units() == 6

@@ -37,6 +37,11 @@ async def started(agent: Occam, **changes: object) -> Occam:
         ("note [a [b]\nc]", Command("note", ("a [b]\nc",))),
         ('stop [{"results": [1, 2]}]', Command("stop", ('{"results": [1, 2]}',))),
         ('stop {"results": [1]}', Command("stop", ('{"results": [1]}',))),
+        (
+            "report_infeasible [NOT_FOUND_ERROR] [no such [blue] lamp]",
+            Command("report_infeasible", ("NOT_FOUND_ERROR", "no such [blue] lamp")),
+        ),
+        ("report_infeasible [impossible]", Command("report_infeasible", ("", "impossible"))),
         ("branch [0] [look around]", Command("branch", ("0", "look around"))),
         ("prune [12] [no [luck]]", Command("prune", ("12", "no [luck]"))),
     ],
@@ -81,6 +86,18 @@ async def test_an_answer_without_sections_is_asked_for_again() -> None:
     agent = await started(Occam(model))
     assert (await agent.decide(page(0))).actions == (Action.of("click", "33"),)
     assert "no action in your answer" in model.asked[1].messages[-1].text
+
+
+async def test_a_refusal_carries_its_status() -> None:
+    model = Scripted.of(
+        [
+            occam_reply("report_infeasible [GONE] [no lamp]"),
+            occam_reply("report_infeasible [NOT_FOUND_ERROR] [no lamp]"),
+        ]
+    )
+    agent = await started(Occam(model))
+    assert (await agent.decide(page(0))).actions == (Action.of("report_infeasible", "no lamp", "NOT_FOUND_ERROR"),)
+    assert "status must be one of ACTION_NOT_ALLOWED_ERROR" in model.asked[1].messages[-1].text
 
 
 # --- plans ----------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ class _Writer:
 
     def write(self, view: EpisodeView) -> Iterator[str]:
         yield from self._head(view)
+        yield from self._section("Trace", self._trace(view))
         yield from self._section("Steps", self._steps(view))
         yield from self._section("Answer", self._answer(view))
         yield from self._section("Rows", self._rows(view.key))
@@ -93,6 +94,11 @@ class _Writer:
             yield from self._field("error", ending.fault.boundary)
         yield from self._field("took", ", ".join(totals(trajectory)))
         yield from self._field("played", trajectory.started_at)
+
+    def _trace(self, view: EpisodeView) -> Iterator[str]:
+        fault = view.trajectory.ending.fault
+        for line in (fault.trace if fault is not None else "").splitlines():
+            yield f"  {printable(line.expandtabs(4))}"
 
     def _steps(self, view: EpisodeView) -> Iterator[str]:
         for step in view.trajectory.steps:

@@ -136,6 +136,23 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, markup=False)
 
 
+def indented(text: str) -> str:
+    """What somebody's code said, safe to print."""
+    from webassay.core.text import printable
+
+    return "\n".join(f"    {line}" for line in printable(text.rstrip(), lines=True).split("\n"))
+
+
+def tell_crashes(bench: "Workbench", run: Path) -> None:
+    """Whoever wrote the agent wants to see at once what it ran into."""
+    from webassay.core.text import printable
+
+    for crash in bench.crashes(run):
+        times = f"{crash.times} of {crash.episodes} episodes"
+        print(f"\n{printable(crash.agent)} crashed in {times}; first in {printable(crash.unit)}:", file=sys.stderr)
+        print(indented(crash.said), file=sys.stderr)
+
+
 def new_directory(name: str) -> Path:
     number = 1
     while (place := Path("runs") / f"{name}-{number}").exists():

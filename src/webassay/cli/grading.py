@@ -77,6 +77,7 @@ def grade(
 
 
 def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: bool) -> None:
+    from webassay.core.text import printable
     from webassay.workbench import in_words
 
     changed = 0
@@ -86,7 +87,9 @@ def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: 
             if as_json:
                 print(json.dumps({"agent": graded.unit.agent, **_line(graded.verdict)}, ensure_ascii=False))
             elif explain:
-                print(f"{graded.unit.agent}: {in_words(graded.verdict)}")
+                print(printable(f"{graded.unit.agent}: {in_words(graded.verdict)}", lines=True))
+                if graded.trace:
+                    print(common.indented(graded.trace))
         if not as_json:
             common.give(bench.report([place], title=place.name), "table")
             print(f"\n{changed} verdicts differ from before.")
