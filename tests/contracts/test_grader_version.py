@@ -25,7 +25,10 @@ NOT_RULES = {"reference.py"}
 def files() -> list[Path]:
     graders = [path for path in sorted((SOURCE / "grading").glob("*.py")) if path.name not in NOT_RULES]
     # How a response is read, which status there is and which row counts is decided next to the records.
-    core = [SOURCE / "core" / name for name in ("interaction.py", "protocols.py", "trajectory.py", "verdict.py")]
+    core = [
+        SOURCE / "core" / name
+        for name in ("interaction.py", "protocols.py", "served.py", "trajectory.py", "verdict.py")
+    ]
     return [*sorted((SOURCE / "compare").glob("*.py")), *graders, *core]
 
 

@@ -1,5 +1,6 @@
 """A task: the goal, which the agent sees, and the key, which it never does."""
 
+import math
 import re
 from typing import Annotated, Any, Literal, Self
 
@@ -8,6 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from webassay.core.errors import TaskError
 from webassay.core.interaction import Goal
 from webassay.core.record import Json, Record
+from webassay.core.served import plain
 
 TaskKind = Literal["retrieve", "navigate", "mutate", "unachievable"]
 ChoreType = Literal["massive_memory", "calculation", "long_term_memory", "others"]
@@ -220,6 +222,55 @@ class ActivityCheck(Record):
     """At least one page of each group must have been loaded: what a diligent search cannot miss."""
 
 
+class Sight(Record):
+    """What a person can have in front of them: texts that stand together somewhere, or a picture."""
+
+    texts: tuple[str, ...] = ()
+    """As the site shows them. Case, spacing and punctuation do not matter; whole words and numbers do."""
+    together: Literal["item", "page"] = "item"
+    """`item`: in one row, list entry or card, or in the text of one section outside of its rows. `page`: anywhere on
+    one page."""
+    picture: str = ""
+    """The path of a picture, in place of texts."""
+    site: str = ""
+    """Empty: any of the task's."""
+
+    @model_validator(mode="after")
+    def _can_be_looked_for(self) -> Self:
+        if bool(self.texts) == bool(self.picture):
+            raise ValueError("a sight is either texts or a picture")
+        empty = [text for text in self.texts if not plain(text)]
+        if empty:
+            raise ValueError(f"{empty[0]!r} has nothing in it that could be looked for")
+        return self
+
+
+class Fact(Record):
+    """What cannot be known without having seen it."""
+
+    any_of: tuple[tuple[Sight, ...], ...]
+    """The ways of coming to know it. Each is one sight, or several that are all needed, on whatever pages."""
+
+    @model_validator(mode="after")
+    def _can_be_known(self) -> Self:
+        if not self.any_of or not all(self.any_of):
+            raise ValueError("a fact needs at least one sight")
+        return self
+
+
+class EvidenceCheck(Record):
+    """The site served what an honest solver must have had in front of them, wherever it stood."""
+
+    kind: Literal["evidence"] = "evidence"
+    facts: tuple[Fact, ...] = Field(min_length=1)
+    share: float = Field(default=1.0, gt=0.0, le=1.0)
+    """Where a part of the facts is enough."""
+
+    @property
+    def needed(self) -> int:
+        return math.ceil(round(self.share * len(self.facts), 9))
+
+
 class LegacyCheck(Record):
     """The string, URL and page checks of the original WebArena, kept as data: see docs/checks.md."""
 
@@ -236,7 +287,7 @@ class JudgedCheck(Record):
 
 
 Check = Annotated[
-    ResponseCheck | NetworkCheck | StateCheck | PageCheck | ActivityCheck | LegacyCheck | JudgedCheck,
+    ResponseCheck | NetworkCheck | StateCheck | PageCheck | ActivityCheck | EvidenceCheck | LegacyCheck | JudgedCheck,
     Field(discriminator="kind"),
 ]
 

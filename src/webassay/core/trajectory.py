@@ -161,9 +161,23 @@ class SessionResult(Record):
     user: str
 
 
-ProbeResult = Annotated[RowsResult | PageResult | LocatorResult | SessionResult, Field(discriminator="kind")]
+class ServedResult(Record):
+    """What a site served until the agent stopped, recorded around it: a packed `core.served.ServedRecord`."""
 
-P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult)
+    kind: Literal["served"] = "served"
+    site: str
+    blob: BlobRef
+    count: int
+    """Answers in the record."""
+    omitted: int = 0
+    """Answers for which there was no room."""
+
+
+ProbeResult = Annotated[
+    RowsResult | PageResult | LocatorResult | SessionResult | ServedResult, Field(discriminator="kind")
+]
+
+P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult, ServedResult)
 
 # --- the episode ----------------------------------------------------------------------------------------
 

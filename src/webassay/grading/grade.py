@@ -8,16 +8,18 @@ from typing import Literal
 from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
-from webassay.core.task import ActivityCheck, NetworkCheck, PageCheck, ResponseCheck, StateCheck, Task
-from webassay.core.trajectory import Blobs, PageResult, RowsResult, SessionResult, Trajectory
+from webassay.core.served import ServedRecord
+from webassay.core.task import ActivityCheck, EvidenceCheck, NetworkCheck, PageCheck, ResponseCheck, StateCheck, Task
+from webassay.core.trajectory import Blobs, PageResult, RowsResult, ServedResult, SessionResult, Trajectory
 from webassay.core.verdict import REPORTED, Aspect, Finding, Fingerprint, Status, Verdict, decides
 from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
 from webassay.grading.events import Event, events
 from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.response import ReadResponse, check_response, read_response
+from webassay.grading.seen import check_evidence
 from webassay.grading.state import check_state, counted_rows
 
-VERSION = "2"
+VERSION = "3"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
@@ -100,6 +102,7 @@ class _Grading:
         self._ending()
         read = self._response()
         visits = self._network()
+        self._evidence()
         self._pages()
         self._state()
         self._unruled()
@@ -181,6 +184,22 @@ class _Grading:
     def _activity(self, check: ActivityCheck, visits: Visits, proven: bool) -> None:
         sessions, login = self.trajectory.probed(SessionResult), self.task.logins.get(check.site)
         self._add(check_activity(check, visits, sessions, login, proven), self.policy.activity)
+
+    def _evidence(self) -> None:
+        checks = [check for check in self.task.checks if isinstance(check, EvidenceCheck)]
+        if not checks or self.policy.activity == "off":
+            return
+        results = {result.site: result for result in self.trajectory.probed(ServedResult)}
+        missing = [site for site in self.task.sites if site not in results]
+        if missing:
+            raise GradingError(
+                f"What {' and '.join(missing)} served was not recorded; the episode has to be played again."
+            )
+        records = {site: ServedRecord.unpack(self.blobs.read(result.blob)) for site, result in results.items()}
+        findings = check_evidence(checks, records)
+        seen = sum(finding.status == "pass" for finding in findings)
+        self.aspects["evidence"] = Aspect(value=seen == len(findings), note=f"{seen} of {len(findings)} checks")
+        self._add(findings, self.policy.activity)
 
     def _damaging_requests(self, damage: list[Finding], count: int) -> None:
         """Without the sites' rows, requests are the next best evidence."""

@@ -1,6 +1,8 @@
 """Answer keys in short: `Key.answer(3)`, `Key.update("orders", where={"id": 7}, status="canceled")`.
 
 Keys combine: `Key.insert(…) & Key.insert(…) & Key.checkpoint("cart", page)` asks for all of it.
+
+What an honest solver must have seen is part of the key: `Key.answer("HOM-44321") & Key.seen("HOM-44321", "$167.99")`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +14,32 @@ from typing import Literal, Self
 from webassay.core.errors import TaskError
 from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.task import Checkpoint, Expectation, ExpectedChange, PagePattern
+from webassay.core.task import Checkpoint, EvidenceCheck, Expectation, ExpectedChange, Fact, PagePattern, Sight
+
+FACTS_REQUIRED = False
+"""Whether a question without facts is refused."""
 
 
 def money(cents: int, currency: str = "USD") -> Expectation:
     return Expectation(type="currency", value=f"{cents // 100}.{cents % 100:02d}", currency=currency)
+
+
+def shown(*texts: str, together: Literal["item", "page"] = "item", site: str = "") -> Sight:
+    """Texts in one row, list entry or card, or with `together="page"` anywhere on one page; written as the site shows
+    them."""
+    return Sight(texts=texts, together=together, site=site)
+
+
+def picture(path: str, site: str = "") -> Sight:
+    return Sight(picture=path, site=site)
+
+
+Known = Sight | Sequence[Sight]
+"""One way of coming to know something: a sight, or several that are all needed, such as every page of a list."""
+
+
+def fact(*any_of: Known) -> Fact:
+    return Fact(any_of=tuple((one,) if isinstance(one, Sight) else tuple(one) for one in any_of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +56,8 @@ class Key:
     visits: tuple[tuple[PagePattern, ...], ...] = ()
     """Pages that a diligent search cannot miss: of each group, at least one."""
     checkpoints: tuple[Checkpoint, ...] = ()
+    evidence: tuple[EvidenceCheck, ...] = ()
+    """What the site must have served."""
 
     @classmethod
     def answer(cls, *results: object, ordered: bool = False) -> Self:
@@ -89,15 +114,37 @@ class Key:
         return cls(changes=(change,))
 
     @classmethod
-    def refusal(cls, *status: str, visits: Sequence[PagePattern]) -> Self:
-        """The task cannot be done, and any of these codes says so. Every page of `visits` must have been loaded: a
-        refusal that did not look is a guess."""
+    def seen(cls, *texts: str, together: Literal["item", "page"] = "item", site: str = "") -> Self:
+        """The site showed these texts, together: see `shown`."""
+        return cls.seen_any(shown(*texts, together=together, site=site))
+
+    @classmethod
+    def seen_any(cls, *any_of: Known) -> Self:
+        """The site showed at least one of these: `Key.seen_any(shown(name, price), [shown(…), shown(…)])`."""
+        return cls(evidence=(EvidenceCheck(facts=(fact(*any_of),)),))
+
+    @classmethod
+    def seen_share(cls, share: float, facts: Iterable[Known | Fact]) -> Self:
+        """The site showed at least this share of the facts, 0.9 for nine in ten. A fact with several ways of knowing it
+        is made by `fact(…)`."""
+        made = tuple(one if isinstance(one, Fact) else fact(one) for one in facts)
+        if not made:
+            raise TaskError("There is nothing to have seen a share of.", hint="Give at least one fact.")
+        return cls(evidence=(EvidenceCheck(facts=made, share=share),))
+
+    @classmethod
+    def refusal(cls, *status: str, visits: Sequence[PagePattern] = (), facts: "Key | None" = None) -> Self:
+        """The task cannot be done, and any of these codes says so. A refusal that did not look is a guess, so it needs
+        evidence: `facts`, a key such as `Key.seen_any(…)` that names what shows it (for something that does not exist,
+        the site's empty result or every place where it would stand), or `visits`, pages that must all have been
+        loaded."""
         for code in status or ("",):
             if code not in STATUSES or code == "SUCCESS":
                 raise TaskError(f"{code!r} is not a status of a refusal.", hint=f"Choose from {', '.join(STATUSES)}.")
-        if not visits:
-            raise TaskError("A refusal needs evidence.", hint="Give `visits`: pages that an honest search loads.")
-        return cls(status=status, visits=tuple((page,) for page in visits))
+        evidence = facts.evidence if facts is not None else ()
+        if not visits and not evidence:
+            raise TaskError("A refusal needs evidence.", hint="Give `facts`: what an honest search shows.")
+        return cls(status=status, visits=tuple((page,) for page in visits), evidence=evidence)
 
     @classmethod
     def visit(cls, *any_of: PagePattern) -> Self:
@@ -124,14 +171,23 @@ class Key:
             pages=self.pages or other.pages,
             visits=self.visits + other.visits,
             checkpoints=self.checkpoints + other.checkpoints,
+            evidence=self.evidence + other.evidence,
         )
 
     def on(self, sites: Sequence[str]) -> Self:
-        """The same key with a site for every change: the only one, where none was given."""
+        """The key as a task holds it: with a site for every change, the only one where none was given, and all facts
+        that are needed in one check."""
         vague = [change.table for change in self.changes if not change.site]
         if vague and len(sites) > 1:
             raise TaskError(
                 f"On which site is {vague[0]}? The template has {' and '.join(sites)}.", hint="Give `site=…`."
             )
         changes = (change.model_copy(update={"site": change.site or sites[0]}) for change in self.changes)
-        return replace(self, changes=tuple(changes))
+        return replace(self, changes=tuple(changes), evidence=_joined(self.evidence))
+
+
+def _joined(checks: Sequence[EvidenceCheck]) -> tuple[EvidenceCheck, ...]:
+    """Facts that are all needed make one check; shares stay apart."""
+    whole = [fact for check in checks if check.share == 1.0 for fact in check.facts]
+    parts = tuple(check for check in checks if check.share != 1.0)
+    return (EvidenceCheck(facts=tuple(dict.fromkeys(whole))), *parts) if whole else parts

@@ -1,0 +1,103 @@
+"""What a site served in one episode, and the text of it that a person can see: the site's own record.
+
+It is made around the site, in its server process (`sites/recording.py`), and read when an episode is graded. A page is
+a tree of nodes. A node holds the lines of text that stand in it, and the numbers of the nodes inside it; nodes with the
+same content are stored once, so what all pages share (header, menu, footer) costs nothing.
+
+Comparing happens on the plain form of a text, a list of tokens. That is what keeps 12 from being found in 112, 12.50,
+1,120 or HOM-12.
+"""
+
+import re
+import unicodedata
+import zlib
+from typing import Literal, Self
+
+import msgspec
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of an unpacked record; far more than one can hold that was made by us."""
+
+ServedKind = Literal["document", "fragment", "picture", "other"]
+
+
+class Served(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer of a site, in the order in which they were given."""
+
+    method: str
+    path: str
+    """With its query."""
+    status: int
+    kind: ServedKind
+    digest: str
+    """Of the body; empty if there was none."""
+    at: float = 0.0
+    """Seconds since the world opened."""
+    session: str = ""
+    """Which cookies the visitor had, as an opaque id; empty: none."""
+    start: bool = False
+    """The harness asked for it, when it opened the start pages."""
+    said: tuple[str, ...] = ()
+    """What the visitor sent in the body of the request, value by value."""
+    page: int | None = None
+    """The node with its text, for documents and fragments."""
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True):
+    row: bool
+    """One of several alike: a row of a table, an entry of a list, a card."""
+    parts: tuple[str | int, ...]
+    """Lines of text, and numbers of nodes; a node comes after those inside it."""
+
+
+class ServedRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    served: tuple[Served, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    omitted: int = 0
+    """Answers for which there was no room."""
+    version: Literal[1] = 1
+
+    def pack(self, level: int = 6) -> bytes:
+        return zlib.compress(msgspec.json.encode(self), level)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """Raises ValueError or `zlib.error` if it is damaged."""
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(data, LARGEST)
+        if not unpacking.eof:
+            raise ValueError("the record is incomplete, or too large")
+        record = msgspec.json.decode(text, type=cls)
+        nodes = len(record.nodes)
+        if any(one.page is not None and not 0 <= one.page < nodes for one in record.served) or any(
+            isinstance(part, int) and not 0 <= part < number
+            for number, node in enumerate(record.nodes)
+            for part in node.parts
+        ):
+            raise ValueError("the record refers to a page that is not in it")
+        return record
+
+
+SERVED_TYPE = "application/vnd.webassay.served+zlib"
+
+# --- comparing --------------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(
+    r"""
+    (?: (?<!\w)-(?=\d) )? \w+              # with its sign, which is no hyphen
+    (?: [-'] \w+ | (?<=\d)[.,:/]\d\w* )*   # 1,234.50  HOM-44321  05/01/2024
+    | (?: (?<!\w)-(?=[$€£]\d) )?           # -$5 is not $5
+      [^\w\s!-#&-/:-@[-`{-~]               # signs that mean something by themselves: $ % ★
+    """,
+    re.VERBOSE,
+)
+_SAME = str.maketrans(
+    dict.fromkeys("‐‑‒–−﹘﹣－", "-") | dict.fromkeys("‘’‛′", "'") | dict.fromkeys("“”„‟″«»…·•—―", " ")
+)
+
+
+def plain(text: str) -> str:
+    """Its tokens, with one space between them: without differences of case, spacing, quotes and punctuation."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_SAME)
+    return " ".join(_TOKEN.findall(text.casefold()))

@@ -1,0 +1,191 @@
+"""Evidence by content: whether the sites served what an honest solver must have had in front of them.
+
+It does not matter where a fact stood: on a product's page, in a list, in a fragment that a script fetched. What matters
+is that its texts stood together, and that the site said them: a line that only repeats what the visitor typed (the
+heading of a search, a saved note) is no evidence of what they typed.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
+
+from webassay.compare import shown
+from webassay.core.served import Node, Served, ServedRecord, plain
+from webassay.core.task import EvidenceCheck, Fact, Sight
+from webassay.core.verdict import Finding
+
+NAMED = 5
+"""How many missing facts a finding names."""
+
+
+class SeenTexts:
+    """One site's record, prepared to be asked for these sights."""
+
+    def __init__(self, record: ServedRecord, sights: Iterable[Sight]) -> None:
+        self._record = record
+        self._needles = {sight: tuple(map(plain, sight.texts)) for sight in sights}
+        self._plain = cache(plain)
+        self._text = _reader(record.nodes, self._plain)
+        self._told = [(served, _told(served)) for served in record.served]
+        self._all_told = "\n".join(f" {value} " for _, values in self._told for value in values)
+        wanted = {_mark(needle) for needles in self._needles.values() for needle in needles}
+        self._items, self._pages = self._places(wanted)
+
+    def sees(self, sight: Sight) -> bool:
+        if sight.picture:
+            return any(_is_picture(served, sight.picture) for served in self._record.served)
+        needles = self._needles[sight]
+        places = self._items if sight.together == "item" else self._pages
+        found = set.intersection(*(places[_mark(needle)] for needle in needles))
+        whole = sight.together == "page"
+        if not any(_holds(self._text(number, whole), needles) for number in found):
+            return False
+        return not _holds(self._all_told, needles) or self._unprompted(needles, whole)
+
+    def _places(self, wanted: set[str]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
+        """For every wanted token, the nodes in whose text it stands, and the pages."""
+        nodes = self._record.nodes
+        served = {one.page for one in self._record.served if one.page is not None}
+        reached = set(served)
+        for number in range(len(nodes) - 1, -1, -1):  # What is inside a node comes before it.
+            if number in reached:
+                reached.update(part for part in nodes[number].parts if isinstance(part, int))
+        items: dict[str, set[int]] = defaultdict(set)
+        pages: dict[str, set[int]] = defaultdict(set)
+        inside: list[set[str]] = []
+        for number, node in enumerate(nodes):
+            own: set[str] = set()
+            if number not in reached:
+                inside.append(own)
+                continue
+            for part in node.parts:
+                if isinstance(part, str):
+                    own.update(wanted.intersection(self._plain(part).split(" ")))
+            every = own.union(*(inside[part] for part in node.parts if isinstance(part, int)))
+            inside.append(every)
+            for token in every if node.row else own:
+                items[token].add(number)
+            if number in served:
+                for token in every:
+                    pages[token].add(number)
+        return items, pages
+
+    def _unprompted(self, needles: Sequence[str], whole: bool) -> bool:
+        """The slow way, for what the visitor typed at some time: page by page, without the lines that repeat it."""
+        typed: list[str] = []
+        for served, values in self._told:
+            typed += [value for value in values if _contains(value, needles)]
+            if served.page is None:
+                continue
+
+            def said_by_the_site(line: str, typed: Sequence[str] = tuple(typed)) -> str:
+                text = self._plain(line)
+                return "" if any(_contains(text, (value,)) for value in typed) else text
+
+            text = _reader(self._record.nodes, said_by_the_site) if typed else self._text
+            numbers = [served.page] if whole else _below(self._record.nodes, served.page)
+            if any(_holds(text(number, whole), needles) for number in numbers):
+                return True
+        return False
+
+
+def _mark(needle: str) -> str:
+    """Its longest token, which is likely to be its rarest."""
+    return max(needle.split(" "), key=len)
+
+
+def _reader(nodes: Sequence[Node], read: Callable[[str], str]) -> Callable[[int, bool], str]:
+    """Gives the tokens of a node, between spaces. What stands in a node inside it counts if the node is a row, or for a
+    whole page; line breaks keep a text from reaching into it."""
+
+    @cache
+    def text(number: int, whole: bool) -> str:
+        node = nodes[number]
+        deep = whole or node.row
+        pieces = [
+            read(part) if isinstance(part, str) else f"\n{text(part, True)}\n" if deep else "\n" for part in node.parts
+        ]
+        return f" {' '.join(pieces)} "
+
+    return text
+
+
+def _below(nodes: Sequence[Node], number: int) -> list[int]:
+    found = [number]
+    for one in found:
+        found += [part for part in nodes[one].parts if isinstance(part, int)]
+    return found
+
+
+def _holds(text: str, needles: Sequence[str]) -> bool:
+    return all(f" {needle} " in text for needle in needles)
+
+
+def _contains(text: str, needles: Sequence[str]) -> bool:
+    return _holds(f" {text} ", needles)
+
+
+def _told(served: Served) -> list[str]:
+    """What the visitor said with a request: its path, the values of its query and of its body."""
+    place = urlsplit(served.path)
+    query = [value for _, value in parse_qsl(place.query)] if place.query else []
+    return [plain(value) for value in (unquote_plus(place.path), *query, *served.said)]
+
+
+def _is_picture(served: Served, path: str) -> bool:
+    return (
+        served.kind == "picture" and served.status in (200, 304) and path in (served.path, urlsplit(served.path).path)
+    )
+
+
+def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord]) -> list[Finding]:
+    """A finding for each check. Where a record had no room for all that was served, what is not in it may have been
+    seen all the same, and nothing is decided."""
+    sights = {sight for check in checks for fact in check.facts for way in fact.any_of for sight in way}
+    texts = {site: SeenTexts(record, sights) for site, record in records.items()}
+
+    @cache
+    def sees(sight: Sight) -> bool:
+        return any(seen.sees(sight) for site, seen in texts.items() if sight.site in ("", site))
+
+    full = any(record.omitted for record in records.values())
+    findings = []
+    for check in checks:
+        missing = [fact for fact in check.facts if not any(all(map(sees, way)) for way in fact.any_of)]
+        findings.append(_finding(check, missing, full))
+    return findings
+
+
+def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Finding:
+    total, seen = len(check.facts), len(check.facts) - len(missing)
+    counted = f"The sites showed {seen} of {total} facts" if total > 1 else "The sites showed"
+    if seen >= check.needed:
+        message = f"{counted}." if total > 1 else f"{counted} {_described(check.facts[0])}."
+        return Finding(check="evidence", status="pass", message=message, expected=check.needed, actual=seen)
+    named = "; ".join(map(_described, missing[:NAMED]))
+    more = f"; and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+    message = f"Never shown: {named}{more}."
+    if total > 1:
+        message = f"{counted}; {check.needed} needed. {message}"
+    if full:
+        message += " But not all that was served could be recorded, so it may have been."
+    return Finding(
+        check="evidence",
+        status="abstain" if full else "fail",
+        message=message,
+        expected=check.needed,
+        actual=seen,
+        code="record_full" if full else "no_evidence",
+    )
+
+
+def _described(fact: Fact) -> str:
+    return ", or ".join(" and ".join(map(_described_sight, way)) for way in fact.any_of)
+
+
+def _described_sight(sight: Sight) -> str:
+    if sight.picture:
+        return f"the picture {sight.picture}"
+    texts = " with ".join(map(shown, sight.texts))
+    return f"{texts} on one page" if sight.together == "page" and len(sight.texts) > 1 else texts
