@@ -66,7 +66,8 @@ class ChangeAddress(Template):
     def key(self, worlds: Worlds) -> Key:
         shipping = next(address for address in self._book(worlds["shop"]) if address["is_default_shipping"])
         book = PagePattern(site="shop", path="/account(/addresses)?")
-        return self._moved(shipping) & Key.checkpoint("address book", book)
+        found = Key.seen("Default Shipping Address", shipping["street"], together="page")
+        return self._moved(shipping) & found & Key.checkpoint("address book", book)
 
     def _moved(self, address: Row) -> Key:
         # A new ZIP code that happens to be the old one would not be a change.

@@ -6,7 +6,7 @@ from typing import Self
 
 from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.shop import pages, queries
+from webassay.benchmarks.arena.shop import facts, pages, queries
 from webassay.benchmarks.arena.shop.orders import LIST, list_page
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
@@ -73,7 +73,9 @@ class CancelOrderWith(Template):
 
     def key(self, worlds: Worlds) -> Key:
         order = self._order(worlds["shop"])
-        return _canceled(order) & LIST & Key.checkpoint("the order", queries.order_page(order["number"]))
+        items = queries.order_items(worlds["shop"], order["number"])
+        line = facts.seen([facts.bought(item) for item in items if item["name"] == self.product])
+        return _canceled(order) & line & LIST & Key.checkpoint("the order", queries.order_page(order["number"]))
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         return {"newest-pending": _canceled(_pending(worlds["shop"], self.user)[0])}
@@ -139,7 +141,8 @@ class CancelTooLate(Template):
         return None if chosen is None or not _pending(worlds["shop"], user) else cls(user, chosen["number"])
 
     def key(self, worlds: Worlds) -> Key:
-        return Key.refusal("ACTION_NOT_ALLOWED_ERROR", visits=[queries.ORDER_LIST]) & LIST
+        status = Key.seen_share(1.0, [facts.order_status(queries.order(worlds["shop"], self.order))])
+        return Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=status) & LIST
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         return {"another-order": _canceled(_pending(worlds["shop"], self.user)[0])}

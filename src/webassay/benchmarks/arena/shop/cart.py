@@ -6,7 +6,7 @@ from typing import Self
 
 from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.shop import pages, queries
+from webassay.benchmarks.arena.shop import facts, pages, queries
 from webassay.benchmarks.arena.shop.orders import list_page
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
@@ -49,8 +49,9 @@ class CartCheapestWellRated(Template):
         good = drawn._well_rated(world)
         if len(good) < 2 or good[0]["price_cents"] == good[1]["price_cents"]:
             return None
+        hasty = drawn._cheapest(world)
         # What a hasty agent buys must be for sale as well, or the shop itself would put it right.
-        buyable = all(_can_be_bought(one) for one in (good[0], drawn._cheapest(world)))
+        buyable = hasty["price_cents"] < good[0]["price_cents"] and _can_be_bought(hasty) and _can_be_bought(good[0])
         occupied = world.scalar("SELECT 1 FROM cart_items WHERE customer_id = ?", queries.customer_id(world, user))
         return drawn if buyable and not occupied else None
 
@@ -67,9 +68,13 @@ class CartCheapestWellRated(Template):
         return min(queries.products(world, self.path), key=lambda one: (one["price_cents"], one["id"]))
 
     def key(self, worlds: Worlds) -> Key:
-        cheapest = self._well_rated(worlds["shop"])[0]
+        good = self._well_rated(worlds["shop"])
+        cheapest, found = good[0], queries.products(worlds["shop"], self.path)
+        cheaper = [product for product in found if product["price_cents"] < cheapest["price_cents"]]
+        # Sorted by price, what is cheaper comes first; sorted by rating, what is rated well.
+        either = Key.seen_any([facts.rated(one) for one in cheaper], [facts.rated(one) for one in good])
         category = Key.checkpoint("category", queries.place_page(self.path))
-        return self._bought(worlds["shop"], cheapest) & category
+        return self._bought(worlds["shop"], cheapest) & facts.seen([facts.rated(cheapest)]) & either & category
 
     def _bought(self, world: World, product: Row) -> Key:
         return Key.insert(
@@ -174,7 +179,8 @@ class CartSoldOut(Template):
     def key(self, worlds: Worlds) -> Key:
         page = queries.product_page(queries.product(worlds["shop"], self.product)["slug"])
         searched = PagePattern(site="shop", path="/search")
-        return Key.refusal("ACTION_NOT_ALLOWED_ERROR", visits=[searched]) & Key.checkpoint("found", searched, page)
+        sold_out = Key.seen(self.product, "Out of stock")
+        return Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=sold_out) & Key.checkpoint("found", searched, page)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         bought = Key.insert(
@@ -241,7 +247,7 @@ class WishForOrder(Template):
     def key(self, worlds: Worlds) -> Key:
         items = queries.order_items(worlds["shop"], self.order)
         order = Key.checkpoint("order", queries.order_page(self.order))
-        return self._wished(worlds["shop"], items) & order
+        return self._wished(worlds["shop"], items) & facts.seen([facts.bought(item) for item in items]) & order
 
     def _wished(self, world: World, items: list[Row]) -> Key:
         customer = queries.customer_id(world, self.user)

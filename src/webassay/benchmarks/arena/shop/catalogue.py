@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from webassay.benchmarks.arena.effort import Effort, pages_of
-from webassay.benchmarks.arena.key import Key, money
-from webassay.benchmarks.arena.shop import pages, queries
+from webassay.benchmarks.arena.key import Key, money, shown
+from webassay.benchmarks.arena.shop import facts, pages, queries
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Steps, answer, choose, click, done, fill, go_back, refusal
@@ -73,7 +73,8 @@ class PriceRangeTotal(Template):
 
     def key(self, worlds: Worlds) -> Key:
         inside = self._inside(worlds["shop"])
-        return Key.answer(money(_total(inside))) & Key.checkpoint("category", queries.place_page(self.path))
+        prices = facts.seen([facts.priced(product) for product in inside])
+        return Key.answer(money(_total(inside))) & prices & Key.checkpoint("category", queries.place_page(self.path))
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         inside = self._inside(worlds["shop"])
@@ -159,8 +160,11 @@ class HeaviestProduct(Template):
 
     def key(self, worlds: Worlds) -> Key:
         products = self._products(worlds)
-        return Key.answer(max(products, key=_weight)["sku"]) & Key.all_of(
-            Key.checkpoint(product["sku"], queries.product_page(product["slug"])) for product in products
+        weights = facts.seen([facts.weighed(product) for product in products])
+        return (
+            Key.answer(max(products, key=_weight)["sku"])
+            & weights
+            & Key.all_of(Key.checkpoint(product["sku"], queries.product_page(product["slug"])) for product in products)
         )
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
@@ -240,8 +244,13 @@ class MostReviewedTotal(Template):
         return sorted(queries.products(world, self.path), key=_reviews, reverse=True)
 
     def key(self, worlds: Worlds) -> Key:
-        most = self._ranked(worlds["shop"])[: self.count]
-        return Key.answer(money(_total(most))) & Key.checkpoint("category", queries.place_page(self.path))
+        ranked = self._ranked(worlds["shop"])
+        most = ranked[: self.count]
+        # Sorted by rating, those without reviews come last: nobody has to look at them.
+        others = facts.sample([product for product in ranked[self.count :] if product["review_count"]])
+        cards = [*map(facts.priced_and_reviewed, most), *map(facts.reviewed, others)]
+        category = Key.checkpoint("category", queries.place_page(self.path))
+        return Key.answer(money(_total(most))) & facts.seen(cards) & category
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         ranked, shown = self._ranked(worlds["shop"]), queries.products(worlds["shop"], self.path)
@@ -308,8 +317,14 @@ class OpenCheapest(Template):
 
     def key(self, worlds: Worlds) -> Key:
         cheapest = self._fitting(worlds["shop"])[0]
+        cheaper = [
+            product
+            for product in queries.products(worlds["shop"], self.path)
+            if product["price_cents"] < cheapest["price_cents"] and product["review_count"]
+        ]
+        cards = facts.seen([facts.priced_and_reviewed(cheapest), *map(facts.reviewed, cheaper)])
         category = Key.checkpoint("category", queries.place_page(self.path))
-        return Key.page(queries.product_page(cheapest["slug"])) & category
+        return Key.page(queries.product_page(cheapest["slug"])) & cards & category
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         shown = queries.products(worlds["shop"], self.path)
@@ -402,8 +417,19 @@ class PriceOfNothing(Template):
         return queries.find_products(world, "p.brand = ?", self.brand)
 
     def key(self, worlds: Worlds) -> Key:
+        real = queries.product(worlds["shop"], self.model)
+        looked = Key.seen_any(
+            *(
+                shown("did not match any products", word, together="page")
+                for word in dict.fromkeys(self.product.replace(",", " ").split())
+                if len(word) > 2
+            ),
+            facts.priced(real),
+            [facts.priced(product) for product in self._of_brand(worlds["shop"])],
+            [facts.priced(product) for product in queries.products(worlds["shop"], real["shelf"])],
+        )
         searched = PagePattern(site="shop", path="/search")
-        return Key.refusal("NOT_FOUND_ERROR", visits=[searched]) & Key.checkpoint("search", searched)
+        return Key.refusal("NOT_FOUND_ERROR", facts=looked) & Key.checkpoint("search", searched)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         real, others = queries.product(worlds["shop"], self.model), self._of_brand(worlds["shop"])

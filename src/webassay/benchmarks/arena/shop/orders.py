@@ -6,7 +6,7 @@ from typing import Self
 
 from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key, money
-from webassay.benchmarks.arena.shop import pages, queries
+from webassay.benchmarks.arena.shop import facts, pages, queries
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import answer, click, done, every_page, go_back
@@ -69,7 +69,9 @@ class MonthSpend(Template):
         return [order for order in orders if order["created_at"].startswith(month or self.year_month)]
 
     def key(self, worlds: Worlds) -> Key:
-        return Key.answer(money(_total(_kept(self._orders(worlds["shop"]))))) & LIST
+        orders = self._orders(worlds["shop"])
+        totals = Key.seen_share(1.0, [facts.order_total(order) for order in orders])
+        return Key.answer(money(_total(_kept(orders)))) & totals & LIST
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         world = worlds["shop"]
@@ -137,7 +139,8 @@ class OrdersByStatus(Template):
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         user = queries.shopper(worlds["shop"], stream, *stream.choice(((11, 20), (21, 70), (200, 400))))
-        status = stream.weighted((("complete", 3), ("canceled", 2), ("pending", 1)))
+        # Only new orders are pending or being processed: nobody would read on for those.
+        status = stream.choice(("complete", "canceled"))
         drawn = cls(user, status, stream.choice((30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 180, 200, 250)))
         edge = any(order["total_cents"] == drawn.above * 100 for order in queries.orders_of(worlds["shop"], user))
         return None if edge or len(drawn._orders(queries.orders_of(worlds["shop"], user))) < 2 else drawn
@@ -146,7 +149,9 @@ class OrdersByStatus(Template):
         return [order for order in orders if order["status"] == self.status and _above(order, self.above)]
 
     def key(self, worlds: Worlds) -> Key:
-        return _counted(self._orders(queries.orders_of(worlds["shop"], self.user))) & LIST
+        orders = queries.orders_of(worlds["shop"], self.user)
+        fitting = self._orders(orders)
+        return _counted(fitting) & facts.read_orders(orders, fitting) & LIST
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         orders = queries.orders_of(worlds["shop"], self.user)
@@ -206,7 +211,7 @@ class DearestPurchase(Template):
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         drawn = cls(queries.shopper(worlds["shop"], stream, 6, 400), stream.between(2021, 2025))
-        fits = 3 <= len(drawn._orders(worlds["shop"])) <= 60
+        fits = 3 <= len(drawn._orders(worlds["shop"])) <= 40
         return drawn if fits and queries.best(drawn._items(worlds["shop"]), queries.unit_price) is not None else None
 
     def _orders(self, world: World) -> list[Row]:
@@ -217,9 +222,15 @@ class DearestPurchase(Template):
         return [item for order in self._orders(world) for item in queries.order_items(world, order["number"])]
 
     def key(self, worlds: Worlds) -> Key:
-        orders = self._orders(worlds["shop"])
+        world = worlds["shop"]
+        orders, dearest = self._orders(world), max(self._items(world), key=queries.unit_price)
+        # An order that came to less than this price cannot hold a higher one: nobody has to open it.
+        opened = [order["number"] for order in orders if order["total_cents"] >= dearest["unit_price_cents"]]
+        lines = [max(queries.order_items(world, number), key=queries.unit_price) for number in opened]
         return (
-            Key.answer(max(self._items(worlds["shop"]), key=queries.unit_price)["sku"])
+            Key.answer(dearest["sku"])
+            & facts.seen([facts.bought(line) for line in lines])
+            & Key.seen_share(1.0, [facts.order_total(order) for order in orders])
             & LIST
             & Key.all_of(
                 Key.checkpoint(f"order {order['number']}", queries.order_page(order["number"])) for order in orders
@@ -308,6 +319,7 @@ class OrderWeight(Template):
         order = Key.checkpoint("order", queries.order_page(self.order))
         return (
             Key.answer(_weighed(items))
+            & facts.seen([sight for item in items for sight in (facts.bought(item), facts.weighed(item))])
             & order
             & Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
         )
@@ -385,7 +397,9 @@ class OpenOrderWith(Template):
         return str(order["number"])
 
     def key(self, worlds: Worlds) -> Key:
-        return Key.page(queries.order_page(self._number(worlds["shop"]))) & LIST
+        number = self._number(worlds["shop"])
+        line = next(item for item in queries.order_items(worlds["shop"], number) if item["name"] == self.product)
+        return Key.page(queries.order_page(number)) & facts.seen([facts.bought(line)]) & LIST
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         orders = queries.orders_of(worlds["shop"], self.user)

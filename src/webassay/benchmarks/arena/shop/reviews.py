@@ -7,7 +7,7 @@ from typing import Self
 
 from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.shop import pages, queries
+from webassay.benchmarks.arena.shop import facts, pages, queries
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Steps, answer, click, done, fill
@@ -55,8 +55,9 @@ def _draw_product(world: World, stream: Stream) -> str | None:
 
 
 def _read(world: World, product: str) -> Key:
-    """The milestones of reading the reviews."""
-    return Key.checkpoint("product page", queries.product_page(queries.product(world, product)["slug"]))
+    """That all the reviews were read."""
+    page = Key.checkpoint("product page", queries.product_page(queries.product(world, product)["slug"]))
+    return facts.read_reviews(queries.reviews(world, product)) & page
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class LowReviews(ReviewChore):
     def key(self, worlds: Worlds) -> Key:
         reviews = queries.reviews(worlds["shop"], self.product)
         few = sum(review["rating"] <= self.stars for review in reviews)
-        return Key.answer(few) & _read(worlds["shop"], self.product)
+        low = facts.seen([facts.review(review) for review in reviews if review["rating"] <= self.stars])
+        return Key.answer(few) & low & _read(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
@@ -157,8 +159,9 @@ class CriticalReviewers(ReviewChore):
         return [review["nickname"] for review in reviews if review["rating"] == self.stars]
 
     def key(self, worlds: Worlds) -> Key:
-        names = self._nicknames(queries.reviews(worlds["shop"], self.product))
-        return Key.answer(*names) & _read(worlds["shop"], self.product)
+        reviews = queries.reviews(worlds["shop"], self.product)
+        theirs = facts.seen([facts.review(review) for review in reviews if review["rating"] == self.stars])
+        return Key.answer(*self._nicknames(reviews)) & theirs & _read(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         reviews = queries.reviews(worlds["shop"], self.product)
@@ -223,9 +226,11 @@ class ReviewDearest(Template):
 
     def key(self, worlds: Worlds) -> Key:
         latest = queries.orders_of(worlds["shop"], self.user)[0]["number"]
-        bought = max(self._items(worlds["shop"]), key=queries.unit_price)
+        items = self._items(worlds["shop"])
+        bought = max(items, key=queries.unit_price)
         return (
             self._review_of(worlds["shop"], bought)
+            & facts.seen([facts.bought(item) for item in items])
             & Key.checkpoint("latest order", queries.order_page(latest))
             & Key.checkpoint("product page", queries.product_page(bought["slug"]))
         )
