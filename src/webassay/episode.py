@@ -195,6 +195,7 @@ class Episode:
             if not self.context.offline:
                 async with self._in_time():
                     await self._session.open(self.goal.start_urls)
+            await self._stage.hand_over()
 
     @property
     def over(self) -> bool:
@@ -365,7 +366,7 @@ class Episode:
         # Nothing that happens from here on is in the network log.
         page = self._last_seen
         self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs))
-        self._probes.extend(await stage.probe(await session.cookies()))
+        self._probes.extend(await stage.probe(await session.cookies(), self.context.blobs))
         for probe in self.task.probes:
             url = probe.url
             for site, base in stage.bases.items():

@@ -73,7 +73,10 @@ class Toy:
 
     @contextlib.asynccontextmanager
     async def stage(self, task: Task) -> AsyncIterator[Any]:
-        async def probe(cookies: Sequence[Any]) -> tuple[Any, ...]:
+        async def hand_over() -> None:
+            return None
+
+        async def probe(cookies: Sequence[Any], blobs: Any) -> tuple[Any, ...]:
             return ()
 
         yield SimpleNamespace(
@@ -81,6 +84,7 @@ class Toy:
             cookies=(),
             allowed_hosts=frozenset({urlsplit(self.base).netloc}),
             now_ms=None,
+            hand_over=hand_over,
             probe=probe,
         )
 

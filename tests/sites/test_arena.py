@@ -20,7 +20,7 @@ from webassay.browser.chromium import find_chromium, launch_flags
 from webassay.core.errors import InputError, ProbeError, SiteError
 from webassay.core.interaction import Cookie, Goal, ResponseProtocol
 from webassay.core.task import JudgedCheck, Task
-from webassay.core.trajectory import RowsResult, SessionResult
+from webassay.core.trajectory import MemoryBlobs, RowsResult, SessionResult
 from webassay.environments.arena import Arena
 from webassay.environments.base import Environment
 
@@ -70,7 +70,7 @@ async def test_a_stage_is_what_an_episode_needs(arena: Arena) -> None:
         assert stage.bases["other_notes"].startswith("http://other-notes."), "an underscore is not for host names"
         assert [cookie.host for cookie in stage.cookies] == [urlsplit(stage.bases["other_notes"]).hostname]
         assert stage.now_ms == (1_767_225_600 + 60 + 1) * 1000, "the latest clock, after the log-in"
-        results = await stage.probe(stage.cookies)
+        results = await stage.probe(stage.cookies, MemoryBlobs())
     rows = {result.site: result for result in results if isinstance(result, RowsResult)}
     users = {result.site: result.user for result in results if isinstance(result, SessionResult)}
     assert users == {"notes": "", "other_notes": "bob"}
@@ -85,7 +85,9 @@ async def test_a_stage_is_what_an_episode_needs(arena: Arena) -> None:
 async def test_a_probe_tells_the_exact_rows(arena: Arena) -> None:
     async with arena.stage(task("notes", notes="ann")) as stage, visit(stage) as visitor:
         await visitor.post("/add", data={"body": "Grüße, \x00 und 'so'"})
-        (rows,) = [result for result in await stage.probe(stage.cookies) if isinstance(result, RowsResult)]
+        (rows,) = [
+            result for result in await stage.probe(stage.cookies, MemoryBlobs()) if isinstance(result, RowsResult)
+        ]
     added = {change.table: change for change in rows.changes}
     assert set(added) == {"note", "audit", "session"}
     assert added["note"].key == {"id": 41}
@@ -101,7 +103,9 @@ async def test_only_a_sites_own_cookies_count(arena: Arena) -> None:
         elsewhere = urlsplit(stage.bases["other_notes"]).hostname or ""
 
         async def users(*cookies: Cookie) -> list[str]:
-            return [result.user for result in await stage.probe(cookies) if isinstance(result, SessionResult)]
+            return [
+                result.user for result in await stage.probe(cookies, MemoryBlobs()) if isinstance(result, SessionResult)
+            ]
 
         assert await users(cookie) == ["ann", ""]
         assert await users(Cookie(cookie.name, cookie.value, "." + cookie.host)) == ["ann", ""]
@@ -124,7 +128,7 @@ async def test_worlds_used_at_once_never_see_each_other(arena: Arena) -> None:
             assert page["visits"] == 1
             assert [note["body"] for note in page["notes"]] == [f"{number}.{turn}" for turn in (4, 3, 2)]
             found = {}
-            for result in await stage.probe(()):
+            for result in await stage.probe((), MemoryBlobs()):
                 if isinstance(result, RowsResult):
                     bodies = [c.after["body"] for c in result.changes if c.table == "note" and c.after]
                     found[result.site] = bodies
@@ -260,9 +264,9 @@ async def test_a_killed_server_faults_its_episodes_and_no_others(arena: Arena) -
     async with arena.hold(["notes"]) as stage:
         os.kill(await server_pid(arena), signal.SIGKILL)
         with pytest.raises(ProbeError, match="killed by signal 9"):
-            await stage.probe(())
+            await stage.probe((), MemoryBlobs())
         with pytest.raises(ProbeError, match="killed by signal 9"):
-            await stage.probe(())
+            await stage.probe((), MemoryBlobs())
     async with arena.hold(["notes"]) as stage, visit(stage) as visitor:
         assert (await visitor.get("/")).status_code == 200
         assert await changed(stage) == {}
@@ -287,7 +291,7 @@ async def test_a_site_that_never_ends_is_ended() -> None:
             spinning = asyncio.create_task(visitor.get("/spin"))
             await asyncio.wait([spinning], timeout=0.2)
             with pytest.raises(ProbeError, match="'probe' took more than 1 seconds"):
-                await stage.probe(())
+                await stage.probe((), MemoryBlobs())
             with pytest.raises(httpx.HTTPError):
                 await spinning
         async with arena.hold(["notes"]) as stage, visit(stage) as visitor:

@@ -17,7 +17,7 @@ from tests.sites.shop_visits import NORA, PRIYA
 from tests.sites.visiting import visit
 from tests.sites.visitors import content, fresh, visitor
 from tests.worlds import arena
-from webassay.core.trajectory import RowsResult
+from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.environments.arena import Arena
 from webassay.sites.home import SITE
 from webassay.sites.home.calculator import Unreadable, calculate
@@ -95,7 +95,7 @@ async def test_nothing_done_here_counts_as_a_change(sites: Arena) -> None:
             ):
                 assert (await guest.post(path, data=form, headers=origin)).status_code == 303
             assert "oat milk" in (await guest.get("/scratchpad")).text
-        (rows,) = [found for found in await stage.probe(()) if isinstance(found, RowsResult)]
+        (rows,) = [found for found in await stage.probe((), MemoryBlobs()) if isinstance(found, RowsResult)]
         assert rows.changes
         assert {kind for table in rows.columns.values() for kind in table.values()} == {"telemetry"}
 

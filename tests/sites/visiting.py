@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from webassay.core.trajectory import RowsResult
+from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.environments.arena import Arena, ArenaStage
 
 
@@ -22,7 +22,7 @@ def visit(stage: ArenaStage, site: str = "notes", host: str | None = None) -> ht
 async def changed(stage: ArenaStage) -> dict[str, int]:
     """Table to number of changed rows, without what is only telemetry."""
     counts: dict[str, int] = {}
-    for result in await stage.probe(stage.cookies):
+    for result in await stage.probe(stage.cookies, MemoryBlobs()):
         if isinstance(result, RowsResult):
             for change in result.changes:
                 if set(result.columns[change.table].values()) != {"telemetry"}:

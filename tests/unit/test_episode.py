@@ -76,14 +76,17 @@ class FakeEnvironment:
         if self.broken == "stage":
             raise SiteError("The site server died.")
 
-        async def probe(cookies):
+        async def hand_over():
+            self.happened.events.append("hand over")
+
+        async def probe(cookies, blobs):
             self.happened.events.append("probe")
             if self.broken == "probe":
                 raise ProbeError("The rows could not be compared.")
             return (RowsResult(site="shop", changes=()),)
 
         yield SimpleNamespace(bases={"shop": "http://shop.x.localhost:1"}, cookies=(), allowed_hosts=frozenset(),
-                              now_ms=0, probe=probe)  # fmt: skip
+                              now_ms=0, hand_over=hand_over, probe=probe)  # fmt: skip
 
 
 class Puppet:
@@ -143,7 +146,13 @@ async def test_the_log_is_sealed_before_anybody_looks():
     played = Play(Decision.answer("x"), task=task)
     trajectory = await played.trajectory()
     order = [event for event in played.happened.events if event != "observe"]
-    assert order == ["open http://shop.x.localhost:1/", "seal", "probe", "read http://shop.x.localhost:1/x"]
+    assert order == [
+        "open http://shop.x.localhost:1/",
+        "hand over",
+        "seal",
+        "probe",
+        "read http://shop.x.localhost:1/x",
+    ]
     assert [type(probe) for probe in trajectory.probes] == [PageResult, RowsResult, LocatorResult]
 
 

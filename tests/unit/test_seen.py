@@ -66,6 +66,11 @@ def test_a_text_is_seen_exactly_where_its_tokens_follow_each_other(lines, wanted
     assert sees(record([[text] for text in texts]), " ".join(wanted)) == expected
 
 
+@given(st.text())
+def test_a_text_can_be_compared_word_by_word(text):
+    assert plain(text) == " ".join(filter(None, map(plain, text.split())))
+
+
 @given(TEXTS, st.data())
 def test_what_stands_on_the_page_is_seen_whatever_stands_around_it(line, data):
     start = data.draw(st.integers(0, len(line) - 1))

@@ -12,6 +12,7 @@ import secrets
 import socket
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from urllib.parse import urlsplit
 
 from webassay.core.errors import InputError, ProbeError, SiteError, WebassayError
 from webassay.core.interaction import Cookie
+from webassay.core.served import SERVED_TYPE
 from webassay.core.task import Task
-from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, SessionResult
+from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, ServedResult, SessionResult, WritableBlobs
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 from webassay.sites.obstacles import Obstacle
 from webassay.sites.server import frame, read_frame
@@ -156,8 +158,12 @@ class ArenaStage:
     _server: _Server
     _patience: float
 
-    async def probe(self, cookies: Sequence[Cookie]) -> tuple[ProbeResult, ...]:
-        """For every site: the rows that changed, and the user these cookies belong to."""
+    async def hand_over(self) -> None:
+        with suppress(SiteError):  # A dead server is a fault of whatever asks it next.
+            await self._server.call("hand_over", self._patience, label=self.label)
+
+    async def probe(self, cookies: Sequence[Cookie], blobs: WritableBlobs) -> tuple[ProbeResult, ...]:
+        """For every site: the rows that changed, the user these cookies belong to, and what was served."""
         sent = {
             site: {cookie.name: cookie.value for cookie in cookies if cookie.host.lstrip(".") == _host(base)}
             for site, base in self.bases.items()
@@ -171,6 +177,9 @@ class ArenaStage:
             changes = tuple(RowChange.model_validate(change) for change in found["changes"])
             results.append(RowsResult(site=site, changes=changes, columns=found["columns"]))
             results.append(SessionResult(site=site, user=found["user"]))
+            served = found["served"]
+            blob = blobs.write(b64decode(served["record"]), SERVED_TYPE)
+            results.append(ServedResult(site=site, blob=blob, count=served["count"], omitted=served["omitted"]))
         return tuple(results)
 
     async def obstruct(self, site: str, obstacles: Sequence[Obstacle]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 from webassay.core.interaction import Cookie
 from webassay.core.options import NO_OPTIONS, NoOptions
 from webassay.core.task import Task
-from webassay.core.trajectory import ProbeResult
+from webassay.core.trajectory import ProbeResult, WritableBlobs
 
 
 class Stage(Protocol):
@@ -31,7 +31,10 @@ class Stage(Protocol):
     def now_ms(self) -> int | None:
         """Where the page's `Date` starts; None: the real time."""
 
-    async def probe(self, cookies: Sequence[Cookie]) -> tuple[ProbeResult, ...]:
+    async def hand_over(self) -> None:
+        """The start pages are open; what is asked of the sites from now on is the agent's doing."""
+
+    async def probe(self, cookies: Sequence[Cookie], blobs: WritableBlobs) -> tuple[ProbeResult, ...]:
         """What can be learned about the sites now, given the browser's cookies. Raises `ProbeError`."""
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from webassay.core.interaction import Cookie
 from webassay.core.task import Task
-from webassay.core.trajectory import ProbeResult
+from webassay.core.trajectory import ProbeResult, WritableBlobs
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 
 
@@ -19,7 +19,10 @@ class OpenStage:
     cookies: Sequence[Cookie] = ()
     now_ms: int | None = None
 
-    async def probe(self, cookies: Sequence[Cookie]) -> tuple[ProbeResult, ...]:
+    async def hand_over(self) -> None:
+        return None
+
+    async def probe(self, cookies: Sequence[Cookie], blobs: WritableBlobs) -> tuple[ProbeResult, ...]:
         return ()
 
 

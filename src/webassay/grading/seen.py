@@ -25,8 +25,8 @@ class SeenTexts:
     def __init__(self, record: ServedRecord, sights: Iterable[Sight]) -> None:
         self._record = record
         self._needles = {sight: tuple(map(plain, sight.texts)) for sight in sights}
-        self._plain = cache(plain)
-        self._text = _reader(record.nodes, self._plain)
+        self._words = _Words()
+        self._text = _reader(record.nodes, self._words.plain)
         self._told = [(served, _told(served)) for served in record.served]
         self._all_told = "\n".join(f" {value} " for _, values in self._told for value in values)
         wanted = {_mark(needle) for needles in self._needles.values() for needle in needles}
@@ -51,6 +51,8 @@ class SeenTexts:
         for number in range(len(nodes) - 1, -1, -1):  # What is inside a node comes before it.
             if number in reached:
                 reached.update(part for part in nodes[number].parts if isinstance(part, int))
+        lines = {part for number in reached for part in nodes[number].parts if isinstance(part, str)}
+        marks = self._words.marks(lines, wanted)
         items: dict[str, set[int]] = defaultdict(set)
         pages: dict[str, set[int]] = defaultdict(set)
         inside: list[set[str]] = []
@@ -61,7 +63,8 @@ class SeenTexts:
                 continue
             for part in node.parts:
                 if isinstance(part, str):
-                    own.update(wanted.intersection(self._plain(part).split(" ")))
+                    for word in marks.keys() & part.split():
+                        own |= marks[word]
             every = own.union(*(inside[part] for part in node.parts if isinstance(part, int)))
             inside.append(every)
             for token in every if node.row else own:
@@ -80,7 +83,7 @@ class SeenTexts:
                 continue
 
             def said_by_the_site(line: str, typed: Sequence[str] = tuple(typed)) -> str:
-                text = self._plain(line)
+                text = self._words.plain(line)
                 return "" if any(_contains(text, (value,)) for value in typed) else text
 
             text = _reader(self._record.nodes, said_by_the_site) if typed else self._text
@@ -88,6 +91,23 @@ class SeenTexts:
             if any(_holds(text(number, whole), needles) for number in numbers):
                 return True
         return False
+
+
+class _Words(dict[str, str]):
+    """The plain form of a word between spaces. Pages repeat their words, so each is looked at once."""
+
+    def __missing__(self, word: str) -> str:
+        self[word] = made = plain(word)
+        return made
+
+    def plain(self, line: str) -> str:
+        return " ".join(filter(None, map(self.__getitem__, line.split())))
+
+    def marks(self, lines: Iterable[str], wanted: set[str]) -> dict[str, set[str]]:
+        """Words that hold a wanted token, with these tokens."""
+        every = set[str]().union(*map(str.split, lines))
+        found = ((word, wanted.intersection(self[word].split(" "))) for word in every)
+        return {word: tokens for word, tokens in found if tokens}
 
 
 def _mark(needle: str) -> str:

@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import threading
+from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,6 +36,7 @@ from webassay.sites.obstacles import (
     SignedOutObstacle,
     StatusObstacle,
 )
+from webassay.sites.recording import Recorder
 
 log = logging.getLogger("webassay.sites.server")
 
@@ -87,11 +89,13 @@ async def read_frame(reader: asyncio.StreamReader) -> dict[str, Any]:
 
 
 class Hosted:
-    """A world with its application, its obstacles, and the lock that requests and commands take in turn."""
+    """A world with its application, its obstacles, the record of what it serves, and the lock that requests and
+    commands take in turn."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.app: ASGIApp = world.site.make_app(world)
+        self.recorder = Recorder()
         self.closed = False
         self.obstruct(())
         self._turn = asyncio.Lock()
@@ -119,11 +123,13 @@ class Hosted:
             changes = await asyncio.to_thread(world.diff)
             with boundary(SiteError, f"Asking the {world.site.name} site who is logged in"):
                 user = world.site.whoami(world, cookies)
+            record, count, omitted = await asyncio.to_thread(self.recorder.pack)
         touched = {change.table for change in changes}
         return {
             "changes": [_as_json(change) for change in changes],
             "columns": {table: dict(classes) for table, classes in world.site.columns.items() if table in touched},
             "user": user,
+            "served": {"record": b64encode(record).decode(), "count": count, "omitted": omitted},
         }
 
     def close(self) -> None:
@@ -137,10 +143,12 @@ class Hosted:
     async def answer(self, scope: Scope, body: bytes) -> list[Message]:
         """The site's complete answer; empty if the world is gone."""
         reply = await self._obstructed(scope)
+        if not reply:
+            async with self._turn:
+                reply = [] if self.closed else await self._computed(scope, body)
         if reply:
-            return reply
-        async with self._turn:
-            return [] if self.closed else await self._computed(scope, body)
+            self.recorder.note(scope, body, reply)
+        return reply
 
     async def _obstructed(self, scope: Scope) -> list[Message]:
         """Applies the obstacles in order; the first one that answers wins."""
@@ -234,6 +242,7 @@ class Server:
             "open": self.open,
             "probe": self.probe,
             "obstruct": self.obstruct,
+            "hand_over": self.hand_over,
             "close": self.close,
             "stats": self.stats,
         }
@@ -306,12 +315,17 @@ class Server:
         return self._open[label]
 
     async def probe(self, label: str, cookies: dict[str, dict[str, str]]) -> dict[str, Any]:
-        """What changed on each site, and which user these cookies belong to."""
+        """What changed on each site, which user these cookies belong to, and what the site served."""
         return {name: await hosted.probe(cookies.get(name, {})) for name, hosted in self._worlds(label).items()}
 
     async def obstruct(self, label: str, site: str, obstacles: list[dict[str, Any]]) -> None:
         with boundary(InputError, "These obstacles cannot be used"):
             self._worlds(label)[site].obstruct(OBSTACLES.validate_python(obstacles))
+
+    async def hand_over(self, label: str) -> None:
+        """The start pages are open, and the agent begins."""
+        for hosted in self._worlds(label).values():
+            hosted.recorder.hand_over()
 
     async def close(self, label: str) -> None:
         worlds = self._open.pop(label, None)

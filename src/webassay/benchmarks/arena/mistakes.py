@@ -5,12 +5,16 @@ never made. Only mistakes that need rows other than the oracle's have to be play
 """
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.task import ActivityCheck, ResponseCheck, Task
+from webassay.core.served import SERVED_TYPE, Node, ServedRecord, plain
+from webassay.core.task import ActivityCheck, EvidenceCheck, Fact, ResponseCheck, Sight, Task
 from webassay.core.trajectory import (
     Ending,
     NetworkLog,
@@ -18,6 +22,7 @@ from webassay.core.trajectory import (
     ProbeResult,
     RowChange,
     RowsResult,
+    ServedResult,
     SessionResult,
     Trajectory,
     WritableBlobs,
@@ -37,6 +42,7 @@ def mistakes(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mi
         if status not in _accepted(task):
             yield f"claims {status}", _answering(right, {**answer, "status": status, **_error(status)})
     yield from _idle(task, right, blobs)
+    yield from _unseen(task, right, blobs)
     yield from _wrong_results(right, answer)
     yield from _wrong_rows(right)
     for session in right.probed(SessionResult):
@@ -61,6 +67,74 @@ def _idle(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mista
 def _with_log(right: Trajectory, lines: list[bytes], blobs: WritableBlobs) -> Trajectory:
     blob = blobs.write(b"".join(lines), "application/jsonl")
     return right.model_copy(update={"network": NetworkLog(blob=blob, count=len(lines))})
+
+
+# --- without the evidence -----------------------------------------------------------------------------------
+
+
+def _unseen(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mistake]:
+    """Right, but without having seen it: at once, from memory, and with each of the facts missing."""
+    checks = [check for check in task.checks if isinstance(check, EvidenceCheck)]
+    if not checks:
+        return
+    records = {probe: ServedRecord.unpack(blobs.read(probe.blob)) for probe in right.probed(ServedResult)}
+    start = {
+        probe: msgspec.structs.replace(record, served=tuple(one for one in record.served if one.start))
+        for probe, record in records.items()
+    }
+    yield "answers at step 0", _having_seen(right, start, blobs)
+    places = _Places(records.values())
+    for number, check in enumerate(checks, 1):
+        spare = len(check.facts) - check.needed
+        for first in range(0, len(check.facts), spare + 1):
+            # So many that what is left is less than the share: with share 1, one at a time.
+            window = (check.facts[first:] + check.facts[:first])[: spare + 1]
+            lacking = {probe: places.without(record, window) for probe, record in records.items()}
+            yield f"never saw fact {first + 1} of check {number}", _having_seen(right, lacking, blobs)
+
+
+class _Places:
+    """Where in some records a token stands."""
+
+    def __init__(self, records: Iterable[ServedRecord]) -> None:
+        self._lines: dict[str, set[str]] = defaultdict(set)
+        lines = {part for record in records for node in record.nodes for part in node.parts if isinstance(part, str)}
+        for line in lines:
+            for token in plain(line).split(" "):
+                self._lines[token].add(line)
+
+    def without(self, record: ServedRecord, facts: Iterable[Fact]) -> ServedRecord:
+        """The record with all places of these facts taken out, and as little else as possible."""
+        lines: set[str] = set()
+        pictures: set[str] = set()
+        for fact in facts:
+            for way in fact.any_of:
+                taken = min(map(self._lines_of, way), key=len)
+                lines |= taken
+                pictures |= {sight.picture for sight in way if sight.picture}
+        nodes = tuple(Node(node.row, tuple(part for part in node.parts if part not in lines)) for node in record.nodes)
+        served = tuple(one for one in record.served if one.path.partition("?")[0] not in pictures)
+        return msgspec.structs.replace(record, nodes=nodes, served=served)
+
+    def _lines_of(self, sight: Sight) -> set[str]:
+        """Every line with the rarest of its tokens: without these lines, it stands nowhere."""
+        tokens = (token for text in sight.texts for token in plain(text).split(" "))
+        return min((self._lines.get(token, set()) for token in tokens), key=len, default=set())
+
+
+def _having_seen(right: Trajectory, records: Mapping[ServedResult, ServedRecord], blobs: WritableBlobs) -> Trajectory:
+    for probe, record in records.items():
+        blob = blobs.write(record.pack(level=1), SERVED_TYPE)
+        right = _replacing(right, probe, {"blob": blob, "count": len(record.served)})
+    return right
+
+
+# --- another answer -----------------------------------------------------------------------------------------
+
+
+def with_results(right: Trajectory, *results: Json) -> Trajectory:
+    """The same episode with another answer, such as that of a hasty reading."""
+    return _answering(right, {**json.loads(right.answer), "results": list(results)})
 
 
 def _accepted(task: Task) -> set[str]:
