@@ -1,7 +1,7 @@
 // Runs in the same isolated world as sight.js and uses its functions: finding where to click, filling, choosing,
-// focusing, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
+// typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -136,6 +136,81 @@
     return control && control.type === 'file' ? control : null;
   };
 
+  // --- typing -------------------------------------------------------------------------------------------
+  // Between two keys a page may render, replace the field and move the focus. The field is followed as a person would:
+  // wait until the focus is back, and if it does not come back, go on in the field that took the old one's place.
+  const editable = (element) => Boolean(element) && (element.isContentEditable
+    || ((element.tagName === 'TEXTAREA' || (element.tagName === 'INPUT' && TYPED.has(element.type))) && !element.readOnly && !element.matches(':disabled')));
+  const CHANGES = { subtree: true, childList: true, characterData: true, attributes: true };
+  let typing = null;
+  const stir = new MutationObserver((records) => { typing.stirred += records.length; });
+  const hear = (event) => {
+    if (typing === null || !event.isTrusted) return;
+    if (event.type === 'keydown') typing.key = event; else typing.inputs += 1;
+  };
+  for (const type of ['keydown', 'input']) addEventListener(type, hear, true);
+  const traits = (field) => [field.tagName, field.type, field.id, field.name, field.placeholder, field.getAttribute('aria-label'), field.className].join('\n');
+  const follow = (field) => {
+    const root = field.getRootNode();
+    const place = [];
+    for (let node = field; node?.parentNode; node = node.parentNode) place.unshift([...node.parentNode.childNodes].indexOf(node));
+    typing.field = field; typing.root = root; typing.place = place; typing.traits = traits(field);
+  };
+  const beginTyping = () => {
+    const field = deepFocus();
+    if (field?.tagName === 'IFRAME' || field?.tagName === 'FRAME') return JSON.stringify({ frame: frameNumber(field) });
+    stir.disconnect();
+    stir.observe(document, CHANGES);
+    typing = { field: null, stirred: 0, inputs: 0, key: null, anything: Boolean(field) && field !== document.body && field !== document.documentElement };
+    if (editable(field)) {
+      if (field.getRootNode() !== document) stir.observe(field.getRootNode(), CHANGES);
+      follow(field);
+    }
+    return JSON.stringify({ frame: -1, field: typing.field !== null });
+  };
+  // The field that took the old one's place: the only one like it, or the one that stands where it stood.
+  const successor = () => {
+    if (typing.field.isConnected) return typing.field;
+    const root = typing.root.isConnected === false ? document : typing.root;
+    const alike = [...root.querySelectorAll('input, textarea, [contenteditable]')].filter((field) => editable(field) && traits(field) === typing.traits);
+    if (alike.length === 1) return alike[0];
+    const there = typing.place.reduce((node, at) => node?.childNodes[at], root);
+    return alike.includes(there) ? there : null;
+  };
+  const CALM = 2, MAX_LOOKS = 60;
+  const regain = async () => {
+    for (let calm = 0, looks = 0; calm < CALM && looks < MAX_LOOKS; looks++) {
+      const seen = JSON.parse(await pulse(600, 300, 1200));
+      if (editable(deepFocus())) return deepFocus();
+      calm = seen.mutated || seen.timers || seen.fetches || seen.frames ? 0 : calm + 1;
+    }
+    const field = successor();
+    field?.focus();
+    return field !== null && deepFocus() === field ? field : null;
+  };
+  // After a key: `inFrame` gives the page a frame and the time to become idle, otherwise a turn of the event loop must do.
+  const afterKey = async (inFrame) => {
+    if (inFrame) await nextFrame(); else await new Promise((resolve) => setTimeout(resolve, 0));
+    const took = typing.inputs > 0 || typing.stirred > 0 || typing.key?.defaultPrevented === true;
+    const stirred = typing.stirred > 0;
+    const old = typing.field;
+    let moved = false;
+    if (old !== null && deepFocus() !== old) {
+      const field = editable(deepFocus()) ? deepFocus() : await regain();
+      if (field === null) return JSON.stringify({ lost: true });
+      moved = old.isConnected && field !== old;
+      if (field !== old && !old.isConnected && !field.isContentEditable && field.value === old.value) {
+        // The caret of a field that was made anew stands at its beginning.
+        try { field.setSelectionRange(old.selectionStart, old.selectionEnd); } catch { field.select?.(); getSelection().collapseToEnd?.(); }
+      }
+      follow(field);
+    }
+    typing.stirred = 0; typing.inputs = 0; typing.key = null;
+    const value = typing.field === null || typing.field.isContentEditable ? null : typing.field.value;
+    return JSON.stringify({ lost: false, took, stirred: stirred || moved, moved, value, nowhere: old === null && !typing.anything });
+  };
+  const endTyping = () => { stir.disconnect(); typing = null; };
+
   // --- set of marks -------------------------------------------------------------------------------------
   const COLOURS = ['#c2185b', '#1565c0', '#2e7d32', '#6a1b9a', '#ad5a00', '#00796b', '#b71c1c', '#283593'];
   const mark = async (picture, type, boxes, scale) => {
@@ -162,5 +237,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, prepareFill, select, focus, fileField, mark };
+  return { locate, owner, prepareFill, select, focus, fileField, beginTyping, afterKey, endTyping, mark };
 }
