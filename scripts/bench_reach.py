@@ -23,11 +23,11 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from scripts.bench_browser import Engine, engines  # noqa: E402
 from scripts.reach import census, pages  # noqa: E402
 
 from webassay.browser.chromium import find_chromium  # noqa: E402
@@ -99,6 +99,30 @@ async def count_state(page: census.Copies, state: census.State, quick: bool) -> 
     return count, found
 
 
+class BrowserGym:
+    """Its ids in the states of a page."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._started = False
+
+    def count(self, state: census.State, controls: list[census.Control]) -> tuple[int, int, int]:
+        """Controls that an id of its tree lands on; ids that it calls clickable, and those that do nothing."""
+        if not self._started:
+            self._engine.ask(do="start", url=state.url, viewport=census.VIEWPORT)
+            self._started = True
+        answer = self._engine.ask(do="ids", url=state.url, opener=state.opener, look=census.LOOK)
+        shown = {target.path for target in state.targets}
+        reacts = {target.path for target in state.targets if target.reacts}
+        ids = [
+            census.Id(bid, path, lands, clickable, forms=frozenset({"tree"} if printed else ()))
+            for bid, path, lands, printed, clickable, _ in answer["ids"]
+        ]
+        reached = sum(bool(census.candidates(control, ids, "tree")) for control in controls)
+        called = [one for one in ids if one.clickable and one.forms and one.lands in shown]
+        return reached, len(called), sum(one.lands not in reacts for one in called)
+
+
 async def truth(page: census.Copies, name: str, url: str, options: argparse.Namespace) -> list[census.State]:
     """Clicking everything takes minutes and depends on the page alone, so it is kept."""
     sources = [options.cache / "built" / name / "main.js", Path(census.LOOK_FILE)]
@@ -112,7 +136,9 @@ async def truth(page: census.Copies, name: str, url: str, options: argparse.Name
     return states
 
 
-async def count_page(page: census.Copies, name: str, url: str, options: argparse.Namespace, gym: Any) -> Count:
+async def count_page(
+    page: census.Copies, name: str, url: str, options: argparse.Namespace, gym: BrowserGym | None
+) -> Count:
     started = time.monotonic()
     total = Count()
     states = await truth(page, name, url, options)
@@ -157,11 +183,13 @@ async def bench(options: argparse.Namespace) -> None:
             raise SystemExit(f"There is no page {', '.join(unknown)}; there are {', '.join(names)}.")
         names = options.only.split(",")
     counts: dict[str, Count] = {}
-    with pages.serve(folder) as base:
+    theirs = [] if options.no_browsergym else ["BrowserGym fast"]
+    with pages.serve(folder) as base, engines(theirs) as running:
+        gym = next((BrowserGym(engine) for engine in running.values()), None)
         async with Browser(find_chromium()) as browser:
             for name in names:
                 async with census.copies(browser, options.copies) as page:
-                    counts[name] = await count_page(page, name, f"{base}{name}/", options, None)
+                    counts[name] = await count_page(page, name, f"{base}{name}/", options, gym)
                 print(row(name, counts[name]), flush=True)
                 for miss in counts[name].misses:
                     print(f"  {miss}", flush=True)

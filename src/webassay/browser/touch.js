@@ -1,7 +1,7 @@
 // Runs in the same isolated world as sight.js and uses its functions: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -16,6 +16,9 @@
     const seen = x >= 0 && y >= 0 && x < innerWidth && y < innerHeight && reaches(deepHit(x, y), element);
     if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   };
+  // The middle first; the others are for elements that are covered in part, or that hold other controls.
+  const SPOTS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9], [0.9, 0.1], [0.1, 0.9], [0.1, 0.5], [0.9, 0.5],
+    [0.03, 0.5], [0.97, 0.5], [0.5, 0.05], [0.5, 0.95], [0.35, 0.35], [0.65, 0.65], [0.35, 0.65], [0.65, 0.35], [0.02, 0.05], [0.98, 0.95]];
   // Where to move the mouse to reach an element, or why it cannot be reached.
   const locate = (id, anything, scrolling) => {
     const element = find(id);
@@ -41,19 +44,23 @@
       if (!box || box.width === 0) return fail('It has no visible size.');
       rects.push(box); target = label;
     }
-    let cover = null;
+    let cover = null, inside = null;
     // A control hidden under its own drawing is clicked through its label, as people do.
     for (const label of target === element ? element.labels ?? [] : []) rects.push(...label.getClientRects());
     for (const box of rects) {
       const left = Math.max(0, box.left), top = Math.max(0, box.top), right = Math.min(innerWidth, box.right), bottom = Math.min(innerHeight, box.bottom);
       if (right <= left || bottom <= top) continue;
-      for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9]]) {
+      for (const [fx, fy] of SPOTS) {
         const x = left + (right - left) * fx, y = top + (bottom - top) * fy;
         const hit = deepHit(x, y);
-        if (reaches(hit, target) || reaches(hit, element) || anything) return JSON.stringify({ x, y });
-        cover ??= hit;
+        if (!reaches(hit, target) && !reaches(hit, element) && !anything) { cover ??= hit; continue; }
+        // A row or a card may hold controls of its own: a click on it should not be a click on one of them.
+        const control = controlAt(hit);
+        if (anything || !control || control === element || !within(control, element)) return JSON.stringify({ x, y });
+        inside ??= { x, y };
       }
     }
+    if (inside) return JSON.stringify(inside);
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };
