@@ -1,6 +1,8 @@
 """Roles and names against the accessibility tree that Chromium itself gives."""
 
 import difflib
+import itertools
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.worlds import arena
 from webassay.browser.cdp import Params
 from webassay.browser.page import Frame
 from webassay.browser.session import Browser
+from webassay.core.interaction import Node
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -54,9 +57,20 @@ def internals(node: Params, inside: bool = False) -> set[int]:
     return found
 
 
+def given_name(nodes: Sequence[Node], at: int) -> str:
+    """Without the names that we give to controls nobody named: what they say."""
+    node = nodes[at]
+    if node.get("clickable") is None and node.get("draggable") is None:
+        return squeeze(node.name)
+    inside = itertools.takewhile(lambda inner: inner.depth > node.depth, nodes[at + 1 :])
+    said = " ".join(inner.name for inner in inside if inner.role in ("StaticText", "image"))
+    return "" if set(node.name.split()) <= set(said.split()) else squeeze(node.name)
+
+
 async def our_lines(page: Visit) -> list[Line]:
     nodes = (await page.see()).nodes
-    return [(node.role, squeeze(node.name)) for node in nodes if not (node.role == "generic" and not node.name)]
+    lines = [(node.role, given_name(nodes, at)) for at, node in enumerate(nodes)]
+    return [(role, name) for role, name in lines if role != "generic" or name]
 
 
 async def chromium_tree(page: Visit) -> list[Line]:

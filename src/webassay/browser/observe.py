@@ -6,7 +6,7 @@ The text format is specified in docs/observation.md.
 import asyncio
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ MARK_SHARE = 0.5
 """Share of an element that must be visible for it to get a mark."""
 _BOOLEANS = frozenset({"disabled", "busy", "multiselectable", "expanded", "selected", "modal"})
 
+_WRAPPERS = frozenset({"paragraph", "strong", "emphasis", "image", "ListMarker", "LabelText", "time", "mark", "code"})
+CHECKABLE = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _NUMERIC = frozenset({"slider", "spinbutton", "progressbar", "meter", "scrollbar"})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -167,35 +169,82 @@ def _node(row: Sequence[Any], prefix: str, place: _Place) -> Node:
 # --- as text ----------------------------------------------------------------------------------------------
 
 
-def render(nodes: Sequence[Node]) -> str:
-    """BrowserGym's format: one node per line, indented by tabs."""
+def render(nodes: Sequence[Node], *, links: bool = False) -> str:
+    """BrowserGym's format: one node per line, indented by tabs. `links`: with the addresses of links."""
     lines: list[str] = []
-    # For every level of the full tree: the depth at which its children are printed, and the name above them.
-    path: list[tuple[int, str]] = []
-    for node in nodes:
+    hidden = _left_out(nodes)
+    # For every level of the full tree: the depth at which its children are printed.
+    path: list[int] = []
+    for at, node in enumerate(nodes):
         del path[node.depth :]
-        depth, above = path[-1] if path else (0, "")
-        if _hidden(node, above):
-            path.append((depth, above))
+        depth = path[-1] if path else 0
+        if at in hidden:
+            path.append(depth)
             continue
-        lines.append("\t" * depth + line_of(node))
-        path.append((depth + 1, node.name))
+        lines.append("\t" * depth + line_of(node, links=links))
+        path.append(depth + 1)
     return "\n".join(lines)
 
 
-def _hidden(node: Node, above: str) -> bool:
-    if node.role == "StaticText":
-        return node.name in above or " ".join(node.name.split()) in above
-    return node.role == "generic" and not node.name and not node.properties
+def _left_out(nodes: Sequence[Node]) -> set[int]:
+    """What would only repeat a line above it."""
+    hidden = _labels(nodes)
+    # For every level: the name that what stands there may repeat, and whether that is the name of a control.
+    path: list[tuple[str, bool]] = []
+    wrappers: list[int] = []
+    for at, node in enumerate(nodes):
+        del path[node.depth :]
+        above, in_control = path[-1] if path else ("", False)
+        if at in hidden or (node.role == "generic" and not node.name and not node.properties):
+            hidden.add(at)
+            path.append((above, in_control))
+            continue
+        if node.role == "StaticText" and (node.name in above or " ".join(node.name.split()) in above):
+            hidden.add(at)
+        elif in_control and node.role in _WRAPPERS and not node.name and not node.properties:
+            wrappers.append(at)
+            path.append((above, in_control))
+            continue
+        control = node.get("clickable") is not None or node.role in ("link", "button")
+        path.append((node.name, control and bool(node.name)))
+    for at in reversed(wrappers):
+        if all(inner in hidden for inner in _inside(nodes, at)):
+            hidden.add(at)
+    return hidden
 
 
-def line_of(node: Node) -> str:
+def _inside(nodes: Sequence[Node], at: int) -> Iterator[int]:
+    for inner in range(at + 1, len(nodes)):
+        if nodes[inner].depth <= nodes[at].depth:
+            return
+        yield inner
+
+
+def _labels(nodes: Sequence[Node]) -> set[int]:
+    """Labels that only say what their check box is called."""
+    hidden: set[int] = set()
+    for at, node in enumerate(nodes):
+        if node.role != "LabelText" or node.name or node.properties:
+            continue
+        inside = list(_inside(nodes, at))
+        end = inside[-1] + 1 if inside else at + 1
+        beside = [other for other in (at - 1, end) if 0 <= other < len(nodes) and nodes[other].depth == node.depth]
+        names = [nodes[other].name for other in (*inside, *beside) if nodes[other].role in CHECKABLE]
+        texts = [other for other in inside if nodes[other].role == "StaticText"]
+        if names and all(any(nodes[text].name in name for name in names) for text in texts):
+            drawings = [other for other in inside if nodes[other].role == "image" and not nodes[other].name]
+            hidden.update((at, *texts, *drawings))
+    return hidden
+
+
+def line_of(node: Node, *, links: bool = False) -> str:
     text = f"[{node.id}] " if node.id else ""
     text += f"{node.role} {node.name!r}"
     if node.value:
         bare = node.role in _NUMERIC and _NUMBER.fullmatch(node.value)
         text += f" value={node.value if bare else repr(node.value)}"
-    return text + "".join(f", {_property(key, value)}" for key, value in node.properties)
+    shown = (*node.properties, ("url", node.url)) if links and node.url else node.properties
+    return text + "".join(f", {_property(key, value)}" for key, value in shown)
 
 
 def _property(key: str, value: str) -> str:

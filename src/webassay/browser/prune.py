@@ -3,6 +3,7 @@
 The passes run in a fixed order, each over the whole tree; docs/observation.md describes them.
 """
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -18,12 +19,15 @@ INTERACTIVE = frozenset(
         *("DisclosureTriangle", "Date", "DateTime", "InputTime", "ColorWell"),
     }
 )
+_USES = frozenset({"clickable", "draggable", "droppable", "scroll", "editable"})
+"""Properties that say what can be done with an element, whatever its role."""
 _KEPT = frozenset(
-    {"required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"}
+    {
+        *("required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"),
+        *("expanded", "placeholder", "title", "description", "overlay", "offscreen", "stands out", *_USES),
+    }
 )
 _SCAFFOLD = frozenset({"generic", "MenuListPopup", "rowgroup", "ListMarker"})
-_FROM_CONTENT = frozenset({"cell", "gridcell", "columnheader", "rowheader", "term", "heading", "row", "tooltip"})
-"""Roles whose name is their content."""
 _REPEATERS = frozenset({"StaticText", "LabelText", "caption", "Legend", "Figcaption"})
 
 
@@ -39,7 +43,7 @@ class _Item:
 
     @property
     def interactive(self) -> bool:
-        return bool(self.id) and (self.role in INTERACTIVE or "clickable" in self.properties)
+        return bool(self.id) and (self.role in INTERACTIVE or not _USES.isdisjoint(self.properties))
 
     def walk(self) -> Iterator["_Item"]:
         yield self
@@ -48,13 +52,19 @@ class _Item:
 
     def words(self) -> str:
         """Its whole content as running text; interactive parts keep their ids."""
+        held = [child.words() for child in self.children]
         if self.interactive:
             # A clickable row may hold a button: both are interactive.
-            held = (child.words() for child in self.children if any(one.interactive for one in child.walk()))
-            return " ".join((_line(self), *held))
-        inner = " ".join(filter(None, (child.words() for child in self.children)))
-        own = "" if inner and self.role in _FROM_CONTENT else self.name
-        return " ".join(filter(None, (own if own not in inner else "", inner)))
+            own = _line(self)
+            told = [said for child, said in zip(self.children, held, strict=True) if child.acts or said not in own]
+            return " ".join(filter(None, (own, *told)))
+        inner = " ".join(filter(None, held))
+        own = "" if all(word in inner for word in self.name.split()) else self.name
+        return " ".join(filter(None, (own, self.value, inner)))
+
+    @property
+    def acts(self) -> bool:
+        return any(one.interactive for one in self.walk())
 
 
 def prune(nodes: Sequence[Node]) -> str:
@@ -72,7 +82,7 @@ def _build(nodes: Sequence[Node]) -> _Item:
     path = [root]
     for node in nodes:
         del path[node.depth + 1 :]
-        kept = {key: _plain(value) for key, value in node.properties if key in _KEPT or key == "clickable"}
+        kept = {key: _plain(value) for key, value in node.properties if key in _KEPT}
         item = _Item(node.role, _plain(node.name), node.id, _plain(node.value), kept, url=node.url)
         path[-1].children.append(item)
         path.append(item)
@@ -102,11 +112,19 @@ def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
 def _lift_scaffolding(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
-        hollow = child.role in _SCAFFOLD and not child.name and "clickable" not in child.properties
-        if hollow or child.role.startswith("LayoutTable"):
+        scaffold = child.role in _SCAFFOLD and not child.name and not child.properties
+        layout = child.role.startswith("LayoutTable") and not child.interactive
+        if scaffold or layout:
             children += child.children
-        elif child.role != "ListMarker":
+        elif child.role == "ListMarker":
+            if any(char.isalnum() for char in child.name):
+                children.append(_Item("StaticText", child.name))
+        else:
             children.append(child)
+    # The number of an item and its first words are one text.
+    for first, second in itertools.pairwise(tuple(children[:2])):
+        if item.children[0].role == "ListMarker" and first.role == second.role == "StaticText":
+            children[:2] = [_Item("StaticText", f"{first.name} {second.name}")]
     item.children = children
 
 
@@ -115,7 +133,7 @@ def _hide_repeated_text(item: _Item) -> None:
         if child.role not in _REPEATERS:
             return False
         said = child.words()
-        if any(inner.interactive for inner in child.walk()):
+        if child.acts or child.properties:
             return False
         if not said or (item.name and said in item.name):
             return True
@@ -126,7 +144,16 @@ def _hide_repeated_text(item: _Item) -> None:
 
 
 def _hide_images(item: _Item) -> None:
-    item.children = [child for child in item.children if child.role != "image" or child.children or child.interactive]
+    """Those without a name, and those whose name stands beside them."""
+
+    def needed(image: _Item) -> bool:
+        if image.children or image.interactive or image.properties:
+            return True
+        others = (other.words() for other in item.children if other is not image)
+        return bool(image.name) and image.name not in item.name and not any(image.name in said for said in others)
+
+    if any(child.role == "image" for child in item.children):
+        item.children = [child for child in item.children if child.role != "image" or needed(child)]
 
 
 def _hide_twins(item: _Item) -> None:
@@ -165,14 +192,17 @@ def _rename(item: _Item) -> None:
 
 
 def _collapse_options(item: _Item) -> None:
-    for roles in ({"option"}, {"menuitem", "menuitemcheckbox", "menuitemradio"}):
-        if len(item.children) > 1 and all(child.role in roles and not child.children for child in item.children):
-            options = "; ".join(child.name for child in item.children)
-            item.name = f"{item.name}: {options}" if item.name else options
-            chosen = [child.name for child in item.children if child.properties.get("selected") == "true"]
-            if chosen and not item.value:
-                item.value = "; ".join(chosen)
-            item.children = []
+    """Those of a closed list, which are chosen by their label; any other option is clicked, by its id."""
+    if item.role not in ("combobox", "group") or len(item.children) < 2:
+        return
+    if all(child.role == "option" and not child.children for child in item.children):
+        options = "; ".join(child.name for child in item.children)
+        item.name = f"{item.name}: {options}" if item.name else options
+        chosen = [child.name for child in item.children if child.properties.get("selected") == "true"]
+        if chosen and not item.value:
+            item.value = "; ".join(chosen)
+        item.properties.pop("expanded", None)
+        item.children = []
 
 
 def _collapse_descriptions(item: _Item) -> None:
@@ -195,6 +225,13 @@ def _collapse_descriptions(item: _Item) -> None:
     item.children = children
 
 
+def _row_of_its_own(row: _Item, cells: str) -> str:
+    """What is said about the row besides its cells."""
+    if all(word in cells for word in row.name.split()):
+        row.name = ""
+    return f"{_line(row)} " if row.interactive or row.name or row.properties else ""
+
+
 def _rewrite_tables(item: _Item) -> None:
     if item.role not in ("table", "grid", "treegrid"):
         return
@@ -205,7 +242,8 @@ def _rewrite_tables(item: _Item) -> None:
             children.append(child)
             continue
         cells = [cell.words().replace("|", "\\|") for cell in child.children]
-        children.append(_Item("", f"| {' | '.join(cells)} |"))
+        own = _row_of_its_own(child, " ".join(cells))
+        children.append(_Item("", f"{own}| {' | '.join(cells)} |"))
         if not headed and all(cell.role in ("columnheader", "rowheader") for cell in child.children):
             children.append(_Item("", f"| {' | '.join('---' for _ in cells)} |"))
         headed = True

@@ -8,6 +8,7 @@
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
   const clickListeners = new WeakSet();
+  const dropListeners = new WeakSet();
   let mutations = 0;
 
   // --- talking to watch.js in the page's world ----------------------------------------------------------
@@ -15,6 +16,7 @@
   document.addEventListener(secret + '-tell', (event) => {
     event.stopImmediatePropagation();
     if (event.detail === 'click') clickListeners.add(event.composedPath()[0]);
+    else if (event.detail === 'drop') dropListeners.add(event.composedPath()[0]);
     else told = event.detail;
   }, true);
   const ask = (question) => {
@@ -251,7 +253,7 @@
   const plainName = (element, role) => {
     if (!NAMED_BY_TEXT.has(role) || element.firstElementChild || !element.firstChild || element.shadowRoot || element.isContentEditable) return null;
     if (element.tagName === 'INPUT' || element.tagName === 'OPTION' || givenName(element) || element.labels?.length) return null;
-    if (generatedSelector && element.matches(generatedSelector)) return null;
+    if (rules.generated && element.matches(rules.generated)) return null;
     return squeeze(transformed(element.textContent, getComputedStyle(element)));
   };
   const nameOf = (element, role) => {
@@ -324,6 +326,8 @@
       if (high !== null && high !== undefined && high !== '') found.push(['valuemax', String(high)]);
       if (spoken) found.push(['valuetext', spoken]);
     }
+    const drawn = element.tagName === 'LABEL' && (element.control?.type === 'checkbox' || element.control?.type === 'radio') && !element.control.checkVisibility();
+    if (drawn) found.push(['checked', String(element.control.checked)]);
     if (CHECKABLE.has(role)) {
       const state = element.tagName === 'INPUT' ? (element.indeterminate ? 'mixed' : String(element.checked)) : aria('aria-checked') ?? 'false';
       found.push(['checked', state]);
@@ -344,26 +348,53 @@
     }
     return found;
   };
+  // What else a person is told about an element, unless its name says so already.
+  const MAX_REMARK = 300;
+  const remarksOn = (element, name, value) => {
+    const found = [];
+    const add = (key, text) => { const said = squeeze(text ?? '').slice(0, MAX_REMARK); if (said && !name.includes(said)) found.push([key, said]); };
+    if (!value) add('placeholder', element.placeholder || element.getAttribute('aria-placeholder'));
+    if (element.title !== name) add('title', typeof element.title === 'string' ? element.title : '');
+    add('description', element.getAttribute('aria-description') ?? describedBy(element));
+    return found;
+  };
+  const describedBy = (element) => {
+    const names = element.getAttribute('aria-describedby');
+    if (!names) return '';
+    const root = element.getRootNode();
+    return names.split(/\s+/).map((name) => (name && root.getElementById?.(name)?.textContent) || '').join(' ');
+  };
 
   // --- generated text -----------------------------------------------------------------------------------
-  let generatedKey = '', generatedSelector = '';
-  const generatedRules = () => {
-    // Selectors with text in ::before or ::after. Most pages have none, and then elements need not be checked.
-    const key = [...document.styleSheets].map((sheet) => { try { return sheet.cssRules.length; } catch { return 'x'; } }).join();
-    if (key === generatedKey) return generatedSelector;
-    const selectors = [];
+  // What the style sheets of a document or shadow root say that cannot be read off an element: which selectors have text
+  // in ::before or ::after, which set the hand as pointer, and which do so once the mouse is over the element.
+  const sheetRules = new WeakMap();  // document or shadow root -> {key, generated, hand, hover}
+  let rules = { generated: '', hand: '', hover: '' };  // of the root that is being walked through
+  const EMPTY_CONTENT = /^(|none|normal|""|'')$/, PSEUDO_TEXT = /::?(before|after)/, UNDER_MOUSE = /:(hover|active|focus|focus-visible|focus-within)(?![\w-])/g;
+  const rulesOf = (root) => {
+    const sheets = [...root.styleSheets, ...root.adoptedStyleSheets];
+    const key = sheets.map((sheet) => { try { return sheet.cssRules.length; } catch { return 'x'; } }).join();
+    const known = sheetRules.get(root);
+    if (known?.key === key) return known;
+    const generated = [], hand = [], hover = [];
     const scan = (rules) => {
       for (const rule of rules) {
-        if (rule.selectorText && /::?(before|after)/.test(rule.selectorText) && !/^(|none|normal|""|'')$/.test(rule.style.content)) {
-          for (const part of rule.selectorText.split(',')) if (/::?(before|after)/.test(part)) selectors.push(part.replace(/::?(before|after)/g, '') || '*');
-        } else if (rule.cssRules) scan(rule.cssRules);
+        const selectors = rule.selectorText;
+        if (selectors && PSEUDO_TEXT.test(selectors)) {
+          if (EMPTY_CONTENT.test(rule.style.content)) continue;
+          for (const part of selectors.split(',')) if (PSEUDO_TEXT.test(part)) generated.push(part.replace(/::?(before|after)/g, '') || '*');
+        } else if (selectors && rule.style.cursor === 'pointer') {
+          // Whatever ends in * styles the inside of a control, and is no control of its own.
+          if (!/\*\s*$/.test(selectors)) (UNDER_MOUSE.test(selectors) ? hover : hand).push(selectors.replace(UNDER_MOUSE, ''));
+        }
+        if (rule.cssRules?.length) scan(rule.cssRules);
       }
     };
-    for (const sheet of document.styleSheets) { try { scan(sheet.cssRules); } catch { /* a sheet of another origin cannot be read */ } }
-    generatedKey = key;
-    const usable = selectors.filter((selector) => { try { document.querySelector(selector); return true; } catch { return false; } });
-    generatedSelector = usable.join(',');
-    return generatedSelector;
+    for (const sheet of sheets) { try { scan(sheet.cssRules); } catch { /* a sheet of another origin cannot be read */ } }
+    const joined = (selectors) => selectors.filter((selector) => { try { root.querySelector(selector); return true; } catch { return false; } }).join(',');
+    const found = { key, generated: joined(generated), hand: joined(hand), hover: joined(hover) };
+    sheetRules.set(root, found);
+    return found;
   };
   // What ::before or ::after shows: text, or an unnamed image. Counters cannot be read from here.
   const generatedLines = (element, which) => {
@@ -466,18 +497,64 @@
     return false;
   };
   // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
+  const seeThrough = (element) => element.checkVisibility() && !element.checkVisibility({ opacityProperty: true });
   const share = (element, box, clip, pointer) => {
     const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
     const width = Math.min(box.right, clip[2]) - left, height = Math.min(box.bottom, clip[3]) - top;
     if (width <= 0 || height <= 0 || box.width === 0 || box.height === 0) return 0;
     const inside = (width * height) / (box.width * box.height);
-    if (!pointer) return element.checkVisibility({ opacityProperty: true }) || !element.checkVisibility() ? inside : 0;
+    // A transparent field lies over the drawing that people take for it; anything else transparent is not to be seen.
+    if (!(pointer && element.tagName === 'INPUT') && seeThrough(element)) return 0;
+    if (!pointer) return inside;
     const hits = ([fx, fy]) => {
       const hit = deepHit(left + width * fx, top + height * fy);
       return hit !== null && (reaches(hit, element) || within(element, hit));
     };
     if (hits([0.5, 0.5])) return inside;
     return (inside * [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].filter(hits).length) / 5;
+  };
+
+  // --- what a person can do with an element -------------------------------------------------------------
+  // Attributes by which pages name what a click does, for a listener further up to read.
+  const ACTIONS = ['onclick', 'jsaction', 'data-action', 'data-click', 'data-command', 'data-toggle', 'data-bs-toggle', 'data-dismiss', 'data-bs-dismiss',
+    'data-href', 'data-url', 'ng-click', '@click', 'x-on:click', 'v-on:click', 'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete'];
+  const OTHER_EVENT = /^(?!.*\bclick\b).*->/;  // "input->search#find" is about another event
+  const namesAction = (element) => ACTIONS.some((name) => element.hasAttribute(name) && !OTHER_EVENT.test(element.getAttribute(name)));
+  const listens = (element) => clickListeners.has(element) || namesAction(element);
+  const GRIPS = /^(grab|grabbing|move|all-scroll|[a-z]+-resize)$/;
+  // Lists whose items are the controls, wherever the hand was set.
+  const LISTS = /^(UL|OL|MENU|DL|TABLE|THEAD|TBODY)$/;
+  // The hand is inherited: whose is it? That of the outermost element, or of one inside that asks for it again and is
+  // more than a wrapper around all that its control says.
+  const showsHand = (element, style, around) => {
+    if (rules.hover && element.matches(rules.hover)) return true;
+    if (style.cursor !== 'pointer') return false;
+    if (around.cursor !== 'pointer' || around.list) return true;
+    if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
+    if (around.control?.click === 'native' && !listens(element)) return false;
+    return !around.control || element.textContent.trim() !== around.control.element.textContent.trim();
+  };
+  const scrollState = (element, style) => {
+    const parts = [];
+    const scrolls = (overflow) => overflow === 'auto' || overflow === 'scroll';
+    if (scrolls(style.overflowY) && element.scrollHeight > element.clientHeight + 1) parts.push(`down ${Math.round(element.scrollTop)} of ${element.scrollHeight - element.clientHeight}`);
+    if (scrolls(style.overflowX) && element.scrollWidth > element.clientWidth + 1) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
+    return parts.join(', ');
+  };
+  const pageScroll = () => {
+    const view = document.scrollingElement;
+    if (!view) return '';
+    const parts = [];
+    if (view.scrollHeight > view.clientHeight + 1) parts.push(`down ${Math.round(scrollY)} of ${view.scrollHeight - view.clientHeight}`);
+    if (view.scrollWidth > view.clientWidth + 1) parts.push(`right ${Math.round(scrollX)} of ${view.scrollWidth - view.clientWidth}`);
+    return parts.join(', ');
+  };
+  // Where something can be dropped: an element that listens for it, or one like the element around a draggable.
+  const likeness = (element) => `${element.tagName}.${element.className}`;
+  const dropPlaces = () => {
+    const kinds = new Set([...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement && likeness(element.parentElement)));
+    kinds.delete(likeness(document.body));
+    return kinds;
   };
 
   // --- the walk -----------------------------------------------------------------------------------------
@@ -488,21 +565,36 @@
   const CLOSED = new Set(['IFRAME', 'FRAME', 'AUDIO', 'VIDEO', 'PROGRESS', 'METER', 'TEXTAREA', 'OPTION', 'INPUT']);
   const UNDECORATED = new Set(['IMG', 'svg', 'SELECT', 'CANVAS', 'HR']);
   const UNPAINTED = new Set(['OPTION', 'OPTGROUP', 'AREA']);
+  const FRAMES = new Set(['IFRAME', 'FRAME', 'OBJECT', 'EMBED']);
+  // A control that holds this many others only passes their clicks on.
+  const CROWD = 3;
+  const MAX_CONTENT_NAME = 200;
+  const NAMED_BY_CONTENT = new Set(['generic', 'listitem', 'LabelText', 'paragraph', 'strong', 'emphasis', 'time', 'mark', 'code', 'definition', 'image']);
+  const EVERYWHERE = [-Infinity, -Infinity, Infinity, Infinity];
+  let controls = new WeakSet();  // clickable elements of the last look
+  const controlAt = (hit) => {
+    for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) if (controls.has(node)) return node;
+    return null;
+  };
   const observe = ({ boxes, clip, inFrame }) => {
     const out = [];
     tableRoles = new Map();
     places = new Map();
+    controls = new WeakSet();
     const focused = deepFocus();
-    const generated = generatedRules();
-    ask({ about: 'clicks' });
+    rules = rulesOf(document);
+    ask({ about: 'listeners' });
+    const drops = dropPlaces();
     let truncated = false;
     const modal = [...document.querySelectorAll('dialog:modal')].pop() ?? null;
-    const emitText = (text, depth) => { if (text) out.push([depth, 'StaticText', text, 0, '', []]); };
-    const emitGenerated = (element, which, depth) => {
-      for (const [role, text] of generatedLines(element, which)) out.push([depth, role, text, 0, '', []]);
+    const emit = (depth, role, text) => { const line = [depth, role, text, 0, '', []]; out.push(line); return line; };
+    const emitGenerated = (element, which, depth, around) => {
+      if (around.muted) return;
+      for (const [role, text] of generatedLines(element, which)) emit(depth, role, text);
     };
+    const boxOf = (line, box, visible, clickable) => { line.push([box.x, box.y, box.width, box.height], Math.round(visible * 1000) / 1000, clickable); };
 
-    const visitText = (node, depth, state) => {
+    const visitText = (node, depth, state, around) => {
       const data = node.data;
       if (!/[^ \t\n\r\f]/.test(data)) return;
       const parent = node.parentElement ?? node.getRootNode().host;
@@ -510,17 +602,29 @@
       const style = state.textStyle;
       if (style.visibility !== 'visible' || style.contentVisibility === 'hidden') return;
       const said = transformed(data, style);
-      emitText(style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, ''), depth);
+      const text = style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, '');
+      if (!text) return;
+      if (around.control) around.control.texts.push(text);
+      if (around.muted) { around.control?.whispers.push(text); return; }
+      const line = emit(depth, 'StaticText', text);
+      if (!boxes) return;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const box = range.getBoundingClientRect();
+      line.push('', -1);
+      boxOf(line, box, share(parent, box, around.clip, false), false);
     };
-    const visitChildren = (element, depth, state, clipping) => {
-      const root = element.shadowRoot;
+    const visitChildren = (element, depth, state, around) => {
+      const root = element.shadowRoot, outside = rules;
       let children;
       if (root) {
         meet(root);
         children = root.childNodes;
+        rules = rulesOf(root);
       } else if (element.tagName === 'SLOT') {
         const assigned = element.assignedNodes();
         children = assigned.length ? assigned : element.childNodes;
+        if (assigned.length) rules = rulesOf(assigned[0].getRootNode());
       } else children = element.childNodes;
       if (element.tagName === 'DETAILS' && !element.open) {
         children = [...children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
@@ -528,90 +632,177 @@
       // The button of a customizable select is the select itself.
       if (element.tagName === 'SELECT') children = [...children].filter((child) => child.tagName !== 'BUTTON');
       for (const child of children) {
-        if (out.length >= MAX_NODES) { truncated = true; return; }
-        if (child.nodeType === 1) visit(child, depth, state, clipping);
-        else if (child.nodeType === 3 && (modal === null || holds(modal, child))) visitText(child, depth, state);
+        if (out.length >= MAX_NODES) { truncated = true; break; }
+        if (child.nodeType === 1) visit(child, depth, state, around);
+        else if (child.nodeType === 3 && (modal === null || holds(modal, child))) visitText(child, depth, state, around);
       }
+      rules = outside;
     };
     const state = { textStyleOf: null, textStyle: null, deep: 0 };
-    const visit = (element, depth, state, clipping) => {
+    const rendered = (element) => {
+      if (element.checkVisibility({ visibilityProperty: true }) || UNPAINTED.has(element.tagName)) return 'shown';
+      const style = getComputedStyle(element);
+      if (style.display === 'none') return '';
+      if (style.display !== 'contents' && style.visibility === 'visible') return '';
+      return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
+    };
+    const enabled = (element, style) => style.pointerEvents !== 'none' && style.cursor !== 'not-allowed' && !element.matches(':disabled')
+      && element.getAttribute('aria-disabled') !== 'true';
+    // Whether a click does something here, as far as can be told; whether that is certain, or only likely.
+    const clicking = (element, style, around, native) => {
+      const tag = element.tagName;
+      if (!enabled(element, style) || FRAMES.has(tag)) return '';
+      if (native) return tag === 'OPTION' && element.closest('select')?.size <= 1 && !element.closest('select').multiple ? '' : 'native';
+      // A click on a label goes to its control, which has a line of its own.
+      if (tag === 'LABEL' && element.control) return rendered(element.control) ? '' : 'hand';
+      if ((element.tabIndex >= 0 && focusable(element)) || editable(element)) return 'focus';
+      if (LISTS.test(tag)) return '';
+      if (showsHand(element, style, around)) return 'hand';
+      if (listens(element) && element !== document.body && element !== document.documentElement) return 'listener';
+      return around.list === 'listener' ? 'list' : '';
+    };
+    const editable = (element) => element.isContentEditable && !element.parentElement?.isContentEditable;
+    // What else a person could do here. Each makes for a line.
+    const abilities = (element, role, style, around) => {
+      const found = [];
+      if (editable(element) && !role) found.push(['editable', '']);
+      if (element.getAttribute('draggable') === 'true' || (GRIPS.test(style.cursor) && style.cursor !== around.cursor)) found.push(['draggable', '']);
+      if (dropListeners.has(element) || (drops.size > 0 && drops.has(likeness(element)))) found.push(['droppable', '']);
+      if (element === document.body || element === document.documentElement) return found;
+      const scroll = scrollState(element, style);
+      if (scroll) found.push(['scroll', scroll]);
+      if (!role && style.position === 'fixed' && element.firstElementChild) found.push(['overlay', '']);
+      return found;
+    };
+    const visit = (element, depth, state, around) => {
       const tag = element.tagName;
       if (SKIPPED.has(tag) || (tag === 'INPUT' && element.type === 'hidden')) return;
-      if (element.getAttribute('aria-hidden') === 'true' && element !== focused) return;
       if (element.inert) return;
       // A modal dialog makes everything except itself inert; its ancestors are only passed through.
       const behind = modal !== null && !holds(modal, element);
       if (behind && !holds(element, modal)) return;
-      let shown = true;
-      if (!element.checkVisibility({ visibilityProperty: true }) && !UNPAINTED.has(tag)) {
-        const style = getComputedStyle(element);
-        if (style.display === 'none') return;
-        if (style.display !== 'contents' && style.visibility === 'visible') return;
-        shown = style.display === 'contents' && style.visibility === 'visible';
-      }
+      const rendering = rendered(element);
+      if (!rendering) return;
       if (state.deep >= MAX_DEPTH) { truncated = true; return; }
       state.deep += 1;
-      let role = givenRole(element) || implicitRole(element);
+      const shown = rendering === 'shown';
+      const muted = around.muted || (element.getAttribute('aria-hidden') === 'true' && element !== focused);
+      let role = muted ? '' : givenRole(element) || implicitRole(element);
       if (role === 'none') role = '';
       if (role === 'LabelText' && redundantLabel(element)) {
-        if (element.firstElementChild) visit(element.firstElementChild, depth, state, clipping);
+        if (element.firstElementChild) visit(element.firstElementChild, depth, state, around);
         state.deep -= 1;
         return;
       }
-      if (!role && (focusable(element) || givenName(element) || reactsToClicks(element))) role = 'generic';
-      if (!shown || behind) role = '';
-      let childDepth = depth, childClip = clipping;
-      const box = boxes && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
-      const style = boxes && (role || element.firstElementChild) ? getComputedStyle(element) : null;
-      if (role) {
-        const name = nameOf(element, role);
-        const properties = propertiesOf(element, role, focused);
-        if (role === 'generic' && reactsToClicks(element)) properties.push(['clickable', '']);
-        const line = [depth, role, name, idOf(element), valueOf(element, role), properties];
-        const href = role === 'link' ? element.href : '';
-        line.push(typeof href === 'string' ? href.slice(0, 4000) : '');
-        line.push(role === 'Iframe' || tag === 'EMBED' || tag === 'OBJECT' ? frameNumber(element) : -1);
-        if (boxes) pushBox(line, element, role, clipping, box, style);
+      const style = getComputedStyle(element);
+      const present = shown && !behind;
+      const click = present ? clicking(element, style, around, POINTER_ROLES.has(role)) : '';
+      const able = present && !muted ? abilities(element, role, style, around) : [];
+      // Hidden from the tree by its author, but not from the mouse: what can be clicked there is told, and nothing else.
+      if (muted) role = click && click !== 'focus' ? 'generic' : '';
+      else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
+      if (!present) role = '';
+      const scrolls = able.some(([key]) => key === 'scroll');
+      const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
+      const inner = insideOf(element, style, box, around, { muted, click, scrolls });
+      const line = role ? lineOf(element, role, depth, click, able) : null;
+      const before = out.length;
+      if (line) {
+        if (inner.hidden && !around.hidden) line[5].push(['offscreen', '']);
         out.push(line);
-        childDepth = depth + 1;
+        if (role === 'image' && line[2]) around.control?.texts.push(line[2]);
       }
-      if (boxes && element.firstElementChild) childClip = clipOf(element, clipping, box, style);
-      if (!CLOSED.has(tag)) visitInside(element, childDepth, state, childClip, role, shown);
+      if (!CLOSED.has(tag)) visitInside(element, line ? depth + 1 : depth, state, inner, role, shown);
+      const clickable = line && click && settleControl(line, inner.control, around.control);
+      if (line && !line[2] && NAMED_BY_CONTENT.has(role) && line[5].some(([key]) => key === 'clickable' || key === 'draggable')) line[2] = contentOf(before) || (muted && inner.control ? inner.control.whispers.join(' ').slice(0, MAX_CONTENT_NAME) : '');
+      if (clickable) controls.add(element);
+      if (line && boxes) pushBox(line, element, around.clip, box, Boolean(clickable));
       state.deep -= 1;
     };
-    const visitInside = (element, depth, state, clipping, role, shown) => {
+    const lineOf = (element, role, depth, click, able) => {
+      const name = nameOf(element, role), value = valueOf(element, role);
+      const properties = [...propertiesOf(element, role, focused), ...remarksOn(element, name, value)];
+      if (click && click !== 'native') properties.push(['clickable', '']);
+      const href = role === 'link' ? element.href : '';
+      const frame = role === 'Iframe' || element.tagName === 'EMBED' || element.tagName === 'OBJECT' ? frameNumber(element) : -1;
+      return [depth, role, name, idOf(element), value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
+    };
+    // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
+    const insideOf = (element, style, box, around, { muted, click, scrolls }) => {
+      const list = LISTS.test(element.tagName) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
+      const control = click ? { element, click, texts: [], whispers: [], inside: 0 } : around.control;
+      const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
+      const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
+      const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
+      return { clip: clipped, cursor: style.cursor, list, muted, control, pane, hidden };
+    };
+    const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
+    // Once its content is known: is it a control, or only something around controls? Names it by what it says.
+    const settleControl = (line, control, above) => {
+      const { click, texts, inside } = control;
+      const text = texts.join(' ');
+      if (above) above.inside += inside + 1;
+      const certain = click === 'native' || click === 'focus';
+      const wrapper = !text && (inside === 1 || (inside > 1 && click !== 'hand'));
+      const crowd = click === 'listener' ? inside >= CROWD : click === 'list' && inside > 0;
+      if (!certain && (wrapper || crowd)) {
+        line[5] = line[5].filter(([key]) => key !== 'clickable');
+        if (above) above.inside -= 1;
+        return false;
+      }
+      return true;
+    };
+    // A control that nobody named is called what it says, unless that is long; what other controls in it say is theirs.
+    const contentOf = (before) => {
+      const words = [];
+      let length = 0, theirs = Infinity;
+      for (let at = before + 1; at < out.length; at += 1) {
+        const [depth, role, name, , , properties] = out[at];
+        if (depth > theirs) continue;
+        theirs = POINTER_ROLES.has(role) || properties.some(([key]) => key === 'clickable') ? depth : Infinity;
+        if (theirs < Infinity || !name || (role !== 'StaticText' && role !== 'image')) continue;
+        length += name.length + 1;
+        if (length > MAX_CONTENT_NAME) return '';
+        words.push(name);
+      }
+      return words.join(' ');
+    };
+    const pushBox = (line, element, clip, box, clickable) => {
+      let visible = share(element, box, clip, clickable);
+      const label = visible === 0 && clickable && element.tagName === 'INPUT' ? element.labels?.[0] : null;
+      if (label) {
+        // Drawn by its label: that is what people see and click.
+        const drawn = label.getBoundingClientRect(), seen = share(label, drawn, clip, true);
+        if (seen > 0) { box = drawn; visible = seen; }
+      }
+      boxOf(line, box, visible, clickable);
+    };
+    const visitInside = (element, depth, state, around, role, shown) => {
       const tag = element.tagName;
-      if (tag === 'IMG') visitAreas(element, depth, state, clipping);
-      if (tag === 'Q' && shown) emitText('“', depth);
+      if (tag === 'IMG') visitAreas(element, depth, state, around);
+      if (tag === 'Q' && shown && !around.muted) emit(depth, 'StaticText', '“');
       if (tag === 'SELECT' && role === 'combobox') {
         if (element.options.length === 0) return;
-        out.push([depth, 'MenuListPopup', '', 0, '', []]);
+        emit(depth, 'MenuListPopup', '');
         depth += 1;
       }
-      const decorated = generated && shown && !UNDECORATED.has(tag) && element.matches(generated);
-      if (tag === 'LI' && shown) {
+      const decorated = rules.generated && shown && !UNDECORATED.has(tag) && element.matches(rules.generated);
+      if (tag === 'LI' && shown && !around.muted) {
         const style = getComputedStyle(element);
-        if (style.display === 'list-item' && pictureCame(style.listStyleImage)) out.push([depth, 'ListMarker', '', 0, '', []], [depth + 1, 'image', '', 0, '', []]);
+        if (style.display === 'list-item' && pictureCame(style.listStyleImage)) { emit(depth, 'ListMarker', ''); emit(depth + 1, 'image', ''); }
         else if (style.display === 'list-item') {
           const marker = markerOf(element, style);
-          if (marker) out.push([depth, 'ListMarker', marker, 0, '', []]);
+          if (marker) emit(depth, 'ListMarker', marker);
         }
       }
-      if (decorated) emitGenerated(element, '::before', depth);
-      visitChildren(element, depth, state, clipping);
-      if (decorated) emitGenerated(element, '::after', depth);
-      if (tag === 'Q' && shown) emitText('”', depth);
+      if (decorated) emitGenerated(element, '::before', depth, around);
+      visitChildren(element, depth, state, around);
+      if (decorated) emitGenerated(element, '::after', depth, around);
+      if (tag === 'Q' && shown && !around.muted) emit(depth, 'StaticText', '”');
     };
-    const visitAreas = (image, depth, state, clipping) => {
+    const visitAreas = (image, depth, state, around) => {
       const map = image.useMap && document.querySelector(`map[name="${CSS.escape(image.useMap.slice(1))}"]`);
-      for (const area of map ? map.querySelectorAll('area') : []) visit(area, depth, state, clipping);
-    };
-    const reactsToClicks = (element) => clickListeners.has(element) || element.hasAttribute('onclick') || element.tabIndex >= 0;
-    const pushBox = (line, element, role, clipping, box, style) => {
-      const pointer = POINTER_ROLES.has(role) || reactsToClicks(element)
-        || (style.cursor === 'pointer' && !(element.parentElement && getComputedStyle(element.parentElement).cursor === 'pointer'));
-      const visible = share(element, box, clipping, pointer);
-      line.push([box.x, box.y, box.width, box.height], Math.round(visible * 1000) / 1000, pointer && !element.disabled);
+      for (const area of map ? map.querySelectorAll('area') : []) visit(area, depth, state, around);
     };
     const clipOf = (element, clipping, box, style) => {
       if ((style.overflowX === 'visible' && style.overflowY === 'visible') || element === document.body || element === document.documentElement) return clipping;
@@ -620,8 +811,10 @@
 
     const rootFocused = !focused || focused === document.body || focused === document.documentElement;
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
-    out.push([0, 'RootWebArea', squeeze(document.title), 0, '', hasFocus ? [['focused', '']] : []]);
-    if (document.documentElement) visit(document.documentElement, 1, state, clip);
+    const scroll = pageScroll();
+    emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
+    const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false };
+    if (document.documentElement) visit(document.documentElement, 1, state, start);
     return JSON.stringify({ ...facts(), nodes: out, focused: focused && !rootFocused ? ids.get(focused) ?? 0 : 0, truncated });
   };
   const deepFocus = () => {
@@ -647,6 +840,6 @@
   return {
     observe, page, html, text, pulse, newEpoch, giveUp, find,
     // For touch.js:
-    ids, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame,
+    ids, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt,
   };
 }

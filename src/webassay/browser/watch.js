@@ -1,5 +1,5 @@
 // Runs in the page's own world before any of its scripts. It changes no behaviour except the clock: it counts pending
-// work (timers, frames, fetches and the reading of their bodies), notes which elements get a click listener, and tells
+// work (timers, frames, fetches and the reading of their bodies), notes which elements listen for clicks and drops, and tells
 // the isolated world on request, through an event whose name nobody else knows. It wraps native functions in proxies,
 // because those still print as native code.
 (secret, clockOffset) => {
@@ -104,23 +104,52 @@
     }) });
   }
 
+  // Which elements react to clicks or take what is dropped on them.
   const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick']);
-  let listening = [];
+  const DROPS = new Set(['drop', 'dragover']);
+  let listening = [];         // [WeakRef(element), what it listens for]
+  let delegating = false;     // the document listens for clicks on behalf of others
   const MAX_LISTENING = 20000;
+  const noteListener = (target, what) => { if (listening.length < MAX_LISTENING) listening.push([new WeakRef(target), what]); };
   hold(EventTarget.prototype, 'addEventListener', (native, self, args) => {
-    if (CLICKS.has(args[0]) && self instanceof Element && listening.length < MAX_LISTENING) listening.push(new WeakRef(self));
+    const what = CLICKS.has(args[0]) ? 'click' : DROPS.has(args[0]) ? 'drop' : '';
+    if (what && self instanceof Element) noteListener(self, what);
+    else if (what === 'click' && self === document) delegating = true;
     return apply(native, self, args);
   });
+  const holdHandler = (host, name, what) => {
+    const handler = Object.getOwnPropertyDescriptor(host, name);
+    if (!handler?.set) return;
+    define(host, name, { ...handler, set: new Proxy(handler.set, { apply: (native, self, args) => {
+      if (typeof args[0] === 'function' && self instanceof Element) noteListener(self, what);
+      return apply(native, self, args);
+    } }) });
+  };
+  for (const host of [HTMLElement.prototype, SVGElement.prototype]) {
+    for (const name of CLICKS) holdHandler(host, 'on' + name, 'click');
+    for (const name of DROPS) holdHandler(host, 'on' + name, 'drop');
+  }
+  // Frameworks that listen on the document leave the handler on the element, under these names (Svelte, Solid).
+  const HANDLERS = ['__click', '__mousedown', '__pointerdown', '$$click', '$$mousedown', '$$pointerdown'];
+  const handled = new WeakSet();
+  const findHandlers = () => {
+    if (!delegating) return;
+    for (const element of document.querySelectorAll('body *')) {
+      if (HANDLERS.some((name) => element[name] !== undefined) && !handled.has(element)) { handled.add(element); noteListener(element, 'click'); }
+    }
+  };
 
   const dispatch = EventTarget.prototype.dispatchEvent;
   const tell = (target, detail) => apply(dispatch, target, [new CustomEvent(secret + '-tell', { detail, composed: true })]);
   const ask = (event) => {
     const question = JSON.parse(event.detail);
-    if (question.about === 'clicks') {
-      const found = listening.map((ref) => ref.deref()).filter((element) => element !== undefined);
+    if (question.about === 'listeners') {
+      findHandlers();
+      const found = listening;
       listening = [];
-      for (const element of found) {
-        if (element.isConnected) tell(element, 'click'); else listening.push(new WeakRef(element));
+      for (const [reference, what] of found) {
+        const element = reference.deref();
+        if (element?.isConnected) tell(element, what); else if (element) listening.push([reference, what]);
       }
       return;
     }
