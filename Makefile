@@ -11,7 +11,7 @@ WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena docs lock bench bench-browser bench-grading bench-statistics \
-  bench-agents bench-verifier bench-store clean
+  bench-agents bench-verifier bench-store bench-reach clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -59,6 +59,9 @@ bench: setup  ## Reset, row diff, steps a second, episodes a minute, memory
 
 bench-browser: setup  ## Against BrowserGym, in its own environment, step by step in turns
 	$(BIN)/python scripts/bench_browser.py
+
+bench-reach: setup  ## Whether an id reaches everything that reacts to a click, on pages of component libraries (needs npm)
+	$(BIN)/python scripts/bench_reach.py
 
 bench-grading: setup  ## Against the published WebArena-Verified grader, in its own environment
 	$(BIN)/python -m scripts.bench_grading

@@ -1,4 +1,4 @@
-"""BrowserGym behind the same small protocol as webassay, for scripts/bench_browser.py.
+"""BrowserGym behind the same small protocol as webassay, for scripts/bench_browser.py and scripts/bench_reach.py.
 
 Runs in BrowserGym's own environment and imports nothing of webassay. One JSON object a line in, one out.
 """
@@ -8,6 +8,7 @@ import sys
 
 import browsergym.core  # noqa: F401  (registers the environments)
 import gymnasium
+from browsergym.utils.obs import flatten_axtree_to_str
 
 fast = sys.argv[1] == "fast"
 settings = {"slow_mo": 0, "pre_observation_delay": 0.0} if fast else {}
@@ -16,13 +17,14 @@ others = []
 seen = None
 
 
-def environment(url):
+def environment(url, viewport=None):
     made = gymnasium.make(
         "browsergym/openended",
         task_kwargs={"start_url": url, "goal": "nothing"},
         headless=True,
         disable_env_checker=True,
         **settings,
+        **({"viewport": {"width": viewport[0], "height": viewport[1]}} if viewport else {}),
     )
     return made, made.reset()[0]
 
@@ -41,11 +43,36 @@ def step(action):
     return {"error": seen["last_action_error"], "nodes": len(seen["axtree_object"]["nodes"])}
 
 
+def ids(url, opener, look):
+    """Every id of its observation: element, where its middle lies, and whether it is in the text, clickable, marked."""
+    page = env.unwrapped.page
+    page.goto(url)
+    if opener:
+        page.mouse.click(*opener)
+    page.wait_for_timeout(SETTLING)
+    found = env.unwrapped._get_obs()
+    properties = found["extra_element_properties"]
+    text = flatten_axtree_to_str(found["axtree_object"], properties)
+    page.evaluate(look)
+    bids = [bid for bid in properties if properties[bid]["visibility"] > 0]
+    flags = {
+        bid: [f"[{bid}] " in text, bool(properties[bid]["clickable"]), bool(properties[bid]["set_of_marks"])]
+        for bid in bids
+    }
+    places = json.loads(page.evaluate(f"census.theirs({json.dumps(bids)})"))
+    return [[bid, path, lands, *flags[bid]] for bid, path, lands in places]
+
+
+SETTLING = 800
+"""Milliseconds for what a click opens; the census is about ids, not about waiting."""
+
 for line in sys.stdin:
     ask = json.loads(line)
     if ask["do"] == "start":
-        env, seen = environment(ask["url"])
+        env, seen = environment(ask["url"], ask.get("viewport"))
         answer = {}
+    elif ask["do"] == "ids":
+        answer = {"ids": ids(ask["url"], ask["opener"], ask["look"])}
     elif ask["do"] == "more":
         others.append(environment(ask["url"])[0])
         answer = {}

@@ -10,6 +10,7 @@ from webassay.browser.cdp import Params, Refused, Unanswered
 from webassay.browser.context import Context
 from webassay.browser.observe import owner_of, split_id
 from webassay.browser.page import Frame, Page
+from webassay.browser.typist import Typist
 from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
 
@@ -356,11 +357,10 @@ class InputController:
                 await self._key_up(name)
 
     async def _type(self, text: str) -> None:
-        for char in text:
-            if keys.character(char) is None:
-                await self._insert(char)
-            else:
-                await self._press(char if char not in "\r\n\t+" else {"\t": "Tab", "+": "+"}.get(char, "Enter"))
+        async def press(key: str) -> None:
+            await (self._insert(key) if len(key) == 1 and keys.character(key) is None else self._press(key))
+
+        await Typist(self._page, press).type(text)
 
     async def _insert(self, text: str) -> None:
         await self._all([self._page.channel.post("Input.insertText", {"text": text})])

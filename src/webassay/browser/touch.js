@@ -1,7 +1,7 @@
 // Runs in the same isolated world as sight.js and uses its functions: finding where to click, filling, choosing,
-// focusing, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
+// typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -16,6 +16,9 @@
     const seen = x >= 0 && y >= 0 && x < innerWidth && y < innerHeight && reaches(deepHit(x, y), element);
     if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   };
+  // The middle first; the others are for elements that are covered in part, or that hold other controls.
+  const SPOTS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9], [0.9, 0.1], [0.1, 0.9], [0.1, 0.5], [0.9, 0.5],
+    [0.03, 0.5], [0.97, 0.5], [0.5, 0.05], [0.5, 0.95], [0.35, 0.35], [0.65, 0.65], [0.35, 0.65], [0.65, 0.35], [0.02, 0.05], [0.98, 0.95]];
   // Where to move the mouse to reach an element, or why it cannot be reached.
   const locate = (id, anything, scrolling) => {
     const element = find(id);
@@ -41,19 +44,23 @@
       if (!box || box.width === 0) return fail('It has no visible size.');
       rects.push(box); target = label;
     }
-    let cover = null;
+    let cover = null, inside = null;
     // A control hidden under its own drawing is clicked through its label, as people do.
     for (const label of target === element ? element.labels ?? [] : []) rects.push(...label.getClientRects());
     for (const box of rects) {
       const left = Math.max(0, box.left), top = Math.max(0, box.top), right = Math.min(innerWidth, box.right), bottom = Math.min(innerHeight, box.bottom);
       if (right <= left || bottom <= top) continue;
-      for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9]]) {
+      for (const [fx, fy] of SPOTS) {
         const x = left + (right - left) * fx, y = top + (bottom - top) * fy;
         const hit = deepHit(x, y);
-        if (reaches(hit, target) || reaches(hit, element) || anything) return JSON.stringify({ x, y });
-        cover ??= hit;
+        if (!reaches(hit, target) && !reaches(hit, element) && !anything) { cover ??= hit; continue; }
+        // A row or a card may hold controls of its own: a click on it should not be a click on one of them.
+        const control = controlAt(hit);
+        if (anything || !control || control === element || !within(control, element)) return JSON.stringify({ x, y });
+        inside ??= { x, y };
       }
     }
+    if (inside) return JSON.stringify(inside);
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };
@@ -136,6 +143,81 @@
     return control && control.type === 'file' ? control : null;
   };
 
+  // --- typing -------------------------------------------------------------------------------------------
+  // Between two keys a page may render, replace the field and move the focus. The field is followed as a person would:
+  // wait until the focus is back, and if it does not come back, go on in the field that took the old one's place.
+  const editable = (element) => Boolean(element) && (element.isContentEditable
+    || ((element.tagName === 'TEXTAREA' || (element.tagName === 'INPUT' && TYPED.has(element.type))) && !element.readOnly && !element.matches(':disabled')));
+  const CHANGES = { subtree: true, childList: true, characterData: true, attributes: true };
+  let typing = null;
+  const stir = new MutationObserver((records) => { typing.stirred += records.length; });
+  const hear = (event) => {
+    if (typing === null || !event.isTrusted) return;
+    if (event.type === 'keydown') typing.key = event; else typing.inputs += 1;
+  };
+  for (const type of ['keydown', 'input']) addEventListener(type, hear, true);
+  const traits = (field) => [field.tagName, field.type, field.id, field.name, field.placeholder, field.getAttribute('aria-label'), field.className].join('\n');
+  const follow = (field) => {
+    const root = field.getRootNode();
+    const place = [];
+    for (let node = field; node?.parentNode; node = node.parentNode) place.unshift([...node.parentNode.childNodes].indexOf(node));
+    typing.field = field; typing.root = root; typing.place = place; typing.traits = traits(field);
+  };
+  const beginTyping = () => {
+    const field = deepFocus();
+    if (field?.tagName === 'IFRAME' || field?.tagName === 'FRAME') return JSON.stringify({ frame: frameNumber(field) });
+    stir.disconnect();
+    stir.observe(document, CHANGES);
+    typing = { field: null, stirred: 0, inputs: 0, key: null, anything: Boolean(field) && field !== document.body && field !== document.documentElement };
+    if (editable(field)) {
+      if (field.getRootNode() !== document) stir.observe(field.getRootNode(), CHANGES);
+      follow(field);
+    }
+    return JSON.stringify({ frame: -1, field: typing.field !== null });
+  };
+  // The field that took the old one's place: the only one like it, or the one that stands where it stood.
+  const successor = () => {
+    if (typing.field.isConnected) return typing.field;
+    const root = typing.root.isConnected === false ? document : typing.root;
+    const alike = [...root.querySelectorAll('input, textarea, [contenteditable]')].filter((field) => editable(field) && traits(field) === typing.traits);
+    if (alike.length === 1) return alike[0];
+    const there = typing.place.reduce((node, at) => node?.childNodes[at], root);
+    return alike.includes(there) ? there : null;
+  };
+  const CALM = 2, MAX_LOOKS = 60;
+  const regain = async () => {
+    for (let calm = 0, looks = 0; calm < CALM && looks < MAX_LOOKS; looks++) {
+      const seen = JSON.parse(await pulse(600, 300, 1200));
+      if (editable(deepFocus())) return deepFocus();
+      calm = seen.mutated || seen.timers || seen.fetches || seen.frames ? 0 : calm + 1;
+    }
+    const field = successor();
+    field?.focus();
+    return field !== null && deepFocus() === field ? field : null;
+  };
+  // After a key: `inFrame` gives the page a frame and the time to become idle, otherwise a turn of the event loop must do.
+  const afterKey = async (inFrame) => {
+    if (inFrame) await nextFrame(); else await new Promise((resolve) => setTimeout(resolve, 0));
+    const took = typing.inputs > 0 || typing.stirred > 0 || typing.key?.defaultPrevented === true;
+    const stirred = typing.stirred > 0;
+    const old = typing.field;
+    let moved = false;
+    if (old !== null && deepFocus() !== old) {
+      const field = editable(deepFocus()) ? deepFocus() : await regain();
+      if (field === null) return JSON.stringify({ lost: true });
+      moved = old.isConnected && field !== old;
+      if (field !== old && !old.isConnected && !field.isContentEditable && field.value === old.value) {
+        // The caret of a field that was made anew stands at its beginning.
+        try { field.setSelectionRange(old.selectionStart, old.selectionEnd); } catch { field.select?.(); getSelection().collapseToEnd?.(); }
+      }
+      follow(field);
+    }
+    typing.stirred = 0; typing.inputs = 0; typing.key = null;
+    const value = typing.field === null || typing.field.isContentEditable ? null : typing.field.value;
+    return JSON.stringify({ lost: false, took, stirred: stirred || moved, moved, value, nowhere: old === null && !typing.anything });
+  };
+  const endTyping = () => { stir.disconnect(); typing = null; };
+
   // --- set of marks -------------------------------------------------------------------------------------
   const COLOURS = ['#c2185b', '#1565c0', '#2e7d32', '#6a1b9a', '#ad5a00', '#00796b', '#b71c1c', '#283593'];
   const mark = async (picture, type, boxes, scale) => {
@@ -162,5 +244,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, prepareFill, select, focus, fileField, mark };
+  return { locate, owner, prepareFill, select, focus, fileField, beginTyping, afterKey, endTyping, mark };
 }

@@ -1,0 +1,378 @@
+"""Which parts of a page react to a real click, and whether an id of the observation reaches each of them."""
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from webassay.browser.session import Browser, Session, SessionSettings
+from webassay.core.interaction import Action, Node, Observation
+
+LOOK_FILE = Path(__file__).parent / "look.js"
+LOOK = LOOK_FILE.read_text(encoding="utf-8")
+VIEWPORT = (1280, 1000)
+NOW_MS = 1_773_136_800_000  # 10 March 2026, so that calendars show the same days on every copy.
+BACKDROP = 0.7
+"""Share of the viewport from which on something that came with a popup is its backdrop, not a control."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a click changed. Two clicks with the same effect are two ways to the same control."""
+
+    content: str = ""
+    """Digest of what differs in the document."""
+    url: str = ""
+    focus: str = ""
+    requests: str = ""
+    elsewhere: str = ""
+    """A tab that opened, a dialog that was answered."""
+
+    @classmethod
+    def of(cls, found: dict[str, Any], elsewhere: str = "") -> "Effect":
+        lines = [f"+{line}" for line in found["plus"]] + [f"-{line}" for line in found["minus"]]
+        content = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16] if lines else ""
+        return cls(content, found["url"], found["focus"], found["requests"], elsewhere)
+
+    @property
+    def nothing(self) -> bool:
+        return self == Effect()
+
+
+@dataclass
+class Target:
+    """An element that lies under points of the grid."""
+
+    path: str
+    points: list[Point]
+    says: str
+    area: float
+    cursor: str
+    effects: list[Effect] = field(default_factory=list)
+    """One for each of the points."""
+
+    @property
+    def reacts(self) -> bool:
+        return any(not effect.nothing for effect in self.effects)
+
+
+@dataclass
+class State:
+    """A page as it comes, or after one click that opened something."""
+
+    name: str
+    url: str
+    opener: Point | None = None
+    targets: list[Target] = field(default_factory=list)
+
+    @classmethod
+    def load(cls, stored: dict[str, Any], base: str) -> "State":
+        targets = [
+            Target(**{**one, "effects": [Effect(**effect) for effect in one["effects"]]}) for one in stored["targets"]
+        ]
+        return cls(stored["name"], base + stored["url"], stored["opener"] and tuple(stored["opener"]), targets)
+
+    def stored(self, base: str) -> dict[str, Any]:
+        return {**asdict(self), "url": self.url.removeprefix(base)}
+
+
+@dataclass
+class Control:
+    root: str
+    targets: list[Target]
+
+    @property
+    def paths(self) -> set[str]:
+        return {target.path for target in self.targets if target.reacts}
+
+    @property
+    def effects(self) -> set[Effect]:
+        return {effect for target in self.targets for effect in target.effects if not effect.nothing}
+
+    @property
+    def says(self) -> str:
+        return max(self.targets, key=lambda target: target.area).says
+
+
+@dataclass(frozen=True)
+class Id:
+    """An id of an observation: its element, and the element that a click on it lands on."""
+
+    id: str
+    path: str
+    lands: str
+    clickable: bool
+    says: str = ""
+    forms: frozenset[str] = frozenset()
+    """Of tree, pruned and marks: those in which it stands."""
+
+
+def within(inner: str, outer: str) -> bool:
+    return inner == outer or inner.startswith(outer + "/")
+
+
+# --- a page that can be had fresh ---------------------------------------------------------------------------
+
+
+class Copy:
+    """One session; `fresh` gives an untouched copy of a state, and opens it again only if something was changed."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._clean: tuple[str, Point | None] | None = None
+
+    @property
+    def _context(self) -> Any:
+        return self.session._context
+
+    async def ask(self, function: str, *args: Any) -> Any:
+        page = self._context.active
+        answer = await page.evaluate(page.main_frame, f"census.{function}({', '.join(map(json.dumps, args))})")
+        return json.loads(answer) if isinstance(answer, str) else answer
+
+    async def fresh(self, state: State) -> None:
+        if self._clean == (state.url, state.opener):
+            return
+        await self.session.act(Action.of("goto", state.url))
+        await self._look()
+        if state.opener is not None:
+            await self.session.act(Action.of("mouse_click", *state.opener))
+        self._clean = (state.url, state.opener)
+
+    async def _look(self) -> None:
+        page = self._context.active
+        await page.evaluate(page.main_frame, LOOK)
+        await page.evaluate(page.main_frame, "census.note()")
+
+    async def effect(self, *actions: Action) -> tuple[Effect, str, str]:
+        """What the last of the actions changed, where it landed, and its error."""
+        *first, last = actions
+        for action in first:
+            await self.session.act(action)
+        await self.ask("remember")
+        context = self._context
+        front, document, tabs, dialogs = (
+            context.active,
+            context.active.document,
+            len(context.pages),
+            context.active.dialogs,
+        )
+        acted = await self.session.act(last)
+        if len(context.pages) != tabs or context.active is not front:
+            self._clean = None
+            await self.session.act(Action.of("tab_close"))
+            return Effect(elsewhere="tab"), "", acted.error
+        if front.document != document:
+            self._clean = None
+            return Effect(url=front.url), "", acted.error
+        found = await self.ask("changes")
+        effect = Effect.of(found, "dialog" if front.dialogs != dialogs else "")
+        if not effect.nothing:
+            self._clean = None
+        return effect, found["landed"], acted.error
+
+    async def click(self, state: State, point: Point) -> Effect:
+        """Compared with the mouse at that place already, and nothing pressed: hovering is no click."""
+        await self.fresh(state)
+        effect, _, _ = await self.effect(Action.of("mouse_move", *point), Action.of("mouse_click", *point))
+        return effect
+
+    async def click_id(self, state: State, node_id: str) -> tuple[Effect, str, str]:
+        # Elements get their numbers when they are first seen.
+        self._clean = None
+        await self.fresh(state)
+        await self.session.observe(("tree",))
+        self._clean = None
+        return await self.effect(Action.of("hover", node_id), Action.of("click", node_id))
+
+
+class Copies:
+    """A few copies side by side, which share the work."""
+
+    def __init__(self, copies: Sequence[Copy]) -> None:
+        self._copies = copies
+
+    async def each(self, jobs: Iterable[Any], work: Callable[[Copy, Any], Any]) -> list[Any]:
+        """The results in the order of the jobs."""
+        queue = list(enumerate(jobs))[::-1]
+        results: dict[int, Any] = {}
+
+        async def run(copy: Copy) -> None:
+            while queue:
+                at, job = queue.pop()
+                results[at] = await work(copy, job)
+
+        async with asyncio.TaskGroup() as group:
+            for copy in self._copies:
+                group.create_task(run(copy))
+        return [results[at] for at in sorted(results)]
+
+    async def one(self, job: Any, work: Callable[[Copy, Any], Any]) -> Any:
+        return (await self.each([job], work))[0]
+
+
+@asynccontextmanager
+async def copies(browser: Browser, count: int) -> AsyncIterator[Copies]:
+    settings = SessionSettings(viewport=VIEWPORT)
+    async with AsyncExitStack() as stack:
+        opened = [browser.session(allowed_hosts={"*"}, now_ms=NOW_MS, settings=settings) for _ in range(count)]
+        yield Copies([Copy(await stack.enter_async_context(session)) for session in opened])
+
+
+# --- the truth ----------------------------------------------------------------------------------------------
+
+
+async def click_everything(page: Copies, name: str, url: str, step: int, most_states: int) -> list[State]:
+    """The page as it comes and the states that single clicks lead to, every target clicked on a fresh copy."""
+    base = State(name, url)
+
+    async def targets(copy: Copy, state: State) -> list[Target]:
+        await copy.fresh(state)
+        for top in range(0, VIEWPORT[1], 4 * step):
+            await copy.ask("sweep", step, top + step / 2, top + 4 * step)
+        return [_target(found) for found in await copy.ask("grid")]
+
+    base.targets = await page.one(base, targets)
+    known = {target.path for target in base.targets}
+    opened: list[tuple[Point, str, list[Target]]] = []
+
+    async def click(copy: Copy, job: tuple[Target, Point]) -> Effect:
+        target, point = job
+        effect = await copy.click(base, point)
+        if not effect.nothing and not effect.url and not effect.elsewhere:
+            came = [_target(found) for found in await copy.ask("fresh")]
+            came = [one for one in came if one.path not in known]
+            if came:
+                opened.append((point, target.says, came))
+        return effect
+
+    jobs = [(target, point) for target in base.targets for point in target.points]
+    for (target, _), effect in zip(jobs, await page.each(jobs, click), strict=True):
+        target.effects.append(effect)
+    states = [base, *_worth_a_look(base, opened, most_states)]
+    for state in states[1:]:
+        jobs = [(target, point) for target in state.targets for point in target.points]
+        found = await page.each(jobs, lambda copy, job, state=state: copy.click(state, job[1]))
+        for (target, _), effect in zip(jobs, found, strict=True):
+            target.effects.append(effect)
+    return states
+
+
+def _target(found: dict[str, Any]) -> Target:
+    points = [(float(x), float(y)) for x, y in found["points"]]
+    return Target(found["path"], points, found["says"], found["area"], found["cursor"])
+
+
+def _worth_a_look(base: State, opened: list[tuple[Point, str, list[Target]]], most: int) -> list[State]:
+    """Greedily those that show the most that no other has shown."""
+    states: list[State] = []
+    covered: set[str] = set()
+    opened = sorted(opened, key=lambda one: one[0])
+    while opened and len(states) < most:
+        best = max(opened, key=lambda one: len({target.path for target in one[2]} - covered))
+        opened.remove(best)
+        point, says, came = best
+        new = [target for target in came if target.path not in covered]
+        if len(new) < 2:
+            break
+        covered |= {target.path for target in new}
+        limit = BACKDROP * VIEWPORT[0] * VIEWPORT[1]
+        targets = [target for target in new if target.area < limit]
+        states.append(State(f"{base.name} after {says:.50}", base.url, point, targets))
+    return states
+
+
+def controls(state: State) -> list[Control]:
+    """Targets with a common effect are one control, and so are the points of one target."""
+    groups: list[tuple[set[Effect], list[Target]]] = []
+    for target in state.targets:
+        if not target.reacts:
+            continue
+        effects, targets = {effect for effect in target.effects if not effect.nothing}, [target]
+        apart = []
+        for known, others in groups:
+            if known & effects:
+                effects, targets = effects | known, others + targets
+            else:
+                apart.append((known, others))
+        groups = [*apart, (effects, targets)]
+    paths = {target.path: number for number, (_, targets) in enumerate(groups) for target in targets}
+    return [Control(_root(number, targets, paths), targets) for number, (_, targets) in enumerate(groups)]
+
+
+def _root(number: int, targets: list[Target], paths: dict[str, int]) -> str:
+    """The outermost element around all of the targets in which nothing else reacts."""
+    steps = [target.path.split("/") for target in targets]
+    common = 0
+    while all(len(path) > common and path[common] == steps[0][common] for path in steps):
+        common += 1
+    root = steps[0][:common]
+    while len(root) > 1:
+        outer = "/".join(root[:-1])
+        if any(owner != number and within(path, outer) for path, owner in paths.items()):
+            break
+        root.pop()
+    return "/".join(root)
+
+
+# --- the ids ------------------------------------------------------------------------------------------------
+
+
+async def ids_of(copy: Copy, state: State) -> tuple[list[Id], Observation]:
+    copy._clean = None
+    await copy.fresh(state)
+    seen = await copy.session.observe(("tree", "pruned", "boxes", "marks"))
+    copy._clean = None
+    nodes = {node.id: node for node in seen.nodes if node.id.isdigit()}
+    found = await copy.ask("lands", [int(number) for number in nodes])
+    return [
+        Id(
+            str(number),
+            path,
+            lands,
+            _called_clickable(nodes[str(number)]),
+            _says(nodes[str(number)]),
+            _forms(seen, nodes[str(number)]),
+        )
+        for number, path, lands, *_ in found
+        if path
+    ], seen
+
+
+def _called_clickable(node: Node) -> bool:
+    return node.clickable and bool(node.visible)
+
+
+def _says(node: Node) -> str:
+    return f"{node.role} {node.name[:40]!r}"
+
+
+def _forms(seen: Observation, node: Node) -> frozenset[str]:
+    forms = {"marks"} if node.marked else set()
+    if re.search(rf"^\t*\[{node.id}\] ", seen.tree or "", re.MULTILINE):
+        forms.add("tree")
+    if re.search(rf"\w \[{node.id}\] ", seen.pruned or ""):
+        forms.add("pruned")
+    return frozenset(forms)
+
+
+def candidates(control: Control, ids: Sequence[Id], form: str) -> list[Id]:
+    """Ids of the control that are expected to land on it, the most likely first."""
+    mine = [one for one in ids if form in one.forms and within(one.path, control.root) and one.lands in control.paths]
+    return sorted(mine, key=lambda one: (not one.clickable, len(one.path)))
+
+
+async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: dict[tuple[str, str], bool]) -> bool:
+    """Whether a click on the id, through our own action, lands on the control and does what a click there does."""
+    key = (one.id, control.root)
+    if key not in tried:
+        effect, landed, error = await copy.click_id(state, one.id)
+        tried[key] = not error and (effect in control.effects or (landed in control.paths and not effect.nothing))
+    return tried[key]

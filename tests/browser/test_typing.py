@@ -1,0 +1,81 @@
+"""Keys as people type them, into fields of applications that render, mask, wait, or move the focus on every key."""
+
+import pytest
+
+from tests.browser.conftest import Opener, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+RENDERING = [
+    *("Renders", "Caret first", "Next turn", "Two frames", "Later", "After a promise", "Fetches", "Debounced"),
+    *("Loses focus", "Blurs", "Focus elsewhere"),
+]
+
+
+async def type_into(page: Visit, name: str, text: str) -> tuple[str, str]:
+    """The error, and what the field holds afterwards."""
+    await page.click("textbox", name)
+    error = (await page.do("keyboard_type", text)).error
+    return error, (await page.node("textbox", name)).value
+
+
+@pytest.mark.parametrize("name", RENDERING)
+async def test_text_arrives_whatever_the_page_does_after_each_key(visit: Opener, name: str) -> None:
+    async with visit("typing.html") as page:
+        assert await type_into(page, name, "Rob Roy's 2nd") == ("", "Rob Roy's 2nd")
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "held"),
+    [
+        ("Phone", "5551234567", "(555) 123-4567"),
+        ("Phone", "555-123-4567", "(555) 123-4567"),
+        ("Capitals", "oak", "OAK"),
+        ("Own drawing", "drawn", "drawn"),
+        ("Tags", "elm,fir,oa", "oa"),
+        ("Renders", "a long text, " * 20, "a long text, " * 20),
+    ],
+)
+async def test_masks_and_fields_with_a_will_of_their_own(visit: Opener, name: str, typed: str, held: str) -> None:
+    async with visit("typing.html") as page:
+        assert await type_into(page, name, typed) == ("", held)
+
+
+async def test_a_code_moves_from_box_to_box(visit: Opener) -> None:
+    async with visit("typing.html") as page:
+        await page.click("textbox", "Digit 1")
+        assert (await page.do("keyboard_type", "4711")).error == ""
+        assert [(await page.node("textbox", f"Digit {n}")).value for n in (1, 2, 3, 4)] == list("4711")
+
+
+async def test_an_editor_that_renders_what_was_typed(visit: Opener) -> None:
+    async with visit("typing.html") as page:
+        await page.click("textbox", "Editor")
+        assert (await page.do("keyboard_type", "Some words")).error == ""
+        assert "Some words" in str((await page.see("text")).text)
+
+
+async def test_what_did_not_arrive_is_an_error(visit: Opener) -> None:
+    async with visit("typing.html") as page:
+        error, held = await type_into(page, "Short", "abcdef")
+        assert (held, "the field holds 'abc'" in error) == ("abc", True)
+        error, held = await type_into(page, "Refuses", "abc")
+        assert (held, "the field holds ''" in error) == ("", True)
+        await page.click("textbox", "Vanishes")
+        error = (await page.do("keyboard_type", "abc")).error
+        assert "lost the focus after 'ab' was typed" in error
+
+
+async def test_keys_that_nothing_takes_are_an_error(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        assert "no text field has the focus" in (await page.do("keyboard_type", "abc")).error
+
+
+async def test_typing_goes_on_in_a_frame(visit: Opener) -> None:
+    async with visit("frames.html") as page:
+        fields = [node for node in (await page.see()).find_all("textbox") if not node.id.isdigit()]
+        assert fields, "a page with a field in a frame"
+        await page.do("click", fields[-1].id)
+        assert (await page.do("keyboard_type", "framed")).error == ""
+        held = {node.id: node.value for node in (await page.see()).find_all("textbox")}
+        assert held[fields[-1].id].endswith("framed")
