@@ -75,21 +75,21 @@ class SeenTexts:
         return items, pages
 
     def _unprompted(self, needles: Sequence[str], whole: bool) -> bool:
-        """The slow way, for what the visitor typed at some time: page by page, without the lines that repeat it."""
-        typed: list[str] = []
+        """The slow way, for what the visitor typed at some time: page by page. Once they have, a line that holds all of
+        it by itself may only repeat them."""
+
+        def told_by_the_site(line: str) -> str:
+            text = self._words.plain(line)
+            return "" if _contains(text, needles) else text
+
+        text = self._text
         for served, values in self._told:
-            typed += [value for value in values if _contains(value, needles)]
-            if served.page is None:
-                continue
-
-            def said_by_the_site(line: str, typed: Sequence[str] = tuple(typed)) -> str:
-                text = self._words.plain(line)
-                return "" if any(_contains(text, (value,)) for value in typed) else text
-
-            text = _reader(self._record.nodes, said_by_the_site) if typed else self._text
-            numbers = [served.page] if whole else _below(self._record.nodes, served.page)
-            if any(_holds(text(number, whole), needles) for number in numbers):
-                return True
+            if text is self._text and any(_contains(value, needles) for value in values):
+                text = _reader(self._record.nodes, told_by_the_site)
+            if served.page is not None:
+                numbers = [served.page] if whole else _below(self._record.nodes, served.page)
+                if any(_holds(text(number, whole), needles) for number in numbers):
+                    return True
         return False
 
 
