@@ -237,6 +237,17 @@ def test_a_search_for_the_fact_is_no_evidence_of_it():
     assert sees(record((heading, {"path": "/search?q=other"})), "HOM-44321", "$167.99")
 
 
+def test_a_search_that_the_site_cuts_short_is_none_either():
+    typed = {"path": "/search?q=HOM-44321+%24167.99+and+more"}
+    assert not sees(record((["Results for HOM-44321 $167.99 an…"], typed)), "HOM-44321", "$167.99")
+    assert not sees(record((["Results for HOM-44321"], {"path": "/search?q=HOM-44321"})), "HOM-44321")
+
+
+def test_a_search_in_many_words_hides_nothing_that_it_finds():
+    found = ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])]
+    assert sees(record((found, {"path": "/search?q=zoo+lamp+out+of+stock"})), "Zoo Lamp", "Out of stock")
+
+
 def test_what_a_search_finds_is_evidence_although_its_name_was_typed():
     found = ["Search results for: “Zoo Lamp”", Row(["Zoo Lamp", "$12.00"])]
     assert sees(record((found, {"path": "/search?q=Zoo+Lamp"})), "Zoo Lamp", "$12.00")

@@ -202,6 +202,8 @@ def explorations(
         ratio = tried.steps / usual if usual else None
         too_few = tried.steps < minimum.get(tried.site, 0)
         adequate = False if too_few else None if ratio is None else ratio >= threshold
+        if tried.passed and tried.evidence:
+            adequate = True  # Steps are a guess at whether it looked; here it is known.
         return Attempt(
             task_id=task_id, site=tried.site, steps=tried.steps, ratio=ratio, credited=tried.passed, adequate=adequate
         )

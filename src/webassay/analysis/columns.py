@@ -67,6 +67,8 @@ class Attempted(NamedTuple):
     site: str
     steps: int
     passed: bool
+    evidence: bool = False
+    """It had seen what shows that the task cannot be done."""
 
 
 LISTED_ATTEMPTS = 200
@@ -164,7 +166,7 @@ class Tallied:
         self.unreadable_after += sum(unreadable)
         self.priced_successes += sum([row.cost_usd is not None for row in rows if row.status == "pass"])
         tried = [
-            (row.task_id, Attempted(site_of(row), row.steps, row.status == "pass"))
+            (row.task_id, Attempted(site_of(row), row.steps, row.status == "pass", row.evidence is True))
             for row in rows
             if row.kind == "unachievable" and row.traced
         ]

@@ -63,6 +63,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """The answer could not be read, even after recovery."""
     recovered: bool = False
     """The answer could be read after recovery only."""
+    evidence: bool | None = None
+    """Whether it had seen what its key asks for; None if the key does not ask."""
     checkpoint_reach: float | None = None
     process_score: float | None = None
     diagnosed: bool = False
@@ -140,6 +142,7 @@ def row_of(result: UnitResult) -> Row:
         played.ending in _ANSWERED and (result.verdict is None or "response_format" in aspects),
         form == "invalid",
         form == "recovered",
+        _yes_or_no(aspects.get("evidence")),
         _number(aspects.get("checkpoint_reach")),
         _number(aspects.get("process_score")),
         "first_failure_step" in aspects,
@@ -147,6 +150,10 @@ def row_of(result: UnitResult) -> Row:
         verdict.grader,
         verdict.key,
     )
+
+
+def _yes_or_no(value: float | bool | str | None) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _number(value: float | bool | str | None) -> float | None:

@@ -21,7 +21,7 @@ from webassay.sites.visible import Nodes, read_page
 
 MOST_ANSWERS = 50_000
 MOST_TEXT = 32 * 1024 * 1024
-"""Characters of different lines. The text of all 4,000 products of the shop is a third of that."""
+"""Characters of different lines. The pages of all products of the shop have a quarter of that."""
 MOST_WAITING = 16 * 1024 * 1024
 """Bytes of bodies."""
 MOST_SAID = 20_000
