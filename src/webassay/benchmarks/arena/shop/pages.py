@@ -191,7 +191,7 @@ def read_orders(
     page: Observation, wanted: Wanted, past: Wanted = lambda order: False
 ) -> Reading[list[tuple[Order, list[Item]]]]:
     """Opens the wanted ones from the list, the newest first, until one is past what is looked for."""
-    found = []
+    found: list[tuple[Order, list[Item]]] = []
     page = yield from open_orders(page)
     while True:
         for order in listed_orders(page):
