@@ -10,12 +10,19 @@ import pytest
 
 from tests.e2e.toy import TASK, Place, serving
 from tests.unit.agent_pages import GOAL
+from tests.worlds import arena
 from webassay.agents.base import BrowserDriver, DevToolsEndpoint
 from webassay.agents.external import External
 from webassay.agents.human import Human
+from webassay.benchmarks.arena.key import Key
+from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.errors import AgentError, InputError
+from webassay.core.task import Expectation, ResponseCheck
+from webassay.core.trajectory import MemoryBlobs
+from webassay.episode import EpisodeContext, play
+from webassay.grading.grade import grade
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -55,6 +62,24 @@ async def test_an_episode_is_recorded_from_outside(language: str) -> None:
     assert trajectory.network is not None
     assert trajectory.network.count is not None
     assert trajectory.network.count >= 2
+
+
+@pytest.mark.browser
+async def test_what_a_program_read_over_devtools_is_in_the_sites_own_record() -> None:
+    goal = TASK.goal.model_copy(
+        update={"instruction": "What is the heading of Contact Us?", "start_urls": ("__SHOP__/",), "sites": ("shop",)}
+    )
+    right = ResponseCheck(action="retrieve", results=Expectation.of(["Contact Us"]))
+    facts = Key.seen("Contact Us", "Write us a note", together="page").evidence
+    task = TASK.model_copy(update={"goal": goal, "sites": ("shop",), "checks": (right, *facts)})
+    blobs = MemoryBlobs()
+    async with Browser(find_chromium()) as browser, arena() as environment:
+        context = EpisodeContext(browser=browser, environment=environment, blobs=blobs)
+        trajectory = await play(task, External(COMMANDS["python"]), context, id="outside")
+    verdict = grade(task, trajectory, blobs)
+    assert verdict.status == "pass", [finding.message for finding in verdict.findings] + [trajectory.ending.message]
+    early = dict(mistakes(task, trajectory, blobs))["answers at step 0"]
+    assert grade(task, early, blobs).status == "fail"
 
 
 def test_the_examples_stay_short() -> None:

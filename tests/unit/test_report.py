@@ -458,6 +458,14 @@ class TestExploration:
         # Two of four scored attempts were credited without enough search; the fault is no attempt.
         assert (found.credited, found.inadequate, found.over_acceptance.value) == (3, 2, 0.5)
 
+    def test_a_refusal_that_had_seen_why_is_adequate_however_short(self) -> None:
+        rows = [replace(row, evidence=True) for row in self.rows()]
+        found = explorations(gather(rows))["a"]
+        assert [attempt.adequate for attempt in found.attempts] == [True, True, True, False]
+        assert (found.credited, found.inadequate, found.over_acceptance.value) == (3, 0, 0.0)
+        without = explorations(gather([replace(row, evidence=False) for row in self.rows()]))["a"]
+        assert without.inadequate == 2
+
     def test_usual_effort_is_of_successes_on_feasible_tasks(self) -> None:
         elsewhere = [Row(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
         assert [

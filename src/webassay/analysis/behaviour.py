@@ -209,6 +209,8 @@ def _attempt(tried: Attempted, usual: float | None, threshold: float, minimum: M
     ratio = tried.steps / usual if usual else None
     too_few = tried.steps < minimum.get(tried.site, 0)
     adequate = False if too_few else None if ratio is None else ratio >= threshold
+    if tried.passed and tried.evidence:
+        adequate = True  # Steps are a guess at whether it looked; here it is known.
     return Attempt(
         task_id=tried.task_id,
         site=tried.site,

@@ -67,6 +67,8 @@ class Attempted(NamedTuple):
     site: str
     steps: int
     passed: bool
+    evidence: bool = False
+    """It had seen what shows that the task cannot be done."""
 
 
 class Units(Numbered[tuple[str, str, str]]):
@@ -169,7 +171,7 @@ class Tallied:
         if passed and row.cost_usd is not None:
             self.priced_successes += 1
         if row.kind == "unachievable" and row.traced:
-            self.attempted.append(Attempted(row.task_id, site, row.steps, passed))
+            self.attempted.append(Attempted(row.task_id, site, row.steps, passed, row.evidence is True))
 
 
 def category_of(code: str) -> str:

@@ -63,6 +63,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """The answer could not be read, even after recovery."""
     recovered: bool = False
     """The answer could be read after recovery only."""
+    evidence: bool | None = None
+    """Whether it had seen what its key asks for; None if the key does not ask."""
     checkpoint_reach: float | None = None
     process_score: float | None = None
     diagnosed: bool = False
@@ -139,6 +141,7 @@ def row_of(result: UnitResult) -> Row:
         answered=played.ending in _ANSWERED and (result.verdict is None or "response_format" in aspects),
         unreadable=form == "invalid",
         recovered=form == "recovered",
+        evidence=_yes_or_no(aspects.get("evidence")),
         checkpoint_reach=_number(aspects.get("checkpoint_reach")),
         process_score=_number(aspects.get("process_score")),
         diagnosed="first_failure_step" in aspects,
@@ -146,6 +149,10 @@ def row_of(result: UnitResult) -> Row:
         fingerprint=verdict.grader,
         key_hash=verdict.key,
     )
+
+
+def _yes_or_no(value: float | bool | str | None) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _number(value: float | bool | str | None) -> float | None:

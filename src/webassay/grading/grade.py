@@ -197,8 +197,7 @@ class _Grading:
             )
         records = {site: ServedRecord.unpack(self.blobs.read(result.blob)) for site, result in results.items()}
         findings = check_evidence(checks, records)
-        seen = sum(finding.status == "pass" for finding in findings)
-        self.aspects["evidence"] = Aspect(value=seen == len(findings), note=f"{seen} of {len(findings)} checks")
+        self.aspects["evidence"] = Aspect(value=all(finding.status == "pass" for finding in findings))
         self._add(findings, self.policy.activity)
 
     def _damaging_requests(self, damage: list[Finding], count: int) -> None:

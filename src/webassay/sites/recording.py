@@ -113,10 +113,10 @@ def _answer(reply: Iterable[Message]) -> tuple[int, str, bytes]:
 def _kind(asked: Mapping[bytes, bytes], media_type: str) -> ServedKind:
     """What the visitor made of it: by what a browser says, or else by what they would accept."""
     dest = asked.get(b"sec-fetch-dest", b"")
+    if dest == b"image" or media_type.startswith("image/"):
+        return "picture"
     if dest in _DOCUMENTS:
         return "document"
-    if dest == b"image" or (media_type.startswith("image/") and dest in (b"", b"empty")):
-        return "picture"
     if not any(form in media_type for form in ("html", "json", "text/plain")):
         return "other"
     if dest:

@@ -135,9 +135,12 @@ class _HtmlReader:
             self._line()
             return at
         given = _attributes(attributes) if name in ("input", "dialog") or _TELLING.search(attributes) else _NONE
+        closed = _CLOSED_BY.get(name) or (_PARAGRAPH if name in _ENDS_PARAGRAPH else ())
+        while self._open[-1].tag in closed:
+            self._close()
         if self._hidden:
             given = _NONE
-        elif given and _hides(name, given):
+        elif (given or name == "dialog") and _hides(name, given):
             return self._skip(page, name, at)
         if name not in _VOID and (name not in _INLINE or self._hidden):
             self._open_block(name, given.get("role", ""))
@@ -147,9 +150,6 @@ class _HtmlReader:
 
     def _open_block(self, name: str, role: str) -> None:
         self._line()
-        closed = _CLOSED_BY.get(name) or (_PARAGRAPH if name in _ENDS_PARAGRAPH else ())
-        while self._open[-1].tag in closed:
-            self._close()
         of_the_page = self._parts is self._open[0].parts
         if name in _ROWS or role in _ROW_ROLES or (name == "div" and self._open[-1].tag == "dl"):
             self._descend(name, row=True)
