@@ -30,6 +30,7 @@ from webassay.sites.kit import Site, World, snapshot
 from webassay.sites.rng import Stream
 
 PAGE = PagePattern(site="notes", path="/")
+SEEN = Key.seen("found", "on a page")
 
 
 class Chore(Template, abstract=True):
@@ -42,7 +43,7 @@ class Chore(Template, abstract=True):
         return cls(**{field.name: stream.between(1, 1000) for field in fields(cls)})
 
     def key(self, worlds: Worlds) -> Key:
-        return Key.answer("found")
+        return Key.answer("found") & SEEN
 
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=1, pages=1, steps=3)
@@ -346,7 +347,7 @@ def test_a_key_that_cannot_be_right_shows_when_the_task_is_made(worlds, key, say
         name = "notes.wrong"
 
         def key(self, worlds: Worlds) -> Key:
-            return key if key.results or key.pages else key & Key.answer("found")
+            return (key if key.results or key.pages else key & Key.answer("found")) & SEEN
 
     with pytest.raises(TaskError) as error:
         instances(Wrong, worlds, 1)
@@ -361,7 +362,7 @@ def test_what_can_be_guessed_from_the_goal_is_not_drawn(worlds, values):
         name = "notes.guessable"
 
         def key(self, worlds: Worlds) -> Key:
-            return Key.answer(*(self.number if value == "number" else value for value in values))
+            return Key.answer(*(self.number if value == "number" else value for value in values)) & SEEN
 
     with pytest.raises(TaskError, match="only 0 instances"):
         instances(Guessable, worlds, 1)
@@ -466,7 +467,7 @@ def test_an_instance_that_a_shortcut_solves_is_not_drawn(worlds):
         name = "notes.counting"
 
         def key(self, worlds: Worlds) -> Key:
-            return Key.answer(f"{self.number % 3}")
+            return Key.answer(f"{self.number % 3}") & SEEN
 
         def shortcuts(self, worlds: Worlds) -> Shortcuts:
             return {"first-page-only": Key.answer("1"), "another-site": Key.answer("2")}
