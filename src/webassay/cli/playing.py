@@ -226,10 +226,8 @@ def check(
 
     Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`
     """
-    from rich.table import Table
-
     from webassay import PlayOptions, run_sync
-    from webassay.workbench.checking import COLUMNS
+    from webassay.workbench.checking import as_table
 
     names = [name for name in template or [] if name != "arena"]
     selection = common.selection(
@@ -237,10 +235,7 @@ def check(
     )
     with common.workbench() as bench, tempfile.TemporaryDirectory(prefix="webassay-check-") as scratch:
         proofs = run_sync(bench.check(out or Path(scratch) / "run", selection, PlayOptions(workers=workers)))
-    table = Table("template", *COLUMNS, "most steps", box=None)
-    for proof in proofs:
-        table.add_row(*proof.cells())
-    common.console().print(table)
+    print(as_table(proofs))
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
         print(problem, file=sys.stderr)

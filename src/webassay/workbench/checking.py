@@ -4,7 +4,7 @@ What has to be played is played: the reference solution, the other routes, the s
 that does not read. Everything else is grafted onto the oracle's episode and graded offline.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -179,5 +179,11 @@ def _why(verdict: Verdict, trajectory: Trajectory) -> str:
     return f"{said} ({ending.kind}: {ending.message})" if ending.message else said
 
 
-def problems(proofs: Sequence[Proof]) -> Iterator[str]:
-    return (problem for proof in proofs for problem in proof.problems)
+def as_table(proofs: Sequence[Proof]) -> str:
+    """In columns, as wide as it has to be: names are never cut."""
+    rows = [["template", *COLUMNS, "most steps"], *(proof.cells() for proof in proofs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(line))
+        for line in (zip(row, widths, strict=True) for row in rows)
+    )

@@ -12,7 +12,7 @@ from webassay.benchmarks.arena.key import Key
 from webassay.core.record import Json
 from webassay.core.task import Expectation, ExpectedChange, StateCheck, Task
 from webassay.core.trajectory import PageResult, RowChange, RowsResult, Trajectory
-from webassay.sites.kit import World
+from webassay.sites.kit import World, json_value
 
 Shortcuts = Mapping[str, Key]
 """What the hasty reader overlooks (`first-page-only`) to where that leads."""
@@ -82,8 +82,9 @@ def _row(change: ExpectedChange, world: World, number: int) -> RowChange:
     condition = " AND ".join(f"{column} = ?" for column in change.where)
     found = world.row(f"SELECT * FROM {change.table} WHERE {condition}", *change.where.values())  # type: ignore[arg-type]
     assert found is not None, f"{change.table} has no row {change.where}"
-    after = None if change.operation == "delete" else {**found, **values}
-    return RowChange(table=change.table, key=dict(change.where), before=dict(found), after=after)
+    before = {column: json_value(value) for column, value in found.items()}
+    after = None if change.operation == "delete" else {**before, **values}
+    return RowChange(table=change.table, key=dict(change.where), before=before, after=after)
 
 
 def as_task(task: Task, wrong: Key) -> Task:
