@@ -35,11 +35,11 @@ def percent(value: float | None, digits: int = 1) -> str:
     return DASH if value is None else f"{100 * value:.{digits}f} %"
 
 
-def plus_minus(interval: Interval) -> str:
-    """`49.0 % ± 4.8`, as the paper writes it; only for symmetrical intervals."""
+def with_bounds(interval: Interval) -> str:
+    """`49.0 % [44.2, 53.9]`; without an interval the value alone."""
     if interval.value is None or interval.low is None or interval.high is None:
         return percent(interval.value)
-    return f"{percent(interval.value)} ± {50 * (interval.high - interval.low):.1f}"
+    return f"{percent(interval.value)} {bounds(interval)}"
 
 
 def bounds(interval: Interval) -> str:
@@ -106,7 +106,7 @@ SUCCESS_HEADINGS = (
 def success_cells(success: Success) -> tuple[str, ...]:
     counts = success.counts
     return (
-        plus_minus(success.macro),
+        with_bounds(success.macro),
         _worst(success),
         f"{counts.passed} / {counts.scored}",
         _micro(success),
@@ -200,7 +200,7 @@ def blocks(report: Report) -> list[Block]:
 
 def _sites(report: Report) -> Block:
     rows = [
-        (agent.name, plus_minus(agent.site_macro), str(agent.site_macro.units))
+        (agent.name, with_bounds(agent.site_macro), str(agent.site_macro.units))
         for agent in contestants(report)
         if agent.site_macro.units > 1
     ]
@@ -263,7 +263,7 @@ def _opinions(report: Report) -> Block:
 def opinion_cells(one: Opinion) -> tuple[str, ...]:
     success = one.success
     scored = f"{success.counts.passed} / {success.counts.scored}"
-    return (one.agent, one.grader, plus_minus(success.macro), scored, _micro(success), *process_cells(one.process))
+    return (one.agent, one.grader, with_bounds(success.macro), scored, _micro(success), *process_cells(one.process))
 
 
 def _concords(report: Report) -> Block:
@@ -297,12 +297,15 @@ def to_table(report: Report) -> RenderableType:
     agents = report.agents
     success = []
     counts = []
+    complete = all(agent.success.complete for agent in agents)
     for agent in agents:
         c = agent.success.counts
-        figures = (plus_minus(agent.success.macro), _worst(agent.success), _micro(agent.success))
+        worst = () if complete else (_worst(agent.success),)
+        figures = (with_bounds(agent.success.macro), *worst, _micro(agent.success))
         success.append((agent.name, *figures, f"{c.passed} / {c.scored}"))
         counts.append((agent.name, *map(str, (c.planned, c.attempted, c.faulted, c.abstained, c.missing))))
-    headings = ("agent", "success, template-macro", "unscored as failures", "micro, Wilson", "passed / scored")
+    worst_heading = () if complete else ("unscored as failures",)
+    headings = ("agent", "success, template-macro", *worst_heading, "micro, Wilson", "passed / scored")
     parts: list[RenderableType] = [
         rich_table(report.title or None, headings, success),
         *([Text(graded_by(report), style="dim")] if report.grader else []),
@@ -348,11 +351,11 @@ def _needed(templates: str) -> str:
 
 
 def _micro(success: Success) -> str:
-    return f"{percent(success.micro.value)} {bounds(success.micro)}" if success.counts.scored else DASH
+    return with_bounds(success.micro)
 
 
 def _worst(success: Success) -> str:
-    return "same" if success.complete else plus_minus(success.worst)
+    return "same" if success.complete else with_bounds(success.worst)
 
 
 def _success_rows(report: Report) -> list[tuple[str, ...]]:
