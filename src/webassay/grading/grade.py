@@ -17,7 +17,7 @@ from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.response import ReadResponse, check_response, read_response
 from webassay.grading.state import check_state, counted_rows
 
-VERSION = "2"
+VERSION = "3"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
