@@ -24,6 +24,7 @@ from webassay.core.report import (
     Report,
     Success,
 )
+from webassay.core.text import printable
 
 DASH = "–"
 
@@ -317,14 +318,14 @@ def to_table(report: Report) -> RenderableType:
         rows = [comparison_cells(comparison) for comparison in report.comparisons]
         title = f"Paired differences to {report.anchor}"
         parts.append(rich_table(title, COMPARISON_HEADINGS[:6], [row[:6] for row in rows]))
-        parts += [Text(f"{row[0]}: {row[6]}{_needed(row[7])}", style="dim") for row in rows]
+        parts += [Text(printable(f"{row[0]}: {row[6]}{_needed(row[7])}"), style="dim") for row in rows]
     for block in blocks(report):
         parts += _narrowed(block)
     parts += [Text(concord_in_words(one), style="dim") for one in report.concords]
     parts.append(rich_table("Effort", EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]))
     if report.contamination is not None:
         parts.append(Text(without_work(report.contamination)))
-    parts.extend(Text(f"! {warning}", style="yellow") for warning in all_warnings(report))
+    parts.extend(Text(printable(f"! {warning}"), style="yellow") for warning in all_warnings(report))
     return Stack(*parts)
 
 
@@ -363,7 +364,13 @@ def _success_rows(report: Report) -> list[tuple[str, ...]]:
 
 
 def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
+    table = Table(
+        title=Text(printable(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=SIMPLE_HEAD,
+    )
     table.padding = (0, 1, 0, 0)
     for place, heading in enumerate(headings):
         cells = [row[place] for row in rows]
@@ -373,8 +380,8 @@ def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequen
             heading = textwrap.fill(heading, max(8, *map(len, cells), 0), break_long_words=False)
         table.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
-        # Text, not markup: an agent may be called `[red]`.
-        table.add_row(*map(Text, row))
+        # Text, not markup: an agent may be called `[red]`, or worse.
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table
 
 
@@ -456,7 +463,7 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> li
 
 def plain(text: str) -> str:
     """Names come from outside: they must not break the table or become markup."""
-    escaped = "".join(f"\\{char}" if char in "\\|<>*_`[]#" else char for char in text)
+    escaped = "".join(f"\\{char}" if char in "\\|<>*_`[]#" else char for char in printable(" ".join(text.split())))
     return " ".join(escaped.split())
 
 

@@ -58,6 +58,7 @@ ActionsAStep = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
 
+MOST_WRITES = 20
 DEMO_TEMPLATES = (
     "shop.low-reviews",
     "shop.price-range-total",
@@ -193,8 +194,11 @@ def try_(
         goals = [OpenTask(url=url, goal=goal, max_steps=max_steps)]
         run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))
     for ending in bench.endings(path):
-        print(f"{ending.agent}: {ending.kind} after {ending.steps} steps")
-        print(ending.said)
+        common.say(f"{ending.agent}: {ending.kind.replace('_', ' ')} after {ending.steps} steps")
+        common.say(ending.said)
+        common.say("\n".join(ending.writes[:MOST_WRITES]))
+        if len(ending.writes) > MOST_WRITES:
+            print(f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {path}` lists them.")
     common.tell_crashes(bench, path)
     print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
 
@@ -225,10 +229,10 @@ def check(
     table = Table("template", "oracle passes", "mistakes caught", "most steps", box=None)
     for proof in proofs:
         table.add_row(proof.template, str(proof.passed), str(proof.caught), str(proof.most_steps))
-    common.console().print(table)
+    common.show(table)
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
-        print(problem, file=sys.stderr)
+        common.say(problem, stderr=True)
     if problems:
         raise typer.Exit(1)
 
