@@ -237,7 +237,7 @@ class TestCounts:
 
     def test_zero_of_many_is_not_certainly_zero(self) -> None:
         success = success_of(rows_of("a", "f" * 20))
-        assert (success.macro.low, success.macro.high) == (0.0, 0.0)
+        assert (success.macro.low, success.macro.high) == (0.0, pytest.approx(0.338, abs=1e-3))  # ten templates
         assert success.micro.high == pytest.approx(0.161, abs=1e-3)
 
     def test_a_task_without_a_template_is_its_own(self) -> None:

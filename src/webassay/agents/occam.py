@@ -39,6 +39,8 @@ class Options(ThinkingOptions):
     """The model proposes several actions and chooses one in a second call."""
     candidates: Positive = 4
     """At most this many proposals for the judge."""
+    coordinates: bool = False
+    """Whether it may also point with the mouse; it then sees a screenshot beside the tree."""
     seed: Count = 0
     """For the order in which the judge sees the proposals."""
 
@@ -78,8 +80,15 @@ class Reading:
 _HEADINGS = ("INTERACTION HISTORY SUMMARY", "OBSERVATION DESCRIPTION", "REASON", "ACTION", "OBSERVATION HIGHLIGHT")
 _HEADING = re.compile(rf"^[ \t#*]*({'|'.join(_HEADINGS)})[ \t*]*:[ \t*]*", re.MULTILINE)
 _CANDIDATE = re.compile(r"^[ \t#*]*CANDIDATE \d+[ \t*]*:[ \t*]*", re.MULTILINE)
-_WORDS = ("click", "type", "go_back", "go_home", "note", "stop", "report_infeasible", "branch", "prune")
+_POINTING = {"click_at": 2, "hover_at": 2, "drag": 4}
+"""Commands with points, and how many numbers each takes; `type_at` takes two and a text."""
+_WORDS = (
+    *("click", "type", "go_back", "go_home", "note", "stop", "report_infeasible", "branch", "prune"),
+    *_POINTING,
+    "type_at",
+)
 _NEXT_COMMAND = re.compile(rf"\n\s*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
+_NUMBER = r"\[\s*(-?\d+(?:\.\d+)?)\s*\]\s*"
 _REFUSAL = re.compile(r"(?:\[\s*([A-Za-z_]+)\s*\]\s*)?\[(.*)\]", re.DOTALL)
 
 
@@ -107,6 +116,10 @@ def parse_command(text: str) -> Command:
         return Command(name, (found[1], found[2].strip()))
     if name == "type" and (command := _parse_type(rest)) is not None:
         return command
+    if name in _POINTING and (found := re.fullmatch(_NUMBER * _POINTING[name], rest)):
+        return Command(name, found.groups())
+    if name == "type_at" and (found := re.match(_NUMBER, rest)) and (command := _parse_type(rest[found.end() :])):
+        return Command(name, (found[1], *command.args))
     raise ActionError(
         f"{text.strip()!r:.200} is not an action.",
         hint="Write one of the actions exactly as described, such as click [7] or stop [the answer].",
@@ -216,7 +229,8 @@ class Occam:
     async def start(self, goal: Goal) -> None:
         self._goal = goal
         modality = self._options.modality or goal.modality
-        self.wants = ("pruned",) if modality == "tree" else ("pruned", "screenshot")
+        pictures = modality != "tree" or self._options.coordinates
+        self.wants = ("pruned", "screenshot") if pictures else ("pruned",)
         self._memory.start(goal.instruction)
         own = isinstance(self._memory, PlanNotes)
         self._plans = self._memory.tree if isinstance(self._memory, PlanNotes) else PlanTree(goal.instruction)
@@ -239,6 +253,7 @@ class Occam:
                 tips=tips_of(goal, self._options),
                 several_sites=len(goal.sites) > 1,
                 refusals=REFUSALS,
+                coordinates=self._options.coordinates,
             )
         )
 
@@ -422,6 +437,10 @@ class Occam:
                 f"There is no element [{command.args[0]}] on the page, so {command.text!r:.200} cannot be done.",
                 hint="Choose an id from the CURRENT OBSERVATION.",
             )
+        if command.name in (*_POINTING, "type_at"):
+            if not self._options.coordinates:
+                raise ActionError(f"There is no {command.name} here: name elements by their ids.")
+            _pointed(command)
         if command.name == "go_home" and not self._home:
             raise ActionError("There is no go_home in this task.")
         if command.name == "report_infeasible":
@@ -456,6 +475,8 @@ class Occam:
             return (Action.of("click", args[0]),)
         if command.name == "type":
             return self._type(*args)
+        if command.name in (*_POINTING, "type_at"):
+            return _pointed(command)
         if command.name == "go_back":
             return (Action.of("go_back"),)
         if command.name == "go_home":
@@ -481,6 +502,17 @@ class Occam:
             return (Action.of("select_option", element, text),)
         typed = Action.of("fill", element, text)
         return (typed, Action.of("press", element, "Enter")) if enter == "1" else (typed,)
+
+
+def _pointed(command: Command) -> tuple[Action, ...]:
+    if command.name == "type_at":
+        x, y, text, enter = command.args
+        if not re.fullmatch(r"-?\d+(?:\.\d+)?", y):
+            raise ActionError(f"{y!r} is not a number.", hint="Write type_at [x] [y] [text] [enter].")
+        typed = (Action.of("mouse_click", float(x), float(y)), Action.of("keyboard_type", text))
+        return (*typed, Action.of("keyboard_press", "Enter")) if enter == "1" else typed
+    name = {"click_at": "mouse_click", "hover_at": "mouse_move", "drag": "mouse_drag_and_drop"}[command.name]
+    return (Action.of(name, *map(float, command.args)),)
 
 
 def _refused(command: Command) -> Action:

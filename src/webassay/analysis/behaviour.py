@@ -135,7 +135,7 @@ def process(part: Part) -> Process | None:
         return None
     good = int((scores >= GOOD_PROCESS).sum())
     return Process(
-        mean=interval(stats.t_interval(means.values())),
+        mean=interval(stats.mean_share(means.values(), len(scores))),
         good=interval(stats.wilson(good, len(scores))),
         threshold=GOOD_PROCESS,
     )

@@ -58,6 +58,7 @@ ActionsAStep = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
 
+MOST_WRITES = 20
 DEMO_TEMPLATES = (
     "shop.low-reviews",
     "shop.price-range-total",
@@ -202,8 +203,11 @@ def try_(
         goals = [OpenTask(url=url, goal=goal, max_steps=max_steps)]
         run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))
     for ending in bench.endings(path):
-        print(f"{ending.agent}: {ending.kind} after {ending.steps} steps")
-        print(ending.said)
+        common.say(f"{ending.agent}: {ending.kind.replace('_', ' ')} after {ending.steps} steps")
+        common.say(ending.said)
+        common.say("\n".join(ending.writes[:MOST_WRITES]))
+        if len(ending.writes) > MOST_WRITES:
+            print(f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {path}` lists them.")
     common.tell_crashes(bench, path)
     print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
 
@@ -238,7 +242,7 @@ def check(
     print(as_table(proofs))
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
-        print(problem, file=sys.stderr)
+        common.say(problem, stderr=True)
     if problems:
         raise typer.Exit(1)
 

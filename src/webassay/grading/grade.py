@@ -161,7 +161,7 @@ class _Grading:
         activity = [check for check in self.task.checks if isinstance(check, ActivityCheck)]
         requests = [check for check in self.task.checks if isinstance(check, NetworkCheck)]
         visits = Visits(self.sites, activity, self.task.checkpoints)
-        network = NetworkGrader(requests, self.sites, self.task.sites)
+        network = NetworkGrader(requests, self.sites, self.task.sites, anywhere=self._open)
         if self.trajectory.network is None:
             if requests or (activity and self.policy.activity != "off"):
                 raise GradingError("The checks need a network log, and none was recorded.")
@@ -177,9 +177,23 @@ class _Grading:
         if self.policy.activity != "off":
             for check in activity:
                 self._activity(check, visits, network.proven)
-        if not any(self.trajectory.probed(RowsResult)):
+        if self._open:
+            self._writes(outcome.writes, network.side_effects)
+        elif not any(self.trajectory.probed(RowsResult)):
             self._damaging_requests(outcome.damage, network.side_effects)
         return visits
+
+    @property
+    def _open(self) -> bool:
+        """Nobody here knows its sites, or what its goal asks to be changed."""
+        return not self.trajectory.bases and any(check.kind == "judged" for check in self.task.checks)
+
+    def _writes(self, writes: list[str], count: int) -> None:
+        said = [f"A request changed something: {write}." for write in writes]
+        if count > len(writes):
+            said.append(f"{count - len(writes)} more requests changed something.")
+        for message in said or ["No request changed anything."]:
+            self.findings.append(Finding(check="network.writes", status="pass", message=message))
 
     def _activity(self, check: ActivityCheck, visits: Visits, proven: bool) -> None:
         sessions, login = self.trajectory.probed(SessionResult), self.task.logins.get(check.site)

@@ -155,13 +155,18 @@ class EpisodeEnd:
     steps: int
     said: str
     """The answer, or why there is none."""
+    writes: tuple[str, ...] = ()
+    """Requests that changed something, where no rule knows which should have."""
 
 
 def endings(run: Path) -> Iterator[EpisodeEnd]:
     with Store.open(run) as store:
         for unit, trajectory in store.trajectories():
             said = trajectory.answer or trajectory.ending.message
-            yield EpisodeEnd(unit.agent, unit.task_id, trajectory.ending.kind, len(trajectory.steps), said)
+            verdict = store.verdict(trajectory.id, RULES)
+            found = verdict.findings if verdict is not None else ()
+            writes = tuple(finding.message for finding in found if finding.check == "network.writes")
+            yield EpisodeEnd(unit.agent, unit.task_id, trajectory.ending.kind, len(trajectory.steps), said, writes)
 
 
 @dataclass(frozen=True)
