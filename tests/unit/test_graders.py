@@ -207,11 +207,15 @@ def test_two_runs_of_one_name_are_both_read(tmp_path):
 
 
 def downgraded(path):
-    """As it was before raters had a column."""
+    """As it was before raters and the numbers of parents had columns."""
     with apsw.Connection(str(path / LEDGER)) as db:
         db.execute(
+            "DROP INDEX verdict_on; ALTER TABLE verdict DROP COLUMN trajectory_ordinal; "
+            "DROP INDEX trajectory_that_counts; "
+            "ALTER TABLE trajectory DROP COLUMN unit_ordinal; "
+            "CREATE INDEX trajectory_that_counts ON trajectory (unit, faulted, attempt DESC); "
             "DROP INDEX verdict_of; CREATE INDEX verdict_of ON verdict (trajectory, grader); DROP TABLE rater; "
-            "ALTER TABLE verdict DROP COLUMN rater; DELETE FROM migration WHERE name = '003-raters'"
+            "ALTER TABLE verdict DROP COLUMN rater; DELETE FROM migration WHERE name >= '003'"
         )
     return path
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,7 +107,7 @@ def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None
             agent=str(facts["agent"]),
             task_id=str(facts["task_id"]),
             trial=2,
-            unit=msgspec.convert({**rest, "seed": 7}, UnitSummary),
+            unit=UnitSummary.told({**rest, "seed": 7}),
             trajectory=None if run is None else read_trajectory_summary(TrajectorySummary.of(run).to_json()),
             verdict=None if found is None else read_verdict_summary(VerdictSummary.of(found).to_json()),
         )

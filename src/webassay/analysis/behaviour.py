@@ -3,13 +3,13 @@ before giving up."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from statistics import quantiles
 
 import numpy as np
 
 from webassay.analysis import stats
-from webassay.analysis.columns import MEASURES, AgentColumns, Attempted, Gathered, Part
+from webassay.analysis.columns import MEASURES, AgentColumns, Attempted, Gathered, Part, Tallied
 from webassay.core.report import (
     Attempt,
     Behaviour,
@@ -196,37 +196,32 @@ def explorations(
 ) -> dict[str, Exploration]:
     """For each agent that met unachievable tasks: R = steps / median steps of successful feasible runs on that site."""
     medians = {effort.site: effort.median for effort in usual_effort(gathered)}
-    return {
-        name: _exploration(
-            [_attempt(one, medians.get(one.site), threshold, minimum) for one in agent.tallied.attempted], threshold
+
+    def looked_at(tried: Attempted, task_id: str = "") -> Attempt:
+        usual = medians.get(tried.site)
+        ratio = tried.steps / usual if usual else None
+        too_few = tried.steps < minimum.get(tried.site, 0)
+        adequate = False if too_few else None if ratio is None else ratio >= threshold
+        return Attempt(
+            task_id=task_id, site=tried.site, steps=tried.steps, ratio=ratio, credited=tried.passed, adequate=adequate
         )
+
+    return {
+        name: _exploration(agent.tallied, looked_at, threshold)
         for name, agent in gathered.agents.items()
         if agent.tallied.attempted
     }
 
 
-def _attempt(tried: Attempted, usual: float | None, threshold: float, minimum: Mapping[str, int]) -> Attempt:
-    ratio = tried.steps / usual if usual else None
-    too_few = tried.steps < minimum.get(tried.site, 0)
-    adequate = False if too_few else None if ratio is None else ratio >= threshold
-    return Attempt(
-        task_id=tried.task_id,
-        site=tried.site,
-        steps=tried.steps,
-        ratio=ratio,
-        credited=tried.passed,
-        adequate=adequate,
-    )
-
-
-def _exploration(attempts: Sequence[Attempt], threshold: float) -> Exploration:
-    credited = [attempt for attempt in attempts if attempt.credited]
-    inadequate = sum(attempt.adequate is False for attempt in credited)
+def _exploration(tallied: Tallied, looked_at: Callable[..., Attempt], threshold: float) -> Exploration:
+    counted = [(looked_at(tried), times) for tried, times in tallied.attempted.items()]
+    credited = [(one.adequate, times) for one, times in counted if one.credited]
+    inadequate = sum(times for adequate, times in credited if adequate is False)
     return Exploration(
         threshold=threshold,
-        attempts=tuple(attempts),
-        credited=len(credited),
+        attempts=tuple(looked_at(tried, task_id) for task_id, tried in tallied.first_attempts),
+        credited=sum(times for _, times in credited),
         inadequate=inadequate,
-        undecided=sum(attempt.adequate is None for attempt in credited),
-        over_acceptance=interval(stats.wilson(inadequate, len(attempts))),
+        undecided=sum(times for adequate, times in credited if adequate is None),
+        over_acceptance=interval(stats.wilson(inadequate, tallied.attempted.total())),
     )

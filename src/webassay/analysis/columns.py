@@ -1,4 +1,4 @@
-"""Rows, taken in one at a time and kept as columns of numbers.
+"""Rows, taken in a block at a time and kept as columns of numbers.
 
 A report looks at every row some forty times, grouped in different ways. As objects, a million rows would need
 gigabytes; as columns they need some sixty bytes each, and grouping them is arithmetic. Whatever only has to be counted
@@ -12,9 +12,10 @@ import gc
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -63,10 +64,13 @@ Profile = tuple[str, str, str, str, str, str, str]
 class Attempted(NamedTuple):
     """A scored run on an unachievable task."""
 
-    task_id: str
     site: str
     steps: int
     passed: bool
+
+
+LISTED_ATTEMPTS = 200
+"""Attempts that an agent is shown with, one by one; all others are only counted."""
 
 
 class Units(Numbered[tuple[str, str, str]]):
@@ -119,33 +123,26 @@ class Tallied:
         self.first_error_steps = array("d")
         self.answers = self.unreadable_before = self.unreadable_after = 0
         self.priced_successes = 0
-        self.attempted: list[Attempted] = []
+        self.attempted: Counter[Attempted] = Counter()
+        self.first_attempts: list[tuple[str, Attempted]] = []
+        """With the task's id."""
 
-    def add(self, row: Row, site: str) -> None:
-        """An episode that was played."""
-        status, passed = row.status, row.status == "pass"
-        _count(row.actions, self.actions, self.action_episodes)
-        if row.tools:
-            _count(row.tools, self.tools, self.tool_episodes)
-        if row.ending:
-            self.endings[row.ending] += 1
-        if row.errors:
+    def extend(self, rows: Sequence[Row]) -> None:
+        """Episodes that were played."""
+        _count([row.actions for row in rows], self.actions, self.action_episodes)
+        _count([row.tools for row in rows if row.tools], self.tools, self.tool_episodes)
+        self.endings.update([row.ending for row in rows if row.ending])
+        for row in [row for row in rows if row.errors]:
             self.errors += row.errors
             self.episodes_with_errors += 1
             self.retries += row.retries
             self.retries_that_worked += row.retries_that_worked
-        if row.diagnosed:
+        for row in [row for row in rows if row.diagnosed]:
             self._add_diagnosis(row)
-        if status == "fail" or status == "fault":
-            found = row.findings or _UNEXPLAINED
-            if row.diagnosed:
-                found = tuple(mode for mode in found if mode[0] != DIAGNOSIS)
-            for mode in found:
-                self.failures[mode] += 1
-            for mode in found if len(found) == 1 else set(found):
-                self.failure_episodes[mode] += 1
-        if passed or status == "fail":
-            self._add_scored(row, site, passed)
+        modes = [_failure_modes(row) for row in rows if row.status == "fail" or row.status == "fault"]
+        self.failures.update(chain.from_iterable(modes))
+        self.failure_episodes.update(chain.from_iterable(map(set, modes)))
+        self._extend_scored([row for row in rows if row.status == "pass" or row.status == "fail"])
 
     def _add_diagnosis(self, row: Row) -> None:
         codes = [code for check, code in row.findings if check == DIAGNOSIS]
@@ -157,19 +154,28 @@ class Tallied:
         if row.first_error_step is not None:
             self.first_error_steps.append(row.first_error_step)
 
-    def _add_scored(self, row: Row, site: str, passed: bool) -> None:
-        if row.errors:
-            self.stumbled += 1
-            self.recovered += passed
-        if row.answered:
-            self.answers += 1
-            if row.unreadable or row.recovered:
-                self.unreadable_before += 1
-                self.unreadable_after += row.unreadable
-        if passed and row.cost_usd is not None:
-            self.priced_successes += 1
-        if row.kind == "unachievable" and row.traced:
-            self.attempted.append(Attempted(row.task_id, site, row.steps, passed))
+    def _extend_scored(self, rows: Sequence[Row]) -> None:
+        stumbled = [row.status for row in rows if row.errors]
+        self.stumbled += len(stumbled)
+        self.recovered += stumbled.count("pass")
+        self.answers += sum([row.answered for row in rows])
+        unreadable = [row.unreadable for row in rows if row.answered and (row.unreadable or row.recovered)]
+        self.unreadable_before += len(unreadable)
+        self.unreadable_after += sum(unreadable)
+        self.priced_successes += sum([row.cost_usd is not None for row in rows if row.status == "pass"])
+        tried = [
+            (row.task_id, Attempted(site_of(row), row.steps, row.status == "pass"))
+            for row in rows
+            if row.kind == "unachievable" and row.traced
+        ]
+        self.attempted.update([one for _, one in tried])
+        self.first_attempts += tried[: LISTED_ATTEMPTS - len(self.first_attempts)]
+
+
+def _failure_modes(row: Row) -> Sequence[tuple[str, str]]:
+    """What a judge diagnosed is counted apart from these."""
+    found = row.findings or _UNEXPLAINED
+    return [mode for mode in found if mode[0] != DIAGNOSIS] if row.diagnosed else found
 
 
 def category_of(code: str) -> str:
@@ -178,11 +184,11 @@ def category_of(code: str) -> str:
     return f"{taxonomy}:{rest.partition(':')[0].partition('.')[0]}"
 
 
-def _count(found: Mapping[str, int], counts: Counter[str], episodes: Counter[str]) -> None:
-    for name, count in found.items():
+def _count(found: Iterable[Mapping[str, int]], counts: Counter[str], episodes: Counter[str]) -> None:
+    named = [item for one in found for item in one.items() if item[1]]
+    episodes.update([name for name, _ in named])
+    for name, count in named:
         counts[name] += count
-        if count:
-            episodes[name] += 1
 
 
 class AgentColumns:
@@ -194,55 +200,51 @@ class AgentColumns:
         self.model = ""
         self.baseline = False
         self.tallied = Tallied()
-        self._numbers = array("I")
-        """Unit, profile, grader and key of every row."""
+        self._unit, self._profile, self._grader, self._key = (array("I") for _ in range(4))
         self._status = array("B")
         self._reach, self._process = array("d"), array("d")
-        self._measures = array("d")
-        """MEASURES of every row."""
+        self._measures = {name: array("d") for name in MEASURES}
+        """Of the rows that were played."""
 
-    def add(self, row: Row) -> None:
-        shared, site, reach, status = self.shared, site_of(row), row.checkpoint_reach, row.status
-        profile = (row.benchmark, site, row.kind, row.chore, row.difficulty, row.modality, row.claimed)
-        process = row.process_score
-        self._numbers.extend(
-            (
-                shared.units[row.benchmark, row.template, row.task_id],
-                shared.profiles[profile],
-                shared.graders[row.fingerprint],
-                shared.keys[row.key_hash],
-            )
-        )
-        self._status.append(_NUMBER[status])
-        self._reach.append(_UNKNOWN if reach is None else reach)
-        self._process.append(_UNKNOWN if process is None else process)
-        self.baseline = self.baseline or row.baseline
-        if status == "missing":
-            return
-        read, written, cost, traced = row.input_tokens, row.output_tokens, row.cost_usd, row.traced
-        self._measures.extend(
-            (
-                row.steps if traced else _UNKNOWN,
-                row.seconds if traced else _UNKNOWN,
-                _UNKNOWN if read is None else read,
-                _UNKNOWN if written is None else written,
-                _UNKNOWN if cost is None else cost,
-            )
-        )
-        self.tallied.add(row, site)
-        self.model = self.model or row.model
-        if status == "pass" and row.kind != "unachievable" and traced:
-            shared.effort[site].append(row.steps)
+    def extend(self, rows: Sequence[Row]) -> None:
+        """Column by column: going over the rows several times takes less than half as long as taking each one apart."""
+        shared = self.shared
+        units, profiles, graders, keys = shared.units, shared.profiles, shared.graders, shared.keys
+        self._unit.extend([units[row.benchmark, row.template, row.task_id] for row in rows])
+        self._profile.extend([profiles[_profile(row)] for row in rows])
+        self._grader.extend([graders[row.fingerprint] for row in rows])
+        self._key.extend([keys[row.key_hash] for row in rows])
+        self._status.extend([_NUMBER[row.status] for row in rows])
+        self._reach.extend(_known([row.checkpoint_reach for row in rows]))
+        self._process.extend(_known([row.process_score for row in rows]))
+        self.baseline = self.baseline or any(row.baseline for row in rows)
+        self._extend_played([row for row in rows if row.status != "missing"])
+
+    def _extend_played(self, rows: Sequence[Row]) -> None:
+        measures = self._measures
+        measures["steps"].extend([row.steps if row.traced else _UNKNOWN for row in rows])
+        measures["seconds"].extend([row.seconds if row.traced else _UNKNOWN for row in rows])
+        measures["input_tokens"].extend(_known([row.input_tokens for row in rows]))
+        measures["output_tokens"].extend(_known([row.output_tokens for row in rows]))
+        measures["cost_usd"].extend(_known([row.cost_usd for row in rows]))
+        self.model = self.model or next((row.model for row in rows if row.model), "")
+        effort = self.shared.effort
+        for row in rows:
+            if row.status == "pass" and row.kind != "unachievable" and row.traced:
+                effort[site_of(row)].append(row.steps)
+        self.tallied.extend(rows)
 
     def whole(self) -> "Part":
         """All rows. The columns are looked at, not copied, so nothing may be added while this is alive."""
-        numbers = np.frombuffer(self._numbers, dtype=np.uint32).reshape(-1, 4)
+        unit, profile, grader, key = (
+            np.frombuffer(one, dtype=np.uint32) for one in (self._unit, self._profile, self._grader, self._key)
+        )
         return Part(
             self.shared,
-            unit=numbers[:, 0],
-            profile=numbers[:, 1],
-            grader=numbers[:, 2],
-            key=numbers[:, 3],
+            unit=unit,
+            profile=profile,
+            grader=grader,
+            key=key,
             status=np.frombuffer(self._status, dtype=np.uint8),
             reach=np.frombuffer(self._reach, dtype=np.float64),
             process=np.frombuffer(self._process, dtype=np.float64),
@@ -250,8 +252,16 @@ class AgentColumns:
 
     def measure(self, name: str) -> Floats:
         """Of the episodes that were played and for which it is known, in ascending order."""
-        values = np.frombuffer(self._measures, dtype=np.float64).reshape(-1, len(MEASURES))[:, MEASURES.index(name)]
+        values = np.frombuffer(self._measures[name], dtype=np.float64)
         return np.sort(values[~np.isnan(values)])
+
+
+def _profile(row: Row) -> Profile:
+    return row.benchmark, site_of(row), row.kind, row.chore, row.difficulty, row.modality, row.claimed
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [_UNKNOWN if value is None else value for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,18 +387,25 @@ class Gathered:
         return Counts(**{name: sum(getattr(one, name) for one in own) for name in Counts.model_fields})
 
 
+_BLOCK = 1000
+"""Rows held at a time."""
+
+
 def gather(rows: Iterable[Row]) -> Gathered:
     """Takes rows from anywhere, also from an iterator over a ledger, and keeps none of them."""
     shared, agents = Shared(), dict[str, AgentColumns]()
     benchmarks: dict[str, None] = {}
+    coming = iter(rows)
     with _no_search_for_cycles():
-        for row in rows:
-            own = agents.get(row.agent)
-            if own is None:
-                own = agents[row.agent] = AgentColumns(row.agent, shared)
-            own.add(row)
-            if row.benchmark:
-                benchmarks[row.benchmark] = None
+        while block := list(islice(coming, _BLOCK)):
+            by_agent: dict[str, list[Row]] = defaultdict(list)
+            for row in block:
+                by_agent[row.agent].append(row)
+            for name, own in by_agent.items():
+                if name not in agents:
+                    agents[name] = AgentColumns(name, shared)
+                agents[name].extend(own)
+            benchmarks |= dict.fromkeys([row.benchmark for row in block if row.benchmark])
     return Gathered(shared, agents, list(benchmarks))
 
 

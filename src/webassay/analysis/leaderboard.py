@@ -118,7 +118,6 @@ def _board(gathering: _Gathering, names: Names) -> Board:
 
 def _scores(rows: Sequence[Row]) -> tuple[Success, Process | None]:
     columns = AgentColumns("", Shared())
-    for row in rows:
-        columns.add(row)
+    columns.extend(rows)
     part = columns.whole()
     return success_of_part(part), behaviour.process(part)

@@ -114,8 +114,7 @@ def _standing(agent: AgentReport) -> tuple[bool, float, bool, str]:
 def success_of(rows: Iterable[Row]) -> Success:
     """Of the rows of one agent."""
     columns = AgentColumns("", Shared())
-    for row in rows:
-        columns.add(row)
+    columns.extend(list(rows))
     return success_of_part(columns.whole())
 
 

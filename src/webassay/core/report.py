@@ -200,6 +200,7 @@ class Exploration(Record):
 
     threshold: float
     attempts: tuple[Attempt, ...]
+    """The first few hundred; `over_acceptance` is of all of them."""
     credited: int
     inadequate: int
     undecided: int

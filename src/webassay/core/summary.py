@@ -8,7 +8,7 @@ They are msgspec structs rather than pydantic records, because reading them is m
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum
@@ -115,20 +115,40 @@ class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a unit's metadata says that reports group by."""
 
-    benchmark: Any = None
-    template: Any = None
-    kind: Any = None
-    sites: Any = None
-    chore: Any = None
-    difficulty: Any = None
-    modality: Any = None
-    baseline: Any = None
-    """True or False; None in plans that do not say."""
+    benchmark: str = ""
+    template: str = ""
+    kind: str = ""
+    sites: tuple[str, ...] = ()
+    chore: str = ""
+    difficulty: str = ""
+    modality: str = ""
+    baseline: bool | None = None
+    """None in plans that do not say."""
     seed: int = 0
 
     @classmethod
     def of(cls, unit: UnitOfWork) -> Self:
-        return msgspec.convert({**unit.metadata, "seed": unit.seed}, cls)
+        return cls.told({**unit.metadata, "seed": unit.seed})
+
+    @classmethod
+    def told(cls, metadata: Mapping[str, Any]) -> Self:
+        """Metadata may hold anything; what is not of the right kind is made so, or left out."""
+        sites, baseline, seed = (metadata.get(name) for name in ("sites", "baseline", "seed"))
+
+        def text(name: str) -> str:
+            return str(metadata.get(name) or "")
+
+        return cls(
+            benchmark=text("benchmark"),
+            template=text("template"),
+            kind=text("kind"),
+            sites=tuple(map(str, sites)) if isinstance(sites, list | tuple) else (),
+            chore=text("chore"),
+            difficulty=text("difficulty"),
+            modality=text("modality"),
+            baseline=baseline if isinstance(baseline, bool) else None,
+            seed=seed if isinstance(seed, int) else 0,
+        )
 
     def to_json(self) -> str:
         return _encode(self)
@@ -158,8 +178,15 @@ class Attempt(NamedTuple):
     time: str
 
 
-read_unit_summary = lru_cache(maxsize=64)(msgspec.json.Decoder(UnitSummary).decode)
-"""Every agent plays a task before the next one comes, so the same text comes many times in a row."""
+_read_metadata = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+@lru_cache(maxsize=64)
+def read_unit_summary(text: bytes) -> UnitSummary:
+    """Every agent plays a task before the next one comes, so the same text comes many times in a row."""
+    return UnitSummary.told(_read_metadata(text))
+
+
 read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode
 read_verdict_summary = msgspec.json.Decoder(VerdictSummary).decode
 

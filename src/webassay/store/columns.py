@@ -42,9 +42,16 @@ def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
     }
 
 
-def insert_trajectory(
-    db: apsw.Connection, unit_id: str, attempt: int, trajectory: Trajectory, record: str | None = None
-) -> None:
+def insert_trajectory(db: apsw.Connection, unit_id: str, attempt: int, trajectory: Trajectory) -> None:
+    columns, record = trajectory_row(unit_id, attempt, trajectory)
+    insert(db, "trajectory", {"unit_ordinal": _ordinal(db, "unit", unit_id), **columns})
+    db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (db.last_insert_rowid(), record))
+
+
+def trajectory_row(
+    unit_id: str, attempt: int, trajectory: Trajectory, record: str | None = None
+) -> tuple[dict[str, Any], str]:
+    """The columns of version 2, and the record."""
     text, summary = trajectory.to_json() if record is None else record, TrajectorySummary.of(trajectory).to_json()
     columns = {
         "id": trajectory.id,
@@ -61,8 +68,12 @@ def insert_trajectory(
         "summary": summary,
         "summary_check": checksum(summary.encode()),
     }
-    insert(db, "trajectory", columns)
-    db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (db.last_insert_rowid(), text))
+    return columns, text
+
+
+def _ordinal(db: apsw.Connection, table: str, name: str) -> int | None:
+    found = db.execute(f"SELECT ordinal FROM {table} WHERE id = ?", (name,)).fetchone()
+    return None if found is None else int(found[0])
 
 
 def insert_verdict(
@@ -71,7 +82,8 @@ def insert_verdict(
     columns, record, rater = verdict_row(db, verdict, blobs, time=time)
     if not db.execute("SELECT 1 FROM rater WHERE id = ?", (rater,)).fetchall():
         insert(db, "rater", {"id": rater, "example": verdict.fingerprint.to_json()})
-    insert(db, "verdict", {"ordinal": ordinal, "rater": rater, **columns})
+    played = _ordinal(db, "trajectory", verdict.trajectory_id)
+    insert(db, "verdict", {"ordinal": ordinal, "rater": rater, "trajectory_ordinal": played, **columns})
     db.execute("INSERT INTO verdict_record VALUES (?, ?)", (db.last_insert_rowid(), record))
 
 

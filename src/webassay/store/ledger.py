@@ -56,9 +56,9 @@ OnDamage = Callable[[StoreError], None]
 _PAGE = 64
 """Rows fetched at a time. Nothing is held open between two pages, so whoever reads may also write."""
 
-_COUNTED = "(SELECT ordinal FROM trajectory WHERE unit = u.id ORDER BY faulted, attempt DESC LIMIT 1)"
+_COUNTED = "(SELECT ordinal FROM trajectory WHERE unit_ordinal = u.ordinal ORDER BY faulted, attempt DESC LIMIT 1)"
 """The attempt of a unit that counts: the newest that did not fault, else the newest."""
-_FINISHED = "EXISTS (SELECT 1 FROM trajectory WHERE unit = u.id AND faulted = 0)"
+_FINISHED = "EXISTS (SELECT 1 FROM trajectory WHERE unit_ordinal = u.ordinal AND faulted = 0)"
 _OF_AGENTS = "(:agents IS NULL OR u.agent IN (SELECT value FROM json_each(:agents)))"
 _VERDICTS = (
     "SELECT v.ordinal, CAST(r.record AS BLOB), v.hash, v.replies, v.trajectory FROM verdict v "
@@ -312,7 +312,7 @@ class Store:
             "CAST(t.summary AS BLOB), t.summary_check, CAST(v.summary AS BLOB), v.summary_check "
             f"FROM unit u LEFT JOIN trajectory t ON t.ordinal = {_COUNTED} "
             "LEFT JOIN verdict v ON v.ordinal = "
-            f"(SELECT max(ordinal) FROM verdict WHERE trajectory = t.id AND grader = :grader {chosen}) "
+            f"(SELECT max(ordinal) FROM verdict WHERE trajectory_ordinal = t.ordinal AND grader = :grader {chosen}) "
             "ORDER BY u.ordinal"
         )
         with translate_errors(self._ledger):

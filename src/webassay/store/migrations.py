@@ -12,7 +12,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
-from webassay.store.columns import insert, insert_trajectory, unit_row, verdict_row
+from webassay.store.columns import insert, trajectory_row, unit_row, verdict_row
 
 
 class Migration(NamedTuple):
@@ -30,7 +30,9 @@ def _move_to_columns(db: apsw.Connection, blobs: BlobFolder) -> None:
     # Version 1 did not keep the order in which trajectories came.
     for name, unit_id, attempt in _all(db, "SELECT id, unit, attempt FROM trajectory_1 ORDER BY id"):
         record = db.execute("SELECT record FROM trajectory_1 WHERE id = ?", (name,)).get
-        insert_trajectory(db, unit_id, attempt, Trajectory.from_json(record), record)
+        columns, text = trajectory_row(unit_id, attempt, Trajectory.from_json(record), record)
+        insert(db, "trajectory", columns)
+        db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (db.last_insert_rowid(), text))
     for (ordinal,) in _all(db, "SELECT ordinal FROM verdict_1 ORDER BY ordinal"):
         record = db.execute("SELECT record FROM verdict_1 WHERE ordinal = ?", (ordinal,)).get
         columns, text, _ = verdict_row(db, Verdict.from_json(record), blobs, time="")
@@ -123,5 +125,19 @@ MIGRATIONS: tuple[Migration, ...] = (
         CREATE INDEX verdict_of ON verdict (trajectory, grader, rater);
         """,
         _list_raters,
+    ),
+    Migration(
+        # A report goes over the units in the order of the plan. By number, what belongs to a unit lies in that order
+        # too; by name it is scattered over the whole ledger.
+        "004-numbered-parents",
+        """
+        ALTER TABLE trajectory ADD COLUMN unit_ordinal INTEGER;
+        UPDATE trajectory SET unit_ordinal = (SELECT ordinal FROM unit WHERE id = trajectory.unit);
+        DROP INDEX trajectory_that_counts;
+        CREATE INDEX trajectory_that_counts ON trajectory (unit_ordinal, faulted, attempt DESC);
+        ALTER TABLE verdict ADD COLUMN trajectory_ordinal INTEGER;
+        UPDATE verdict SET trajectory_ordinal = (SELECT ordinal FROM trajectory WHERE id = verdict.trajectory);
+        CREATE INDEX verdict_on ON verdict (trajectory_ordinal, grader, rater);
+        """,
     ),
 )
