@@ -1,10 +1,6 @@
 // Runs in an isolated world of every frame: same document, separate JavaScript. The page can neither see nor change
 // anything here, and nothing here writes to the document. Python calls the functions that are returned.
-(secret) => {
-  const ids = new WeakMap();        // element -> number
-  const elements = new Map();       // number -> WeakRef(element)
-  const forgotten = new FinalizationRegistry((id) => elements.delete(id));
-  let lastId = 0;
+(secret, { ids, record, identify, elementOf, lost, looked }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
   const clickListeners = new WeakSet();
@@ -85,20 +81,17 @@
   };
 
   // --- identity -----------------------------------------------------------------------------------------
-  const idOf = (element) => {
-    let id = ids.get(element);
-    if (id === undefined) {
-      id = ++lastId;
-      ids.set(element, id);
-      elements.set(id, new WeakRef(element));
-      forgotten.register(element, id);
-    }
-    return id;
+  let mutationsSeen = -1, lookAgain = null;
+  const changed = () => {
+    mutations += changes.takeRecords().length;
+    return mutations !== mutationsSeen;
   };
+  // The element with this id, now: if the page changed since the last look, what it shows is looked at again.
   const find = (id) => {
-    const element = elements.get(id)?.deref();
-    return element && element.isConnected ? element : null;
+    if (looked() && changed()) lookAgain();
+    return elementOf(id);
   };
+  const missing = (id) => { find(id); return JSON.stringify(lost(id)); };
   const frameNumber = (element) => {
     let place = frameLetters.get(element);
     if (place === undefined) { place = lastFrame++; frameLetters.set(element, place); }
@@ -523,7 +516,13 @@
   const listens = (element) => clickListeners.has(element) || namesAction(element);
   const GRIPS = /^(grab|grabbing|move|all-scroll|[a-z]+-resize)$/;
   // Lists whose items are the controls, wherever the hand was set.
-  const LISTS = /^(UL|OL|MENU|DL|TABLE|THEAD|TBODY)$/;
+  const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
+  // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
+  const isList = (element) => LISTS.test(element.tagName) || (element.childElementCount > 2 && element.tabIndex < 0 && listens(element) && alikeInside(element));
+  const alikeInside = (element) => {
+    const first = likeness(element.firstElementChild);
+    return [...element.children].every((child) => likeness(child) === first || child.tagName === element.firstElementChild.tagName && !child.className);
+  };
   // The hand is inherited: whose is it? That of the outermost element, or of one inside that asks for it again and is
   // more than a wrapper around all that its control says.
   const showsHand = (element, style, around) => {
@@ -604,6 +603,7 @@
       const said = transformed(data, style);
       const text = style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, '');
       if (!text) return;
+      if (!around.muted) around.rec.parts.push(text);
       if (around.control) around.control.texts.push(text);
       if (around.muted) { around.control?.whispers.push(text); return; }
       const line = emit(depth, 'StaticText', text);
@@ -646,7 +646,7 @@
       if (style.display !== 'contents' && style.visibility === 'visible') return '';
       return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
     };
-    const enabled = (element, style) => style.pointerEvents !== 'none' && style.cursor !== 'not-allowed' && !element.matches(':disabled')
+    const enabled = (element, style) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && style.cursor !== 'not-allowed' && !element.matches(':disabled')
       && element.getAttribute('aria-disabled') !== 'true';
     // Whether a click does something here, as far as can be told; whether that is certain, or only likely.
     const clicking = (element, style, around, native) => {
@@ -656,10 +656,10 @@
       // A click on a label goes to its control, which has a line of its own.
       if (tag === 'LABEL' && element.control) return rendered(element.control) ? '' : 'hand';
       if ((element.tabIndex >= 0 && focusable(element)) || editable(element)) return 'focus';
-      if (LISTS.test(tag)) return '';
+      if (isList(element)) return '';
       if (showsHand(element, style, around)) return 'hand';
       if (listens(element) && element !== document.body && element !== document.documentElement) return 'listener';
-      return around.list === 'listener' ? 'list' : '';
+      return around.list === 'listener' && !/^(THEAD|TFOOT|CAPTION)$/.test(tag) ? 'list' : '';
     };
     const editable = (element) => element.isContentEditable && !element.parentElement?.isContentEditable;
     // What else a person could do here. Each makes for a line.
@@ -702,11 +702,13 @@
       if (muted) role = click && click !== 'focus' ? 'generic' : '';
       else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
       if (!present) role = '';
+      const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
       const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
-      const inner = insideOf(element, style, box, around, { muted, click, scrolls });
+      const inner = insideOf(element, style, box, around, { muted, click, scrolls, rec });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
+      rec.line = line;
       if (line) {
         if (inner.hidden && !around.hidden) line[5].push(['offscreen', '']);
         out.push(line);
@@ -725,16 +727,16 @@
       if (click && click !== 'native') properties.push(['clickable', '']);
       const href = role === 'link' ? element.href : '';
       const frame = role === 'Iframe' || element.tagName === 'EMBED' || element.tagName === 'OBJECT' ? frameNumber(element) : -1;
-      return [depth, role, name, idOf(element), value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
+      return [depth, role, name, 0, value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
     };
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
-    const insideOf = (element, style, box, around, { muted, click, scrolls }) => {
-      const list = LISTS.test(element.tagName) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
+    const insideOf = (element, style, box, around, { muted, click, scrolls, rec }) => {
+      const list = isList(element) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
       const control = click ? { element, click, texts: [], whispers: [], inside: 0 } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
-      return { clip: clipped, cursor: style.cursor, list, muted, control, pane, hidden };
+      return { clip: clipped, cursor: style.cursor, list, muted, control, pane, hidden, rec };
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -744,7 +746,7 @@
       if (above) above.inside += inside + 1;
       const certain = click === 'native' || click === 'focus';
       const wrapper = !text && (inside === 1 || (inside > 1 && click !== 'hand'));
-      const crowd = click === 'listener' ? inside >= CROWD : click === 'list' && inside > 0;
+      const crowd = (click === 'listener' || click === 'list') && inside >= CROWD;
       if (!certain && (wrapper || crowd)) {
         line[5] = line[5].filter(([key]) => key !== 'clickable');
         if (above) above.inside -= 1;
@@ -813,8 +815,15 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false };
-    if (document.documentElement) visit(document.documentElement, 1, state, start);
+    const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
+    const isChanged = changed();
+    mutationsSeen = mutations;
+    lookAgain = () => observe({ boxes: false, clip, inFrame });
+    if (document.documentElement) {
+      start.rec = record(document.documentElement, null);
+      visit(document.documentElement, 1, state, start);
+      identify(start.rec, isChanged);
+    }
     return JSON.stringify({ ...facts(), nodes: out, focused: focused && !rootFocused ? ids.get(focused) ?? 0 : 0, truncated });
   };
   const deepFocus = () => {
@@ -835,10 +844,75 @@
   };
   const html = () => (document.documentElement ? ('<!DOCTYPE html>\n' + document.documentElement.outerHTML.replace(/^(<html[^>]*>)[\s\S]*$/, '$1')
     + document.documentElement.getHTML({ shadowRoots: openRoots() }) + '</html>') : '');
-  const text = () => document.body?.innerText ?? '';
+
+  // --- as running text ----------------------------------------------------------------------------------
+  // As innerText, with what it leaves out and a person sees: open shadow roots, generated text, the numbers of lists,
+  // what stands in fields, and the names of pictures and of controls that show no text.
+  const INLINE = /^(inline|contents|ruby)/;
+  const fieldText = (element) => {
+    if (element.tagName === 'SELECT') return [...element.options].map((option) => squeeze(option.label)).join('\n');
+    if (element.type === 'checkbox' || element.type === 'radio' || element.type === 'image') return element.labels?.length ? '' : element.computedName;
+    if (INPUT_ROLES[element.type] === 'button') return element.type === 'file' ? valueOf(element, 'button') : element.computedName;
+    return valueOf(element, 'textbox') || element.placeholder || element.computedName;
+  };
+  const text = () => {
+    const lines = [''];
+    let gap = 0;  // line breaks to come, once something follows
+    const breakLine = (count) => { gap = Math.max(gap, count); };
+    const say = (words) => {
+      if (!words || (/^ +$/.test(words) && (gap > 0 || lines[lines.length - 1] === ''))) return;
+      if (gap > 0 && lines.some(Boolean)) lines.push(...Array(gap).fill(''));
+      gap = 0;
+      const [first, ...more] = words.split('\n');
+      const last = lines.length - 1, blank = lines[last] === '' || /[ \t]$/.test(lines[last]);
+      lines[last] += blank ? first.replace(/^ +/, '') : first;
+      lines.push(...more);
+    };
+    const sayText = (node, style) => {
+      const said = transformed(node.data, style);
+      say(style.whiteSpaceCollapse === 'collapse' ? said.replace(/[ \t\n\r\f]+/g, ' ') : said);
+    };
+    const generated = (element, which) => { for (const [role, words] of generatedLines(element, which)) if (role === 'StaticText') say(words + ' '); };
+    const length = () => lines.length * 1e6 + lines[lines.length - 1].length;
+    const visitInside = (element, style, visible) => {
+      const decorated = visible && rules.generated && element.matches(rules.generated);
+      if (visible && element.tagName === 'LI' && style.display === 'list-item') { const marker = markerOf(element, style); if (/[\p{L}\d]/u.test(marker)) say(marker + ' '); }
+      if (decorated) generated(element, '::before');
+      const outside = rules, root = element.shadowRoot;
+      if (root) rules = rulesOf(root);
+      const slotted = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+      for (const child of root?.childNodes ?? (slotted.length ? slotted : element.childNodes)) {
+        if (child.nodeType === 1) visit(child);
+        else if (child.nodeType === 3 && visible) sayText(child, style);
+      }
+      rules = outside;
+      if (decorated) generated(element, '::after');
+    };
+    const visit = (element) => {
+      const tag = element.tagName;
+      if (tag === 'BR') { say('\n'); return; }
+      if (SKIPPED.has(tag) && tag !== 'RT' || (tag === 'INPUT' && element.type === 'hidden')) return;
+      const style = getComputedStyle(element);
+      if (style.display === 'none') return;
+      const visible = style.visibility === 'visible' && element.checkVisibility();
+      const block = !INLINE.test(style.display) && style.display !== 'table-cell';
+      if (block) breakLine(tag === 'P' ? 2 : 1);
+      const before = length();
+      if (tag === 'INPUT' || tag === 'TEXTAREA' || tag === 'SELECT') { if (visible) say(` ${fieldText(element)} `); }
+      else if (!CLOSED.has(tag) && tag !== 'svg') visitInside(element, style, visible);
+      const given = visible && (tag === 'IMG' || tag === 'svg' || givenName(element)) && (length() === before || element.getAttribute('role') === 'img');
+      if (given) say(` ${squeeze(element.computedName || element.title || '')} `);
+      if (style.display === 'table-cell' && element.nextElementSibling) say('\t');
+      if (block) breakLine(tag === 'P' ? 2 : 1);
+    };
+    rules = rulesOf(document);
+    places = new Map();
+    if (document.body) visit(document.body);
+    return lines.map((line) => line.replace(/ {2,}/g, ' ').trimEnd()).join('\n').trim();
+  };
 
   return {
-    observe, page, html, text, pulse, newEpoch, giveUp, find,
+    observe, page, html, text, pulse, newEpoch, giveUp, find, missing,
     // For touch.js:
     ids, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt,
   };
