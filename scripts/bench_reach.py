@@ -68,7 +68,7 @@ async def count_state(page: census.Copies, state: census.State, quick: bool) -> 
         by: dict[str, census.Id | None] = {}
         for form in FORMS:
             by[form] = None
-            for one in census.candidates(control, ids, form)[:3]:
+            for one in census.candidates(control, found, ids, form)[:3]:
                 if quick or await census.reaches(copy, state, control, one, tried):
                     by[form] = one
                     break
@@ -118,7 +118,7 @@ class BrowserGym:
             census.Id(bid, path, lands, clickable, forms=frozenset({"tree"} if printed else ()))
             for bid, path, lands, printed, clickable, _ in answer["ids"]
         ]
-        reached = sum(bool(census.candidates(control, ids, "tree")) for control in controls)
+        reached = sum(bool(census.candidates(control, controls, ids, "tree")) for control in controls)
         called = [one for one in ids if one.clickable and one.forms and one.lands in shown]
         return reached, len(called), sum(one.lands not in reacts for one in called)
 
