@@ -94,14 +94,27 @@ class InputController:
                 return frame, number
         raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id from the latest tree.")
 
+    async def _gone(self, element_id: str, frame: Frame, number: int) -> ActionError:
+        """What became of an id that is not there, as far as can be told."""
+        lost = await self._page.call(frame, "missing", number)
+        was = lost["was"]
+        if not was:
+            return ActionError(
+                f"There is no element [{element_id}] on this page.", hint="Use an id from the latest tree."
+            )
+        there = ", ".join(f"[{frame.prefix}{one['id']}] {one['role']} {one['name']!r}" for one in lost["now"])
+        return ActionError(
+            f"There is no element [{element_id}] on this page any more: it was {was['role']} {was['name']!r:.120}, and "
+            "the page changed since it was seen.",
+            hint=f"Look again. The nearest that is there now: {there}." if there else "Look again.",
+        )
+
     async def _ask(self, element_id: str, function: str, *args: Any) -> Params:
         frame, number = self._frame(element_id)
         answer = await self._page.call(frame, function, number, *args, wait=True)
         error = answer.get("error")
         if error == "gone":
-            raise ActionError(
-                f"There is no element [{element_id}] on this page.", hint="Use an id from the latest tree."
-            )
+            raise await self._gone(element_id, frame, number)
         if error:
             raise ActionError(f"Element [{element_id}]: {error}")
         return dict(answer)

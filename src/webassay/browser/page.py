@@ -12,8 +12,9 @@ from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswere
 WORLD = "webassay"
 CALL_TIMEOUT = 15.0
 """Seconds after which a page script that does not finish is terminated."""
-_SIGHT, _TOUCH, _WATCH = (
-    (files("webassay.browser") / f"{name}.js").read_text(encoding="utf-8") for name in ("sight", "touch", "watch")
+_IDENTITY, _SIGHT, _TOUCH, _WATCH = (
+    (files("webassay.browser") / f"{name}.js").read_text(encoding="utf-8")
+    for name in ("identity", "sight", "touch", "watch")
 )
 
 
@@ -29,7 +30,8 @@ class Scripts:
         quoted = json.dumps(secret)
         return cls(
             watch=f"({_WATCH})({quoted}, {json.dumps(clock_offset_ms)})",
-            sight=f"globalThis.webassay = ({_SIGHT})({quoted}); Object.assign(webassay, ({_TOUCH})(webassay))",
+            sight=f"globalThis.webassay = ({_SIGHT})({quoted}, ({_IDENTITY})());\n"
+            f"Object.assign(webassay, ({_TOUCH})(webassay))",
         )
 
 

@@ -1,10 +1,6 @@
 // Runs in an isolated world of every frame: same document, separate JavaScript. The page can neither see nor change
 // anything here, and nothing here writes to the document. Python calls the functions that are returned.
-(secret) => {
-  const ids = new WeakMap();        // element -> number
-  const elements = new Map();       // number -> WeakRef(element)
-  const forgotten = new FinalizationRegistry((id) => elements.delete(id));
-  let lastId = 0;
+(secret, { ids, record, identify, elementOf, lost, looked }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
   const clickListeners = new WeakSet();
@@ -85,20 +81,17 @@
   };
 
   // --- identity -----------------------------------------------------------------------------------------
-  const idOf = (element) => {
-    let id = ids.get(element);
-    if (id === undefined) {
-      id = ++lastId;
-      ids.set(element, id);
-      elements.set(id, new WeakRef(element));
-      forgotten.register(element, id);
-    }
-    return id;
+  let mutationsSeen = -1, lookAgain = null;
+  const changed = () => {
+    mutations += changes.takeRecords().length;
+    return mutations !== mutationsSeen;
   };
+  // The element with this id, now: if the page changed since the last look, what it shows is looked at again.
   const find = (id) => {
-    const element = elements.get(id)?.deref();
-    return element && element.isConnected ? element : null;
+    if (looked() && changed()) lookAgain();
+    return elementOf(id);
   };
+  const missing = (id) => { find(id); return JSON.stringify(lost(id)); };
   const frameNumber = (element) => {
     let place = frameLetters.get(element);
     if (place === undefined) { place = lastFrame++; frameLetters.set(element, place); }
@@ -604,6 +597,7 @@
       const said = transformed(data, style);
       const text = style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, '');
       if (!text) return;
+      if (!around.muted) around.rec.parts.push(text);
       if (around.control) around.control.texts.push(text);
       if (around.muted) { around.control?.whispers.push(text); return; }
       const line = emit(depth, 'StaticText', text);
@@ -702,11 +696,13 @@
       if (muted) role = click && click !== 'focus' ? 'generic' : '';
       else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
       if (!present) role = '';
+      const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
       const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
-      const inner = insideOf(element, style, box, around, { muted, click, scrolls });
+      const inner = insideOf(element, style, box, around, { muted, click, scrolls, rec });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
+      rec.line = line;
       if (line) {
         if (inner.hidden && !around.hidden) line[5].push(['offscreen', '']);
         out.push(line);
@@ -725,16 +721,16 @@
       if (click && click !== 'native') properties.push(['clickable', '']);
       const href = role === 'link' ? element.href : '';
       const frame = role === 'Iframe' || element.tagName === 'EMBED' || element.tagName === 'OBJECT' ? frameNumber(element) : -1;
-      return [depth, role, name, idOf(element), value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
+      return [depth, role, name, 0, value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
     };
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
-    const insideOf = (element, style, box, around, { muted, click, scrolls }) => {
+    const insideOf = (element, style, box, around, { muted, click, scrolls, rec }) => {
       const list = LISTS.test(element.tagName) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
       const control = click ? { element, click, texts: [], whispers: [], inside: 0 } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
-      return { clip: clipped, cursor: style.cursor, list, muted, control, pane, hidden };
+      return { clip: clipped, cursor: style.cursor, list, muted, control, pane, hidden, rec };
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -813,8 +809,15 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false };
-    if (document.documentElement) visit(document.documentElement, 1, state, start);
+    const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
+    const isChanged = changed();
+    mutationsSeen = mutations;
+    lookAgain = () => observe({ boxes: false, clip, inFrame });
+    if (document.documentElement) {
+      start.rec = record(document.documentElement, null);
+      visit(document.documentElement, 1, state, start);
+      identify(start.rec, isChanged);
+    }
     return JSON.stringify({ ...facts(), nodes: out, focused: focused && !rootFocused ? ids.get(focused) ?? 0 : 0, truncated });
   };
   const deepFocus = () => {
@@ -838,7 +841,7 @@
   const text = () => document.body?.innerText ?? '';
 
   return {
-    observe, page, html, text, pulse, newEpoch, giveUp, find,
+    observe, page, html, text, pulse, newEpoch, giveUp, find, missing,
     // For touch.js:
     ids, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt,
   };

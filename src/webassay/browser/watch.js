@@ -109,12 +109,29 @@
   const DROPS = new Set(['drop', 'dragover']);
   let listening = [];         // [WeakRef(element), what it listens for]
   let delegating = false;     // the document listens for clicks on behalf of others
+  const wanted = new Set();   // selectors of the elements that it listens for
   const MAX_LISTENING = 20000;
   const noteListener = (target, what) => { if (listening.length < MAX_LISTENING) listening.push([new WeakRef(target), what]); };
+  // A listener further up finds its target by a selector, which stands in its source: target.closest('.row'),
+  // target.matches('[data-open]'), target.dataset.open. "Not inside of" is about something else.
+  const SELECTORS = /(!?)[\w$.?]*\.(?:closest|matches)\(\s*(["'`])([^"'`$]{1,120})\2|\.dataset\.(\w{1,40})|Attribute\(\s*["'](data-[\w-]{1,40})["']/g;
+  const MAX_SOURCE = 50000;
+  const readSelectors = (listener) => {
+    const handler = typeof listener === 'function' ? listener : listener?.handleEvent;
+    if (typeof handler !== 'function' || wanted.size > 500) return;
+    let source = '';
+    try { source = apply(Function.prototype.toString, handler, []).slice(0, MAX_SOURCE); } catch { return; }
+    for (const [, not, , selector, data, attribute] of source.matchAll(SELECTORS)) {
+      if (selector && !not) wanted.add(selector);
+      else if (data) wanted.add(`[data-${data.replace(/[A-Z]/g, (letter) => '-' + letter.toLowerCase())}]`);
+      else if (attribute) wanted.add(`[${attribute}]`);
+    }
+  };
   hold(EventTarget.prototype, 'addEventListener', (native, self, args) => {
     const what = CLICKS.has(args[0]) ? 'click' : DROPS.has(args[0]) ? 'drop' : '';
     if (what && self instanceof Element) noteListener(self, what);
     else if (what === 'click' && self === document) delegating = true;
+    if (what === 'click') readSelectors(args[1]);
     return apply(native, self, args);
   });
   const holdHandler = (host, name, what) => {
@@ -133,6 +150,11 @@
   const HANDLERS = ['__click', '__mousedown', '__pointerdown', '$$click', '$$mousedown', '$$pointerdown'];
   const handled = new WeakSet();
   const findHandlers = () => {
+    for (const selector of wanted) {
+      let found = [];
+      try { found = document.querySelectorAll(selector); } catch { wanted.delete(selector); }
+      for (const element of found) if (!handled.has(element)) { handled.add(element); noteListener(element, 'click'); }
+    }
     if (!delegating) return;
     for (const element of document.querySelectorAll('body *')) {
       if (HANDLERS.some((name) => element[name] !== undefined) && !handled.has(element)) { handled.add(element); noteListener(element, 'click'); }

@@ -1,0 +1,381 @@
+// Which element keeps which id when a page renders itself again. Runs in the same isolated world as sight.js, which
+// hands over the elements it walked through, as a tree of records; this gives ids to those that have a line.
+//
+// An id belongs to what a person sees, not to a node: pages throw nodes away and build the same content anew, and they
+// use the nodes of one item of a list for another. So items of lists are recognized by what they say and where their
+// links lead, and what is inside an item by its role and name there. Outside lists, an element that stays keeps its
+// id, and one that is replaced by its like hands it on. Where it cannot be told which is which, the id ends.
+() => {
+  const ids = new WeakMap();  // element -> number
+  const elements = new Map(); // number -> WeakRef(element)
+  const forgotten = new FinalizationRegistry((id) => { if (elements.get(id)?.deref() === undefined) elements.delete(id); });
+  const resting = new Map();  // number -> what it was, for elements that are there but were not in the last tree
+  const ended = new Map();    // number -> what it was
+  const MAX_ENDED = 5000;
+  let lastId = 0;
+  let last = null;            // the records of the look before
+  const itemKinds = new Set();      // kinds of elements that were items of lists
+  const lists = new WeakMap();      // element that held items -> their tags
+  const listPlaces = new Set();     // where lists without classes stood
+
+  // Everything that is needed later is noted now: the page may change the element, or use it for something else.
+  const record = (element, up) => {
+    const made = { element, tag: element.tagName, anchor: element.id && !/\d/.test(element.id) ? '#' + element.id : '', up, parts: [], line: null, lines: 0, acts: false, item: false };
+    up?.parts.push(made);
+    return made;
+  };
+  const kidsOf = (rec) => rec.parts.filter((part) => typeof part !== 'string');
+
+  // --- items ---------------------------------------------------------------------------------------------
+  const ITEM_TAGS = new Set(['LI', 'TR', 'OPTION']);
+  const ITEM_ROLES = new Set(['listitem', 'row', 'option', 'treeitem', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'article']);
+  // The parts of an item or of the page, told apart by their place.
+  const FIXTURES = new Set(['TD', 'TH', 'DT', 'DD', 'HTML', 'BODY', 'MAIN', 'NAV', 'HEADER', 'FOOTER', 'ASIDE', 'FORM', 'TABLE', 'THEAD', 'TBODY', 'TFOOT', 'UL', 'OL', 'DL', 'MENU',
+    'FIELDSET', 'DIALOG', 'SELECT', 'SLOT']);
+  const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader', 'dialog', 'alertdialog', 'tabpanel', 'tablist', 'list', 'listbox', 'menu', 'menubar', 'tree', 'grid', 'toolbar']);
+  const roleOf = (rec) => (rec.line ? rec.line[1] : '');
+  const classesOf = (element) => (typeof element.className === 'string' ? element.className : element.getAttribute('class') ?? '').split(/\s+/).filter(Boolean);
+  const kindOf = (rec) => `${rec.up?.tag}>${rec.tag}.${classesOf(rec.element)[0] ?? ''}`;
+  // What stands on these may change without the item becoming another.
+  const LABELS = new Set(['button', 'switch', 'checkbox', 'radio', 'combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
+  const acts = (line) => line[5].some(([key]) => key === 'clickable') || LABELS.has(line[1]) || line[1] === 'link';
+  // What makes neighbours alike: a class that they share, or, without classes, how they begin.
+  const traitsOf = (rec) => {
+    const classes = classesOf(rec.element);
+    return classes.length ? classes : [`<${rec.element.firstElementChild?.tagName ?? ''}`];
+  };
+  const placeOf = (rec) => (rec.place ??= `${rec.up ? placeOf(rec.up) : ''}/${rec.tag}${rec.anchor}`);
+  const survey = (rec, found) => {
+    const kids = kidsOf(rec);
+    for (const kid of kids) survey(kid, found);
+    rec.lines = (rec.line ? 1 : 0) + kids.reduce((sum, kid) => sum + kid.lines, 0);
+    rec.acts = (rec.line !== null && acts(rec.line)) || kids.some((kid) => kid.acts);
+    const groups = new Map();
+    for (const kid of kids) {
+      if (kid.lines === 0 || FIXTURES.has(kid.tag) || CELLS.has(roleOf(kid))) continue;
+      if (groups.has(kid.tag)) groups.get(kid.tag).push(kid); else groups.set(kid.tag, [kid]);
+    }
+    const known = lists.get(rec.element), place = placeOf(rec);
+    for (const [tag, group] of groups) {
+      const shared = new Map();
+      for (const kid of group) for (const trait of traitsOf(kid)) shared.set(trait, (shared.get(trait) ?? 0) + 1);
+      for (const kid of group) {
+        const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > 1);
+        const classed = kid.element.classList.length > 0;
+        kid.item = alike || ITEM_TAGS.has(tag) || ITEM_ROLES.has(roleOf(kid)) || Boolean(known?.has(tag)) || keysOf(kid.element).length > 0
+          || (classed ? itemKinds.has(kindOf(kid)) : listPlaces.has(`${place}>${tag}`));
+        if (!alike) continue;
+        if (classed && itemKinds.size < 5000) itemKinds.add(kindOf(kid));
+        if (!classed && listPlaces.size < 5000) listPlaces.add(`${place}>${tag}`);
+        if (!known) lists.set(rec.element, new Set([tag])); else known.add(tag);
+      }
+    }
+    const items = kids.filter((kid) => kid.item);
+    items.forEach((kid, index) => { kid.index = index; kid.siblings = items.length; found.push(kid); });
+    return found;
+  };
+
+  // --- what an item says -----------------------------------------------------------------------------------
+  const DATA_KEY = /^data-(.*-)?(id|key|uid|uuid|guid|slug|sku|ref|pk|value|name|number|code)$/;
+  const keysOf = (element) => {
+    const keys = [];
+    for (const name of element.getAttributeNames()) {
+      if (DATA_KEY.test(name) || (name === 'value' && element.tagName === 'OPTION')) keys.push([name, element.getAttribute(name)]);
+    }
+    return keys;
+  };
+  const collect = (rec, said, top) => {
+    const before = said.all.length;
+    const href = rec.line?.[6];
+    if (href) said.links.push(href);
+    for (const part of rec.parts) {
+      if (typeof part === 'string') { said.all.push(part); if (said.own) said.core.push(part); continue; }
+      const own = said.own;
+      if (part.item && (part.acts || ITEM_TAGS.has(part.tag))) said.own = false;
+      else if (LABELS.has(roleOf(part))) said.own = false;
+      collect(part, said, false);
+      said.own = own;
+    }
+    if (said.all.length === before && rec.line?.[2]) { said.all.push(rec.line[2]); if (said.own || top) said.core.push(rec.line[2]); }
+    if (FIELDS.has(rec.tag)) said.values.push(rec.line?.[4] ?? '');
+  };
+  const FIELDS = new Set(['INPUT', 'TEXTAREA', 'SELECT']);
+  const LETTER = /\p{L}/u, COUNT = /[([]\d[\d.,]*[)\]]/g;
+  const pathOf = (rec) => {
+    rec.path ??= `${rec.up ? pathOf(rec.up) : ''}/${rec.tag}${rec.anchor}${rec.item ? '*' : ''}`;
+    return rec.path;
+  };
+  const describe = (rec) => {
+    const said = { all: [], core: [], links: [], values: [], own: true };
+    collect(rec, said, true);
+    const core = said.core.map((piece) => piece.replace(COUNT, '').trim()).filter((piece) => LETTER.test(piece));
+    rec.pieces = core;
+    rec.text = `${rec.tag}\u0001${said.all.join('\u0001')}`;
+    rec.core = core.length ? `${rec.tag}\u0001${core.join('\u0001')}` : '';
+    rec.links = said.links.join('\u0001');
+    rec.values = said.values.join('\u0001');
+    rec.keys = keysOf(rec.element);
+    pathOf(rec);
+    rec.full = `${rec.text}\u0002${rec.links}\u0002${JSON.stringify(rec.keys)}`;
+  };
+  // The keys of items may only count them: data-id="0", "1", "2".
+  const counts = (rec, value) => new RegExp(`^\\D*(${rec.index}|${rec.index + 1})\\D*$`).test(value);
+  const contradict = (one, other) => {
+    if (one.links !== other.links) return true;
+    const before = new Map(one.keys);
+    return other.keys.some(([name, value]) => before.has(name) && before.get(name) !== value && !(counts(one, before.get(name)) && counts(other, value)));
+  };
+
+  // --- which item is which ---------------------------------------------------------------------------------
+  const itemsOf = (rec, found = []) => {
+    for (const kid of kidsOf(rec)) if (kid.item) found.push(kid); else if (kid.lines > 0) itemsOf(kid, found);
+    return found;
+  };
+  const grouped = (recs, key) => {
+    const found = new Map();
+    for (const rec of recs) {
+      const name = key(rec);
+      if (name && found.has(name)) found.get(name).push(rec); else if (name) found.set(name, [rec]);
+    }
+    return found;
+  };
+  // Pairs what is the only one of its key before and after.
+  const pairByKey = (before, after, pairs, key, fits = () => true) => {
+    const old = grouped(before, key);
+    for (const [name, recs] of grouped(after, key)) {
+      const were = old.get(name);
+      if (recs.length === 1 && were?.length === 1 && pairs.free(recs[0], were[0]) && fits(recs[0], were[0])) pairs.add(recs[0], were[0]);
+    }
+  };
+  const makePairs = () => {
+    const found = new Map(), taken = new Set();
+    return { found, taken, free: (now, then) => !found.has(now) && !taken.has(then), add: (now, then) => { found.set(now, then); taken.add(then); } };
+  };
+  const pairItems = (before, after, pairs) => {
+    const agree = (now, then) => !contradict(now, then);
+    const inPlace = (now, then) => agree(now, then) && now.siblings === then.siblings && (now.element === then.element || now.index === then.index);
+    pairByKey(before, after, pairs, (rec) => `${rec.full}\u0003${rec.path}`);
+    pairByKey(before, after, pairs, (rec) => `${rec.text}\u0003${rec.path}`, agree);
+    pairTwins(before, after, pairs);
+    pairByKey(before, after, pairs, (rec) => rec.core && `${rec.core}\u0003${rec.path}`, inPlace);
+    pairByKey(before, after, pairs, (rec) => rec.anchor, (now, then) => now.tag === then.tag);
+    pairLarge(before, after, pairs);
+  };
+  // Items that say the same: by what stands in their fields; else by their nodes, if no node of the list was used for
+  // another item and none of the twins came or went; else by their place, if nothing changed in the list.
+  const pairTwins = (before, after, pairs) => {
+    pairByKey(before, after, pairs, (rec) => rec.values.replaceAll('\u0001', '') && `${rec.full}\u0003${rec.path}\u0003${rec.values}`);
+    const oldByElement = new Map(before.map((rec) => [rec.element, rec]));
+    const sequence = (list) => `${list.map((rec) => rec.full).join('\u0004')}\u0003${list[0].path}`;
+    const listsOf = (recs) => [...grouped(recs, (rec) => rec.up).values()];
+    const oldLists = listsOf(before), newLists = listsOf(after);
+    const oldSequences = grouped(oldLists, sequence), newSequences = grouped(newLists, sequence);
+    for (const list of newLists) {
+      const open = list.filter((now) => !pairs.found.has(now));
+      if (open.length === 0) continue;
+      const stayed = list.map((now) => oldByElement.get(now.element)).filter(Boolean);
+      const reused = list.some((now) => oldByElement.has(now.element) && oldByElement.get(now.element).full !== now.full);
+      const old = stayed.length ? before.filter((then) => then.up === stayed[0].up) : [];
+      const many = (recs, full) => recs.filter((rec) => rec.full === full).length;
+      for (const now of reused ? [] : open) {
+        const then = oldByElement.get(now.element);
+        if (then && pairs.free(now, then) && many(list, now.full) === many(old, now.full)) pairs.add(now, then);
+      }
+      const key = sequence(list);
+      const same = newSequences.get(key).length === 1 && oldSequences.get(key)?.length === 1 ? oldSequences.get(key)[0] : null;
+      if (same && stayed.length === 0) list.forEach((now, at) => { if (pairs.free(now, same[at])) pairs.add(now, same[at]); });
+    }
+  };
+  // A part of the page that stayed where it was, or was replaced there, and still says most of what only it said.
+  const MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
+  const pairLarge = (before, after, pairs) => {
+    const large = (rec) => rec.pieces.length >= ENOUGH && rec.lines >= MANY_LINES;
+    const open = after.filter((now) => large(now) && !pairs.found.has(now)), left = before.filter((then) => large(then) && !pairs.taken.has(then));
+    if (open.length === 0 || left.length === 0) return;
+    const places = new Map(left.map((rec) => [`${rec.path}\u0003${rec.index}`, rec])), byElement = new Map(left.map((rec) => [rec.element, rec]));
+    const distinctive = (recs) => {
+      const holders = new Map();
+      const words = new Map(recs.map((rec) => [rec, new Set(rec.pieces)]));
+      for (const said of words.values()) for (const piece of said) holders.set(piece, (holders.get(piece) ?? 0) + 1);
+      return (rec) => [...words.get(rec)].filter((piece) => holders.get(piece) === 1);
+    };
+    const ownBefore = distinctive(before), ownAfter = distinctive(after);
+    for (const now of open) {
+      const then = byElement.get(now.element) ?? places.get(`${now.path}\u0003${now.index}`);
+      if (!then || !pairs.free(now, then) || then.tag !== now.tag) continue;
+      const were = new Set(ownBefore(then)), are = ownAfter(now);
+      const shared = are.filter((piece) => were.has(piece)).length;
+      if (shared >= ENOUGH && shared >= MOST * were.size && shared >= MOST * are.length) pairs.add(now, then);
+    }
+  };
+
+  // --- which line is which -----------------------------------------------------------------------------------
+  const linesOf = (rec, found = []) => {
+    if (rec.line) found.push(rec);
+    for (const kid of kidsOf(rec)) if (!kid.item) linesOf(kid, found);
+    return found;
+  };
+  const relative = (rec, scope) => {
+    let path = '';
+    for (let at = rec; at && at !== scope; at = at.up) path = `/${at.tag}${at.anchor}${path}`;
+    return path;
+  };
+  const sortOf = (rec) => `${rec.line[1]}\u0001${rec.tag}\u0001${rec.element.type ?? ''}`;
+  const labelOf = (rec) => `${sortOf(rec)}\u0001${rec.line[2]}`;
+  const looseOf = (rec) => `${sortOf(rec)}\u0001${rec.line[2].replace(/\d+/g, '0')}`;
+  // What is said around an element: by the smallest part of the page that says more than it does. Counts may change.
+  const SHORT = 300;
+  const surroundings = (rec, scope) => {
+    const own = textOf(rec).length;
+    for (let at = rec.up; at && at !== scope && !FIXTURES.has(at.tag); at = at.up) {
+      const said = textOf(at);
+      if (said.length > SHORT) return '';
+      if (said.length > own) return said;
+    }
+    return '';
+  };
+  const textOf = (rec) => {
+    if (rec.says === undefined) {
+      const parts = rec.parts.map((part) => (typeof part !== 'string' ? (part.item ? '' : textOf(part)) : part.replace(/^\d[\d.,]*/, '#').replace(COUNT, '')));
+      rec.says = parts.filter(Boolean).join('\u0001');
+    }
+    return rec.says;
+  };
+  // Inside one item, or outside all of them: an element that stayed is the same; others by their role, name and place.
+  const matchLines = (now, then, keep) => {
+    const old = linesOf(then);
+    const byElement = new Map(old.map((rec) => [rec.element, rec]));
+    const used = new Set();
+    const pass = (rec, was) => { keep(rec, was); used.add(was); };
+    let open = [];
+    for (const rec of linesOf(now)) {
+      const stayed = byElement.get(rec.element);
+      if (stayed) pass(rec, stayed); else open.push(rec);
+    }
+    const near = (rec, scope) => (scope.item ? '' : surroundings(rec, scope));
+    for (const key of [
+      (rec, scope) => `${labelOf(rec)}\u0003${near(rec, scope)}\u0003${relative(rec, scope)}`,
+      (rec, scope) => `${labelOf(rec)}\u0003${near(rec, scope)}`,
+      (rec, scope) => `${looseOf(rec)}\u0003${near(rec, scope)}\u0003${relative(rec, scope)}`,
+    ]) {
+      if (open.length === 0) return;
+      const were = grouped(old.filter((rec) => !used.has(rec)), (rec) => key(rec, then));
+      const still = [];
+      for (const [name, recs] of grouped(open, (rec) => key(rec, now))) {
+        const olds = were.get(name);
+        if (olds?.length === recs.length) recs.forEach((rec, at) => pass(rec, olds[at]));
+        else still.push(...recs);
+      }
+      open = still;
+    }
+  };
+  const matchScope = (now, then, keep, pairs) => {
+    matchLines(now, then, keep);
+    const inside = makePairs();
+    pairItems(itemsOf(then).filter((rec) => !pairs.taken.has(rec)), itemsOf(now).filter((rec) => !pairs.found.has(rec)), inside);
+    for (const [item, was] of inside.found) { pairs.add(item, was); }
+    for (const [item, was] of inside.found) matchScope(item, was, keep, pairs);
+  };
+  // What was alone in its place before, and is one of several now, was an item already.
+  const recognize = (items) => {
+    const parents = new Map();
+    for (const rec of items) parents.set(rec.up.element, (parents.get(rec.up.element) ?? new Set()).add(rec.tag));
+    const search = (rec) => {
+      const tags = parents.get(rec.element), kids = kidsOf(rec);
+      for (const kid of kids) {
+        search(kid);
+        if (!tags?.has(kid.tag) || kid.item || kid.lines === 0 || FIXTURES.has(kid.tag) || CELLS.has(roleOf(kid))) continue;
+        Object.assign(kid, { item: true, index: 0, siblings: 1 });
+        describe(kid);
+        last.items.push(kid);
+      }
+    };
+    search(last.root);
+  };
+  const matchAll = (root, items, keep) => {
+    recognize(items);
+    const pairs = makePairs();
+    matchScope(root, last.root, keep, pairs);
+    // Items that moved to another list; what is inside one that came or went belongs to that one.
+    const moved = makePairs();
+    const whole = (rec) => (rec.acts && LETTER.test(rec.text.slice(rec.tag.length)) ? rec.full : '');
+    const settled = (rec, known) => { const outer = itemAround(rec.up); return !outer || known.has(outer); };
+    pairByKey(last.items, items, moved, whole, (now, then) => pairs.free(now, then) && settled(now, pairs.found) && settled(then, pairs.taken));
+    for (const [item, was] of moved.found) if (pairs.free(item, was)) { pairs.add(item, was); matchScope(item, was, keep, pairs); }
+  };
+
+  // --- all together ------------------------------------------------------------------------------------------
+  const assign = (element, id) => {
+    ids.set(element, id);
+    elements.set(id, new WeakRef(element));
+    forgotten.register(element, id);
+    return id;
+  };
+  const inOrder = (rec, found = []) => {
+    if (rec.line) found.push(rec);
+    for (const kid of kidsOf(rec)) inOrder(kid, found);
+    return found;
+  };
+  const itemAround = (rec) => {
+    let at = rec;
+    while (at && !at.item) at = at.up;
+    return at;
+  };
+  // `changed`: whether the document changed since the look before. If not, every element is what it was.
+  const identify = (root, changed) => {
+    const lines = inOrder(root);
+    const kept = new Map();
+    if (last && !changed) {
+      for (const rec of lines) if (ids.has(rec.element)) kept.set(rec, ids.get(rec.element));
+      if (kept.size === lines.length && lines.length === last.lines.length) {
+        for (const [rec, id] of kept) rec.line[3] = id;
+        return;
+      }
+    }
+    const items = survey(root, []);
+    for (const rec of items) describe(rec);
+    if (last && changed) matchAll(root, items, (rec, was) => { kept.set(rec, was.line[3]); });
+    const given = new Set(kept.values());
+    for (const rec of lines) {
+      // Back in the tree, as it was.
+      const id = kept.has(rec) ? undefined : ids.get(rec.element), was = resting.get(id);
+      if (was && !given.has(id) && was.item === (itemAround(rec)?.full ?? '')) { kept.set(rec, id); given.add(id); }
+    }
+    for (const rec of lines) rec.line[3] = kept.get(rec) ?? 0;
+    for (const rec of lines) assign(rec.element, rec.line[3] || (rec.line[3] = ++lastId));
+    const shown = new Set(lines.map((rec) => rec.element));
+    (last?.lines ?? []).forEach((rec, place) => { if (!given.has(rec.line[3])) retire(rec, place, shown); });
+    for (const [id, was] of resting) if (given.has(id)) resting.delete(id); else if (!was.element.deref()?.isConnected || ids.get(was.element.deref()) !== id) end(id, was);
+    last = { root, lines, items };
+  };
+  const retire = (rec, place, shown) => {
+    const was = { place, element: new WeakRef(rec.element), role: rec.line[1], name: rec.line[2], item: itemAround(rec)?.full ?? '' };
+    if (rec.element.isConnected && !shown.has(rec.element)) resting.set(rec.line[3], was); else end(rec.line[3], was);
+  };
+  const end = (id, was) => {
+    resting.delete(id);
+    elements.delete(id);
+    ended.set(id, was);
+    if (ended.size > MAX_ENDED) ended.delete(ended.keys().next().value);
+  };
+
+  const elementOf = (id) => {
+    const element = elements.get(id)?.deref();
+    return element && element.isConnected ? element : null;
+  };
+  // What an id was that is no longer there, and what is there now that may be meant.
+  const lost = (id) => {
+    const was = ended.get(id);
+    if (!was || !last) return { was: null, now: [] };
+    const words = new Set(was.name.toLowerCase().split(/\s+/).filter(Boolean));
+    const likeness = (line) => {
+      const shared = line[2].toLowerCase().split(/\s+/).filter((word) => words.has(word)).length;
+      return (line[2] === was.name ? 100 : 0) + shared * 2 + (line[1] === was.role ? 3 : 0);
+    };
+    const near = last.lines.map(({ line }, place) => [likeness(line), Math.abs(place - was.place), line]).filter(([likely]) => likely > 0);
+    near.sort(([one, way], [other, further]) => other - one || way - further);
+    const told = near.slice(0, 3).map(([, , line]) => ({ id: line[3], role: line[1], name: line[2].slice(0, 80) }));
+    return { was: { role: was.role, name: was.name }, now: told };
+  };
+  return { ids, record, identify, elementOf, lost, looked: () => last !== null };
+}
