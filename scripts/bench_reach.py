@@ -125,7 +125,8 @@ class BrowserGym:
 
 async def truth(page: census.Copies, name: str, url: str, options: argparse.Namespace) -> list[census.State]:
     """Clicking everything takes minutes and depends on the page alone, so it is kept."""
-    sources = [options.cache / "built" / name / "main.js", Path(census.LOOK_FILE)]
+    built = options.cache / "built" / name
+    sources = [built / "main.js", census.LOOK_FILE]
     key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     kept = options.cache / "truth" / f"{name}-{options.grid}-{options.states}-{key}.json"
     if kept.exists() and not options.again:
