@@ -123,10 +123,11 @@ class BrowserGym:
         return reached, len(called), sum(one.lands not in reacts for one in called)
 
 
-async def truth(page: census.Copies, name: str, url: str, options: argparse.Namespace) -> list[census.State]:
+async def truth(
+    page: census.Copies, folder: Path, name: str, url: str, options: argparse.Namespace
+) -> list[census.State]:
     """Clicking everything takes minutes and depends on the page alone, so it is kept."""
-    built = options.cache / "built" / name
-    sources = [built / "main.js", census.LOOK_FILE]
+    sources = [folder / name / "main.js", folder / name / "main.css", census.LOOK_FILE]
     key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     kept = options.cache / "truth" / f"{name}-{options.grid}-{options.states}-{key}.json"
     if kept.exists() and not options.again:
@@ -138,11 +139,11 @@ async def truth(page: census.Copies, name: str, url: str, options: argparse.Name
 
 
 async def count_page(
-    page: census.Copies, name: str, url: str, options: argparse.Namespace, gym: BrowserGym | None
+    page: census.Copies, folder: Path, name: str, url: str, options: argparse.Namespace, gym: BrowserGym | None
 ) -> Count:
     started = time.monotonic()
     total = Count()
-    states = await truth(page, name, url, options)
+    states = await truth(page, folder, name, url, options)
     for state in states:
         count, found = await count_state(page, state, options.quick)
         if gym is not None:
@@ -190,7 +191,7 @@ async def bench(options: argparse.Namespace) -> None:
         async with Browser(find_chromium()) as browser:
             for name in names:
                 async with census.copies(browser, options.copies) as page:
-                    counts[name] = await count_page(page, name, f"{base}{name}/", options, gym)
+                    counts[name] = await count_page(page, folder, name, f"{base}{name}/", options, gym)
                 print(row(name, counts[name]), flush=True)
                 for miss in counts[name].misses:
                     print(f"  {miss}", flush=True)
