@@ -68,7 +68,7 @@ async def count_state(page: census.Copies, state: census.State, quick: bool) -> 
         by: dict[str, census.Id | None] = {}
         for form in FORMS:
             by[form] = None
-            for one in census.candidates(control, ids, form)[:3]:
+            for one in census.candidates(control, found, ids, form)[:3]:
                 if quick or await census.reaches(copy, state, control, one, tried):
                     by[form] = one
                     break
@@ -118,14 +118,16 @@ class BrowserGym:
             census.Id(bid, path, lands, clickable, forms=frozenset({"tree"} if printed else ()))
             for bid, path, lands, printed, clickable, _ in answer["ids"]
         ]
-        reached = sum(bool(census.candidates(control, ids, "tree")) for control in controls)
+        reached = sum(bool(census.candidates(control, controls, ids, "tree")) for control in controls)
         called = [one for one in ids if one.clickable and one.forms and one.lands in shown]
         return reached, len(called), sum(one.lands not in reacts for one in called)
 
 
-async def truth(page: census.Copies, name: str, url: str, options: argparse.Namespace) -> list[census.State]:
+async def truth(
+    page: census.Copies, folder: Path, name: str, url: str, options: argparse.Namespace
+) -> list[census.State]:
     """Clicking everything takes minutes and depends on the page alone, so it is kept."""
-    sources = [options.cache / "built" / name / "main.js", Path(census.LOOK_FILE)]
+    sources = [folder / name / "main.js", folder / name / "main.css", census.LOOK_FILE]
     key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     kept = options.cache / "truth" / f"{name}-{options.grid}-{options.states}-{key}.json"
     if kept.exists() and not options.again:
@@ -137,11 +139,11 @@ async def truth(page: census.Copies, name: str, url: str, options: argparse.Name
 
 
 async def count_page(
-    page: census.Copies, name: str, url: str, options: argparse.Namespace, gym: BrowserGym | None
+    page: census.Copies, folder: Path, name: str, url: str, options: argparse.Namespace, gym: BrowserGym | None
 ) -> Count:
     started = time.monotonic()
     total = Count()
-    states = await truth(page, name, url, options)
+    states = await truth(page, folder, name, url, options)
     for state in states:
         count, found = await count_state(page, state, options.quick)
         if gym is not None:
@@ -189,7 +191,7 @@ async def bench(options: argparse.Namespace) -> None:
         async with Browser(find_chromium()) as browser:
             for name in names:
                 async with census.copies(browser, options.copies) as page:
-                    counts[name] = await count_page(page, name, f"{base}{name}/", options, gym)
+                    counts[name] = await count_page(page, folder, name, f"{base}{name}/", options, gym)
                 print(row(name, counts[name]), flush=True)
                 for miss in counts[name].misses:
                     print(f"  {miss}", flush=True)

@@ -55,6 +55,8 @@ class Target:
     says: str
     area: float
     cursor: str
+    plain: bool
+    """Neither a control of HTML or ARIA nor under a hand."""
     effects: list[Effect] = field(default_factory=list)
     """One for each of the points."""
 
@@ -257,17 +259,20 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
     for (target, _), effect in zip(jobs, await page.each(jobs, click), strict=True):
         target.effects.append(effect)
     states = [base, *_worth_a_look(base, opened, most_states)]
+    nowhere = max((target for target in base.targets if not target.reacts), key=lambda target: target.area).points[-1]
     for state in states[1:]:
         jobs = [(target, point) for target in state.targets for point in target.points]
         found = await page.each(jobs, lambda copy, job, state=state: copy.click(state, job[1]))
+        beside = await page.one(state, lambda copy, state: copy.click(state, nowhere))
         for (target, _), effect in zip(jobs, found, strict=True):
-            target.effects.append(effect)
+            # Clicks beside a popup close it, and so do clicks on its own margins: neither is a control.
+            target.effects.append(Effect() if target.plain and effect == beside else effect)
     return states
 
 
 def _target(found: dict[str, Any]) -> Target:
     points = [(float(x), float(y)) for x, y in found["points"]]
-    return Target(found["path"], points, found["says"], found["area"], found["cursor"])
+    return Target(found["path"], points, found["says"], found["area"], found["cursor"], found["plain"])
 
 
 def _worth_a_look(base: State, opened: list[tuple[Point, str, list[Target]]], most: int) -> list[State]:
@@ -363,9 +368,16 @@ def _forms(seen: Observation, node: Node) -> frozenset[str]:
     return frozenset(forms)
 
 
-def candidates(control: Control, ids: Sequence[Id], form: str) -> list[Id]:
-    """Ids of the control that are expected to land on it, the most likely first."""
-    mine = [one for one in ids if form in one.forms and within(one.path, control.root) and one.lands in control.paths]
+def candidates(control: Control, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
+    """Ids of the control that are expected to land on it, the most likely first; an id around several controls is none
+    of theirs, but a check box beside its label is."""
+
+    def belongs(one: Id) -> bool:
+        return within(one.path, control.root) or not any(
+            within(other.root, one.path) for other in everything if other is not control
+        )
+
+    mine = [one for one in ids if form in one.forms and one.lands in control.paths and belongs(one)]
     return sorted(mine, key=lambda one: (not one.clickable, len(one.path)))
 
 

@@ -85,7 +85,9 @@
     const box = element.getBoundingClientRect()
     const words = (element.innerText ?? element.textContent ?? '').trim().replace(/\s+/g, ' ').slice(0, 40)
     const name = `${element.localName}${element.id ? '#' + element.id : ''}${typeof element.className === 'string' && element.className ? '.' + element.className.trim().split(/\s+/).slice(0, 2).join('.') : ''}`
-    return { says: words ? `${name} "${words}"` : name, area: box.width * box.height, cursor: getComputedStyle(element).cursor }
+    const cursor = getComputedStyle(element).cursor
+    const plain = cursor !== 'pointer' && !element.closest('a, button, input, select, textarea, label, summary, option, [role=button], [role=option], [role^=menuitem], [role=tab]')
+    return { says: words ? `${name} "${words}"` : name, area: box.width * box.height, cursor, plain }
   }
   // Without a grid, which takes too long for every click: what lies at the middle of each element.
   const middles = () => {

@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,35 +21,38 @@ def built(cache: Path) -> Path:
     """The folder of the built pages; libraries and pages are made again only if their sources changed."""
     if shutil.which("npm") is None:
         raise SystemExit("The pages are built with npm and node 18 or newer, which are not installed here.")
-    cache.mkdir(parents=True, exist_ok=True)
     package = HERE / "package.json"
-    if _changed(cache / "libraries.hash", [package]):
+    libraries = cache / f"libraries-{_hash([package])}"
+    if not libraries.exists():
         print("Installing the component libraries from the npm registry (once, about a minute)...", flush=True)
-        shutil.copy(package, cache / "package.json")
         install = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
-        subprocess.run(install, cwd=cache, check=True)
-        _done(cache / "libraries.hash", [package])
-        (cache / "pages.hash").unlink(missing_ok=True)
-    sources = [HERE / "build.mjs", *sorted(path for path in SOURCES.rglob("*") if path.is_file())]
-    if _changed(cache / "pages.hash", sources):
+        with _made(libraries) as folder:
+            shutil.copy(package, folder / "package.json")
+            subprocess.run(install, cwd=folder, check=True)
+    sources = [package, HERE / "build.mjs", *sorted(path for path in SOURCES.rglob("*") if path.is_file())]
+    pages = cache / f"pages-{_hash(sources)}"
+    if not pages.exists():
         print("Building the pages...", flush=True)
-        shutil.rmtree(cache / "built", ignore_errors=True)
-        command = ["node", str(HERE / "build.mjs"), str(cache), str(SOURCES), str(cache / "built")]
-        subprocess.run(command, check=True)
-        _done(cache / "pages.hash", sources)
-    return cache / "built"
+        with _made(pages) as folder:
+            command = ["node", str(HERE / "build.mjs"), str(libraries), str(SOURCES), str(folder)]
+            subprocess.run(command, check=True)
+    return pages
 
 
 def _hash(files: list[Path]) -> str:
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
-def _changed(mark: Path, files: list[Path]) -> bool:
-    return not mark.exists() or mark.read_text() != _hash(files)
-
-
-def _done(mark: Path, files: list[Path]) -> None:
-    mark.write_text(_hash(files))
+@contextmanager
+def _made(folder: Path) -> Iterator[Path]:
+    """A folder that gets its name when it is complete: another run may be looking for it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as draft:
+        made = Path(draft) / folder.name
+        made.mkdir()
+        yield made
+        if not folder.exists():
+            made.rename(folder)
 
 
 class _Handler(SimpleHTTPRequestHandler):

@@ -202,6 +202,16 @@ async def test_modal_dialogs(visit: Opener) -> None:
         assert await page.log() == "behind"
 
 
+async def test_an_id_of_the_page_before(visit: Opener) -> None:
+    async with visit("listing.html", "quiet.html") as page:
+        link = await page.node("link", "Home")
+        await page.do("tab_focus", 1)
+        error = (await page.do("click", f"9{link.id}")).error
+        assert f"Another page is in front since you last looked: {page.base}/quiet.html." in error
+        await page.see()
+        assert "Another page" not in (await page.do("click", f"9{link.id}")).error
+
+
 async def test_hover_menu(visit: Opener) -> None:
     async with visit("hover.html") as page:
         assert (await page.see()).find("link", "Drills") is None

@@ -1,13 +1,14 @@
 """Performs one action. The agent's mistakes are `ActionError`s, worded for the agent."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
 from typing import Any
 
 from webassay.browser import keys
 from webassay.browser.cdp import Params, Refused, Unanswered
 from webassay.browser.context import Context
+from webassay.browser.frames import inner_frame
 from webassay.browser.observe import owner_of, split_id
 from webassay.browser.page import Frame, Page
 from webassay.browser.typist import Typist
@@ -195,7 +196,7 @@ class InputController:
             futures.append(self._mouse("mouseReleased", x, y, button=button, clickCount=click))
         await self._all(futures)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def _holding(self, names: Sequence[str]) -> AsyncIterator[None]:
         for name in names:
             if keys.key_named(name).key not in keys.MODIFIERS:
@@ -255,16 +256,55 @@ class InputController:
         self._buttons &= ~_BUTTONS[button]
         await self._all([moved, self._mouse("mouseReleased", x, y, button=button, clickCount=1)])
 
+    # --- scrolling -------------------------------------------------------------------------------------
+
     async def _scroll(self, action: Action) -> None:
+        right, down, element_id = action.get("delta_x"), action.get("delta_y"), action.get("bid")
+        if element_id:
+            frame, _ = self._frame(element_id)
+            self._say_what_scrolled(frame, await self._ask(element_id, "scrollRegion", right, down))
+            return
         width, height = self._context.settings.viewport
         x, y = (self._x, self._y) if self._x or self._y else (width / 2, height / 2)
-        await self._wheel(x, y, action.get("delta_x"), action.get("delta_y"))
+        await self._wheel(x, y, right, down)
 
     async def _scroll_at(self, action: Action) -> None:
         await self._wheel(*self._point(action), action.get("dx"), action.get("dy"))
 
     async def _wheel(self, x: float, y: float, right: float, down: float) -> None:
+        page = self._page
+        under = await self._frames_under(x, y)
         await self._all([self._mouse("mouseWheel", x, y, deltaX=right, deltaY=down)])
+        # A page may react to the wheel by going elsewhere; then there is nothing to say.
+        with contextlib.suppress(Refused):
+            seen = [(frame, await page.call(frame, "afterScroll", wait=True)) for frame in reversed(under)]
+            self._say_what_scrolled(*next((one for one in seen if one[1]["moved"]), seen[-1]))
+
+    async def _frames_under(self, x: float, y: float) -> list[Frame]:
+        """The main frame, and the frames inside each other at this point."""
+        frames = [self._page.main_frame]
+        while True:
+            hit = await self._page.call(frames[-1], "beforeScroll", x, y)
+            inner = await inner_frame(self._page, frames[-1], hit["frame"]) if hit["frame"] >= 0 else None
+            if inner is None:
+                return frames
+            x, y = x - hit["left"], y - hit["top"]
+            frames.append(inner)
+
+    def _say_what_scrolled(self, frame: Frame, seen: Params) -> None:
+        if "at" not in seen:
+            return
+        what = "the page" if seen["page"] and not frame.parent else seen["what"]
+        if seen["id"] and not seen["page"]:
+            what = f"[{frame.prefix or ''}{seen['id']}]"
+        (left, top), (most_left, most_top) = seen["at"], seen["most"]
+        place = f"{top:g} of {most_top:g} pixels down"
+        if most_left > 0:
+            place += f", {left:g} of {most_left:g} to the right"
+        if seen["moved"]:
+            self._context.notice(f"Scrolled {what}: now {place}.")
+        else:
+            self._context.notice(f"Nothing scrolled; {what} stays {place}.")
 
     # --- dragging --------------------------------------------------------------------------------------
 

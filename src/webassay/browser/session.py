@@ -199,6 +199,8 @@ class Session:
         self._hand = InputController(context)
         self._step = 0
         self._last_error = ""
+        self._seen: tuple[str, int] | None = None
+        """The tab and its document that were last looked at: the ids that an agent has are from there."""
 
     async def door(self) -> tuple[str, str]:
         """Where another program can reach this session: the DevTools URL, and the web socket of the tab in front."""
@@ -238,7 +240,7 @@ class Session:
         """Performs the action and waits until the page has reacted."""
         context = self._context
         started = time.monotonic()
-        error = ""
+        error, moved_on = "", self._moved_on()
         try:
             if context.active.crashed and action.name not in _WITHOUT_PAGE:
                 raise ActionError("The page crashed.", hint="Open a URL with goto.")
@@ -246,12 +248,19 @@ class Session:
             new_epoch(context.active)
             await self._hand.perform(action)
         except ActionError as mistake:
-            error = capped(str(mistake), MAX_ERROR)
+            error = capped(f"{mistake}{moved_on}", MAX_ERROR)
         acted = time.monotonic()
         waited = await context.settle()
         self._last_error = error
         self._step += 1
         return Acted(error, waited, acted - started, time.monotonic() - acted)
+
+    def _moved_on(self) -> str:
+        """For an action that failed because an earlier one of the same reply led to another page."""
+        page = self._context.active
+        if self._seen is None or self._seen == (page.target_id, page.document):
+            return ""
+        return f" Another page is in front since you last looked: {page.url:.300}."
 
     # --- looking ---------------------------------------------------------------------------------------
 
@@ -295,6 +304,7 @@ class Session:
             self._context.notice("The page is very long: the end of its tree was left out.")
         if page.main_frame.is_pdf:
             self._context.notice("The page is a PDF file: its content is visible only in a screenshot.")
+        self._seen = (page.target_id, page.document)
         title = _short_title(tree.title)
         tabs = await self._tabs(page, title)
         texts = {

@@ -143,6 +143,57 @@
     return control && control.type === 'file' ? control : null;
   };
 
+  // --- scrolling ----------------------------------------------------------------------------------------
+  const scrolls = (element) => {
+    if (element === document.scrollingElement) return true;
+    if (element.scrollHeight <= element.clientHeight && element.scrollWidth <= element.clientWidth) return false;
+    const { overflowX, overflowY } = getComputedStyle(element);
+    const open = (overflow) => overflow === 'auto' || overflow === 'scroll';
+    return (open(overflowY) && element.scrollHeight > element.clientHeight) || (open(overflowX) && element.scrollWidth > element.clientWidth);
+  };
+  // From the inside out; the page itself is the last.
+  const regionsAround = (element) => {
+    const regions = [];
+    for (let node = element; node; node = node.assignedSlot ?? node.parentNode ?? node.host) if (node.nodeType === 1 && scrolls(node)) regions.push(node);
+    return regions;
+  };
+  const area = (element) => { const box = element.getBoundingClientRect(); return box.width * box.height; };
+  // An element that holds a region which fills it, such as a dialog with a long body, stands for that region.
+  const regionOf = (element) => {
+    const inner = scrolls(element) ? element : [...element.querySelectorAll('*')].find((one) => scrolls(one) && area(one) >= area(element) / 2);
+    return inner ?? regionsAround(element)[0];
+  };
+  const position = (region) => ({ region, left: region.scrollLeft, top: region.scrollTop });
+  let positions = [];
+  const beforeScroll = (x, y) => {
+    const hit = deepHit(x, y);
+    positions = regionsAround(hit).map(position);
+    if (hit?.tagName !== 'IFRAME' && hit?.tagName !== 'FRAME') return JSON.stringify({ frame: -1 });
+    const [left, top] = frameOf(hit);
+    return JSON.stringify({ frame: frameNumber(hit), left, top });
+  };
+  const report = ({ region, left, top }) => JSON.stringify({
+    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === document.scrollingElement, id: ids.get(region) ?? 0, what: describe(region),
+    at: [region.scrollLeft, region.scrollTop].map(Math.round), most: [region.scrollWidth - region.clientWidth, region.scrollHeight - region.clientHeight],
+  });
+  // What the wheel moved of what lay under the mouse, or else the innermost region there.
+  const afterScroll = async () => {
+    await nextFrame();
+    const connected = positions.filter(({ region }) => region.isConnected);
+    const moved = connected.find(({ region, left, top }) => region.scrollLeft !== left || region.scrollTop !== top) ?? connected[0];
+    return moved ? report(moved) : JSON.stringify({ moved: false });
+  };
+  const scrollRegion = async (id, right, down) => {
+    const element = find(id);
+    if (!element) return fail('gone');
+    const region = regionOf(element);
+    if (!region) return fail('Nothing around it can be scrolled.');
+    const before = position(region);
+    region.scrollBy({ left: right, top: down, behavior: 'instant' });
+    await nextFrame();
+    return report(before);
+  };
+
   // --- typing -------------------------------------------------------------------------------------------
   // Between two keys a page may render, replace the field and move the focus. The field is followed as a person would:
   // wait until the focus is back, and if it does not come back, go on in the field that took the old one's place.
@@ -244,5 +295,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, prepareFill, select, focus, fileField, beginTyping, afterKey, endTyping, mark };
+  return { locate, owner, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, beginTyping, afterKey, endTyping, mark };
 }

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from webassay.browser.cdp import Params, Refused
-from webassay.browser.observe import owner_of
+from webassay.browser.frames import inner_frame
 from webassay.browser.page import Frame, Page
 from webassay.core.errors import ActionError
 
@@ -58,16 +58,10 @@ class Typist:
             begun: Params = await self._page.call(frame, "beginTyping")
             if begun["frame"] < 0:
                 return frame
-            inner = await self._child(frame, begun["frame"])
+            inner = await inner_frame(self._page, frame, begun["frame"])
             if inner is None:
                 return frame
             frame = inner
-
-    async def _child(self, frame: Frame, place: int) -> Frame | None:
-        for child in self._page.children(frame.id):
-            if child.world is not None and (await owner_of(self._page, child))["place"] == place:
-                return child
-        return None
 
 
 @dataclass

@@ -214,7 +214,11 @@ ACTIONS: dict[str, Signature] = {
     s.name: s
     for s in (
         Signature("noop", (_number("wait_ms", 1000),), "Do nothing but let the page go on for a while."),
-        Signature("scroll", (_number("delta_x"), _number("delta_y")), "Scroll the page by so many pixels."),
+        Signature(
+            "scroll",
+            (_number("delta_x"), _number("delta_y"), Parameter("bid", "id", "", False)),
+            "Scroll the page by so many pixels; with an id, the region that it names or stands in.",
+        ),
         Signature("keyboard_press", (_text("key"),), "Press a key or combination, such as Enter or Control+a."),
         Signature("click", (_id(), _BUTTON, _MODIFIERS), "Click an element."),
         Signature(

@@ -1,0 +1,73 @@
+"""Scrolling by wheel and by id, and what the agent is told of it."""
+
+import pytest
+
+from tests.browser.conftest import Opener, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def tops(page: Visit, *ids: str) -> list[int]:
+    tab = page.session._context.active
+    return [int(await tab.evaluate(tab.main_frame, f"document.getElementById({name!r}).scrollTop")) for name in ids]
+
+
+async def scroll(page: Visit, *args: object) -> tuple[str, str]:
+    """The error, and the notices."""
+    error = (await page.do("scroll", *args)).error
+    return error, " ".join((await page.see()).notices)
+
+
+async def test_the_region_of_an_element_is_scrolled_by_its_id(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        button = await page.node("button", "Inner 2")
+        error, said = await scroll(page, 0, 70, button.id)
+        assert error == ""
+        assert await tops(page, "inner", "outer") == [70, 0]
+        assert "now 70 of 300 pixels down." in said
+        assert (await page.see()).scroll == (0, 0)
+
+
+async def test_a_dialog_stands_for_the_region_that_fills_it(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        terms = await page.node("dialog", "Terms")
+        error, said = await scroll(page, 0, 90, terms.id)
+        assert (error, await tops(page, "terms", "outer")) == ("", [90, 0])
+        assert "now 90 of 250 pixels down." in said
+
+
+async def test_regions_that_scroll_to_the_side_and_in_shadow_roots(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        wide = (await page.see()).find("generic", "Wide")
+        assert wide is not None
+        assert "500 of 900 to the right" in (await scroll(page, 500, 0, wide.id))[1]
+        shaded = await page.node("button", "Shaded 1")
+        assert "now 120 of" in (await scroll(page, 0, 120, shaded.id))[1]
+
+
+async def test_the_wheel_says_what_moved_under_the_mouse(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        await page.do("hover", (await page.node("button", "Inner 1")).id)
+        error, said = await scroll(page, 0, 100)
+        assert (error, await tops(page, "inner", "outer")) == ("", [100, 0])
+        assert "now 100 of 300 pixels down." in said
+        await page.do("mouse_move", 800, 300)
+        assert await scroll(page, 0, 400) == ("", "Scrolled the page: now 400 of 2280 pixels down.")
+        assert await scroll(page, 0, -900) == ("", "Scrolled the page: now 0 of 2280 pixels down.")
+        assert await scroll(page, 0, -900) == ("", "Nothing scrolled; the page stays 0 of 2280 pixels down.")
+
+
+async def test_the_wheel_inside_a_frame(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        top = await page.node("button", "Top")
+        assert "now 60 of" in (await scroll(page, 0, 60, top.id))[1]
+        await page.do("hover", (await page.node("button", "Agree")).id)
+        box = (await page.node("Iframe", "Framed")).box
+        assert box is not None
+        await page.do("mouse_move", box[0] + 150, box[1] + 60)
+        assert "now 100 of" in (await scroll(page, 0, 40))[1]
+
+
+async def test_scrolling_by_an_id_that_is_not_there(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        assert "There is no element [999]" in (await scroll(page, 0, 10, "999"))[0]
