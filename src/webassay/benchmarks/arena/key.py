@@ -182,6 +182,8 @@ class Key:
             raise TaskError(
                 f"On which site is {vague[0]}? The template has {' and '.join(sites)}.", hint="Give `site=…`."
             )
+        for site in {sight.site for check in self.evidence for sight in check.sights()} - {"", *sites}:
+            raise TaskError(f"A fact is to be seen on {site}, which is not a site of the template.")
         changes = (change.model_copy(update={"site": change.site or sites[0]}) for change in self.changes)
         return replace(self, changes=tuple(changes), evidence=_joined(self.evidence))
 
