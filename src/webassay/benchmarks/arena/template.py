@@ -64,7 +64,7 @@ class Template(ABC):
     instruction: ClassVar[str]
     """Filled in with the fields by `str.format`."""
     levels: ClassVar[tuple[Difficulty, ...]] = ("easy", "medium", "hard")
-    """The difficulties that its instances can have."""
+    """The difficulties that can be asked for. What is drawn without asking may now and then have another."""
     start: ClassVar[str] = "/"
     tags: ClassVar[tuple[str, ...]] = ()
 
