@@ -10,8 +10,8 @@ PYTEST := $(BIN)/pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading bench-statistics \
-  bench-agents bench-verifier bench-store clean
+.PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
+  bench-statistics bench-agents bench-verifier bench-store bench-record clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -77,6 +77,9 @@ bench-verifier: setup  ## Trajectories a minute against a model of fixed latency
 
 bench-store: setup  ## Verdicts appended a second, and what a report over very many costs
 	$(BIN)/python scripts/bench_store.py
+
+bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
+	$(BIN)/python -m scripts.bench_record
 
 RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
 lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need

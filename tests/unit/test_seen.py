@@ -14,7 +14,7 @@ from webassay.core.served import SERVED_TYPE, Node, Served, ServedRecord, plain
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
 from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
 from webassay.grading.grade import Policy, grade
-from webassay.grading.seen import check_evidence
+from webassay.grading.seen import Words, check_evidence
 
 # --- records -----------------------------------------------------------------------------------------------
 
@@ -66,9 +66,9 @@ def test_a_text_is_seen_exactly_where_its_tokens_follow_each_other(lines, wanted
     assert sees(record([[text] for text in texts]), " ".join(wanted)) == expected
 
 
-@given(st.text())
+@given(st.text() | st.text("ab1Ä-.,:/'$%( )\"é²"))
 def test_a_text_can_be_compared_word_by_word(text):
-    assert plain(text) == " ".join(filter(None, map(plain, text.split())))
+    assert plain(text) == Words().plain(text)
 
 
 @given(TEXTS, st.data())
@@ -235,6 +235,17 @@ def test_a_search_for_the_fact_is_no_evidence_of_it():
     assert not sees(record((heading, typed)), "HOM-44321", "$167.99")
     assert not sees(record((heading, typed)), "HOM-44321", "$167.99", together="page")
     assert sees(record((heading, {"path": "/search?q=other"})), "HOM-44321", "$167.99")
+
+
+def test_a_search_that_the_site_cuts_short_is_none_either():
+    typed = {"path": "/search?q=HOM-44321+%24167.99+and+more"}
+    assert not sees(record((["Results for HOM-44321 $167.99 an…"], typed)), "HOM-44321", "$167.99")
+    assert not sees(record((["Results for HOM-44321"], {"path": "/search?q=HOM-44321"})), "HOM-44321")
+
+
+def test_a_search_in_many_words_hides_nothing_that_it_finds():
+    found = ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])]
+    assert sees(record((found, {"path": "/search?q=zoo+lamp+out+of+stock"})), "Zoo Lamp", "Out of stock")
 
 
 def test_what_a_search_finds_is_evidence_although_its_name_was_typed():

@@ -16,6 +16,7 @@ from webassay.analysis.rows import Row
 from webassay.core.record import Record
 from webassay.core.task import (
     ActivityCheck,
+    EvidenceCheck,
     JudgedCheck,
     NetworkCheck,
     ResponseCheck,
@@ -129,7 +130,9 @@ def _unachievable(task: Task) -> Iterator[Found]:
 
 
 def _credits_giving_up(task: Task) -> bool:
-    searched = any(isinstance(check, ActivityCheck) and check.visits for check in task.checks)
+    searched = any(
+        isinstance(check, EvidenceCheck) or (isinstance(check, ActivityCheck) and check.visits) for check in task.checks
+    )
     return task.kind == "unachievable" and not searched
 
 

@@ -6,7 +6,7 @@ heading of a search, a saved note) is no evidence of what they typed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
@@ -24,8 +24,8 @@ class SeenTexts:
 
     def __init__(self, record: ServedRecord, sights: Iterable[Sight]) -> None:
         self._record = record
-        self._needles = {sight: tuple(map(plain, sight.texts)) for sight in sights}
-        self._words = _Words()
+        self._words = Words()
+        self._needles = {sight: tuple(map(self._words.plain, sight.texts)) for sight in sights}
         self._text = _reader(record.nodes, self._words.plain)
         self._told = [(served, _told(served)) for served in record.served]
         self._all_told = "\n".join(f" {value} " for _, values in self._told for value in values)
@@ -52,20 +52,19 @@ class SeenTexts:
             if number in reached:
                 reached.update(part for part in nodes[number].parts if isinstance(part, int))
         lines = {part for number in reached for part in nodes[number].parts if isinstance(part, str)}
-        marks = self._words.marks(lines, wanted)
+        held = self._words.held(lines, wanted)
         items: dict[str, set[int]] = defaultdict(set)
         pages: dict[str, set[int]] = defaultdict(set)
-        inside: list[set[str]] = []
+        inside: list[Set[str]] = []
         for number, node in enumerate(nodes):
-            own: set[str] = set()
-            if number not in reached:
-                inside.append(own)
-                continue
-            for part in node.parts:
-                if isinstance(part, str):
-                    for word in marks.keys() & part.split():
-                        own |= marks[word]
-            every = own.union(*(inside[part] for part in node.parts if isinstance(part, int)))
+            own = every = _NOTHING
+            if number in reached:
+                for part in node.parts:
+                    if isinstance(part, int):
+                        every = every | inside[part] if inside[part] else every
+                    elif part in held:
+                        own = own | held[part]
+                every = own | every if own else every
             inside.append(every)
             for token in every if node.row else own:
                 items[token].add(number)
@@ -75,39 +74,54 @@ class SeenTexts:
         return items, pages
 
     def _unprompted(self, needles: Sequence[str], whole: bool) -> bool:
-        """The slow way, for what the visitor typed at some time: page by page, without the lines that repeat it."""
-        typed: list[str] = []
+        """The slow way, for what the visitor typed at some time: page by page. Once they have, a line that holds all of
+        it by itself may only repeat them."""
+
+        def told_by_the_site(line: str) -> str:
+            text = self._words.plain(line)
+            return "" if _contains(text, needles) else text
+
+        text = self._text
         for served, values in self._told:
-            typed += [value for value in values if _contains(value, needles)]
-            if served.page is None:
-                continue
-
-            def said_by_the_site(line: str, typed: Sequence[str] = tuple(typed)) -> str:
-                text = self._words.plain(line)
-                return "" if any(_contains(text, (value,)) for value in typed) else text
-
-            text = _reader(self._record.nodes, said_by_the_site) if typed else self._text
-            numbers = [served.page] if whole else _below(self._record.nodes, served.page)
-            if any(_holds(text(number, whole), needles) for number in numbers):
-                return True
+            if text is self._text and any(_contains(value, needles) for value in values):
+                text = _reader(self._record.nodes, told_by_the_site)
+            if served.page is not None:
+                numbers = [served.page] if whole else _below(self._record.nodes, served.page)
+                if any(_holds(text(number, whole), needles) for number in numbers):
+                    return True
         return False
 
 
-class _Words(dict[str, str]):
+_NOTHING: Set[str] = frozenset()
+
+
+class Words(dict[str, str]):
     """The plain form of a word between spaces. Pages repeat their words, so each is looked at once."""
 
     def __missing__(self, word: str) -> str:
-        self[word] = made = plain(word)
+        bare = word.strip(".,;:!?()'\"")  # Most words are plain but for this.
+        self[word] = made = bare.lower() if bare.isalnum() and bare.isascii() else plain(word)
         return made
 
     def plain(self, line: str) -> str:
         return " ".join(filter(None, map(self.__getitem__, line.split())))
 
-    def marks(self, lines: Iterable[str], wanted: set[str]) -> dict[str, set[str]]:
-        """Words that hold a wanted token, with these tokens."""
-        every = set[str]().union(*map(str.split, lines))
-        found = ((word, wanted.intersection(self[word].split(" "))) for word in every)
-        return {word: tokens for word, tokens in found if tokens}
+    def held(self, lines: Iterable[str], wanted: Set[str]) -> dict[str, Set[str]]:
+        """Lines in which a wanted token stands, with these tokens."""
+        split = {line: line.split() for line in lines}
+        marked: dict[str, Set[str]] = {}
+        for word in set[str]().union(*split.values()):
+            token = self[word]
+            if token in wanted:
+                marked[word] = frozenset((token,))
+            elif " " in token:
+                marked[word] = wanted & set(token.split(" "))
+        held: dict[str, Set[str]] = {}
+        for line, words in split.items():
+            for word in words:
+                if word in marked:
+                    held[line] = held.get(line, _NOTHING) | marked[word]
+        return held
 
 
 def _mark(needle: str) -> str:
@@ -181,9 +195,9 @@ def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Findi
     total, seen = len(check.facts), len(check.facts) - len(missing)
     counted = f"The sites showed {seen} of {total} facts" if total > 1 else "The sites showed"
     if seen >= check.needed:
-        message = f"{counted}." if total > 1 else f"{counted} {_described(check.facts[0])}."
+        message = f"{counted}." if total > 1 else f"{counted} {described(check.facts[0])}."
         return Finding(check="evidence", status="pass", message=message, expected=check.needed, actual=seen)
-    named = "; ".join(map(_described, missing[:NAMED]))
+    named = "; ".join(map(described, missing[:NAMED]))
     more = f"; and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
     message = f"Never shown: {named}{more}."
     if total > 1:
@@ -200,11 +214,12 @@ def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Findi
     )
 
 
-def _described(fact: Fact) -> str:
-    return ", or ".join(" and ".join(map(_described_sight, way)) for way in fact.any_of)
+def described(fact: Fact) -> str:
+    """For people who may read the key."""
+    return ", or ".join(" and ".join(map(_sight, way)) for way in fact.any_of)
 
 
-def _described_sight(sight: Sight) -> str:
+def _sight(sight: Sight) -> str:
     if sight.picture:
         return f"the picture {sight.picture}"
     texts = " with ".join(map(shown, sight.texts))

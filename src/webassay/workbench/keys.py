@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from webassay.analysis.episode import KeyLine, KeyView, RowLine, compact, short_address
 from webassay.compare import Sites
 from webassay.core.errors import GradingError, boundary
-from webassay.core.task import Check, ExpectedChange, PageCheck, ResponseCheck, StateCheck, Task
+from webassay.core.task import Check, EvidenceCheck, ExpectedChange, PageCheck, ResponseCheck, StateCheck, Task
 from webassay.core.trajectory import PageResult, RowChange, RowsResult, Trajectory
 from webassay.grading.activity import check_page
 from webassay.grading.expect import plain
 from webassay.grading.response import FIELDS, check_response, read_response
+from webassay.grading.seen import described
 from webassay.grading.state import check_state, counted_rows
 
 
@@ -48,6 +49,9 @@ def _lines(check: Check, task: Task, trajectory: Trajectory, sites: Sites) -> It
         bases = trajectory.bases
         found = check_page(check, trajectory.probed(PageResult), sites)
         yield KeyLine("page", compact(found.expected), short_address(compact(found.actual), bases), found.status)
+    elif isinstance(check, EvidenceCheck):
+        facts = f"{check.needed} of {len(check.facts)} facts: " if len(check.facts) > 1 else ""
+        yield KeyLine("evidence", compact(facts + "; ".join(map(described, check.facts)), 2000), "")
     elif not isinstance(check, StateCheck):  # its rows have a table of their own
         asked = check.model_dump(mode="json", exclude_defaults=True, exclude={"kind"})
         yield KeyLine(check.kind, compact(asked, 600), "")
