@@ -10,11 +10,11 @@ PYTEST := $(BIN)/pytest
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-full check check-arena docs lock bench bench-browser bench-grading bench-statistics \
-  bench-agents bench-verifier bench-store bench-record clean
+.PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
+  bench-statistics bench-agents bench-verifier bench-store bench-record clean
 
 help:  ## This list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 setup: $(TEST_READY)  ## The environment in .venv, from the locks, and a Chromium
 
@@ -47,8 +47,11 @@ check: setup  ## Style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check-arena: setup  ## Every template: the oracle passes, mistakes fail
-	$(BIN)/webassay check arena
+check-arena: setup  ## A sample of the same: every template, one instance, one world
+	$(BIN)/python scripts/check_arena.py --worlds 1 --instances 1 --workers $(WORKERS)
+
+check-arena-full: setup  ## Every template on ten unseen worlds: routes pass; shortcuts, naive agents, mistakes fail
+	$(BIN)/python scripts/check_arena.py --worlds 10 --instances 5 --workers $(WORKERS)
 
 docs: setup  ## Write the generated pages again
 	$(BIN)/python scripts/generate_docs.py

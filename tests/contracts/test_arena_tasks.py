@@ -6,8 +6,10 @@ import pytest
 
 from tests.templates import TEMPLATES
 from tests.worlds import shop
+from webassay.benchmarks.arena.effort import DIFFICULTIES
+from webassay.benchmarks.arena.shortcuts import bites
 from webassay.benchmarks.arena.template import instances
-from webassay.core.task import ActivityCheck, ResponseCheck, StateCheck, Task
+from webassay.core.task import ActivityCheck, EvidenceCheck, ResponseCheck, StateCheck, Task
 
 SEEDS = ((0, 0), (1, 5))
 
@@ -61,8 +63,8 @@ def test_every_task_asks_for_an_answer_watches_every_row_and_wants_proof_of_work
             assert {ResponseCheck, StateCheck, ActivityCheck} <= kinds
             changes = next(check for check in task.checks if isinstance(check, StateCheck)).changes
             assert bool(changes) == (task.kind == "mutate")
-            if task.kind == "unachievable":
-                assert next(check for check in task.checks if isinstance(check, ActivityCheck)).visits
+            assert EvidenceCheck in kinds
+            assert task.checkpoints
 
 
 def test_the_answer_does_not_stand_in_the_goal_or_among_the_parameters(tasks):
@@ -74,3 +76,57 @@ def test_the_answer_does_not_stand_in_the_goal_or_among_the_parameters(tasks):
                 if isinstance(item.value, str) and len(item.value) > 3:
                     assert item.value not in task.goal.instruction
                     assert item.value not in str(task.parameters)
+
+
+def test_every_condition_matters(tasks):
+    """No hasty reading leads to the right end, and every template knows of some."""
+    for template in TEMPLATES:
+        for task in tasks[template.name]:
+            worlds = {"shop": shop(task.world_seed)}
+            drawn = template.from_parameters(task.parameters)
+            key, shortcuts = drawn.key(worlds).on(task.sites), drawn.shortcuts(worlds)
+            assert shortcuts, template.name
+            assert all(bites(key, wrong.on(task.sites)) for wrong in shortcuts.values())
+
+
+def test_there_is_more_than_one_way_to_do_it(tasks):
+    for template in TEMPLATES:
+        drawn = template.from_parameters(tasks[template.name][0].parameters)
+        assert drawn.routes(), template.name
+        if template.kind == "mutate":
+            assert drawn.hasty(), template.name
+
+
+def test_the_limit_is_said_and_the_highest_difficulty_is_promised(tasks):
+    for template in TEMPLATES:
+        for task in tasks[template.name]:
+            assert task.difficulty != "extreme" or "extreme" in template.levels, task.id
+            assert f"at most {task.max_steps} steps" in task.goal.hints[0]
+
+
+def test_a_limit_does_not_betray_a_refusal(tasks):
+    """Whatever limit a task that cannot be done has, most tasks with that limit can be done."""
+    everything = [task for found in tasks.values() for task in found]
+    for limit in {task.max_steps for task in everything if task.kind == "unachievable"}:
+        kinds = [task.kind == "unachievable" for task in everything if task.max_steps == limit]
+        assert sum(kinds) * 2 < len(kinds)
+
+
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_templates_can_be_drawn_at_the_difficulties_that_they_name(difficulty):
+    worlds = {"shop": shop(0)}
+    able = [template for template in TEMPLATES if difficulty in template.levels]
+    assert len(able) >= 5
+    for template in able:
+        (task,) = instances(template, worlds, 1, 2, difficulty)
+        assert task.difficulty == difficulty
+
+
+def test_the_highest_difficulty_is_a_long_list_on_many_pages():
+    worlds = {"shop": shop(1)}
+    for template in TEMPLATES:
+        if "extreme" in template.levels:
+            for task in instances(template, worlds, 5, 3, "extreme"):
+                effort = template.from_parameters(task.parameters).effort(worlds)
+                assert effort.rows >= 200
+                assert effort.pages >= 10

@@ -12,6 +12,7 @@ import pytest
 from tests.sites import notes_site, other_site
 from tests.worlds import CACHE
 from webassay.agents.oracle import Oracle
+from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.benchmarks.arena.template import Template, Worlds, instances
@@ -56,7 +57,10 @@ class LatestOnBoth(Template):
 
     def key(self, worlds: Worlds) -> Key:
         body = worlds["notes"].scalar("SELECT body FROM note ORDER BY id DESC LIMIT 1")
-        return Key.answer(body, self.other_user, ordered=True)
+        return Key.answer(body, self.other_user, ordered=True) & Key.seen(body)
+
+    def effort(self, worlds: Worlds) -> Effort:
+        return Effort(rows=2, pages=2, steps=3)
 
     def solve(self, page: Observation) -> Walk:
         assert (len(page.tabs), page.active_tab) == (2, 0)

@@ -25,6 +25,7 @@ from tests.sites.shop_visits import (
 from webassay.core.errors import InputError
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
+from webassay.sites.shop.commerce import money
 from webassay.sites.shop.seeding.customers import PASSWORD, password_hash
 from webassay.sites.web.forms import safe_path
 
@@ -46,12 +47,35 @@ async def test_canceling_a_pending_order(world: World) -> None:
     async with visitor(world, NORA) as nora:
         assert "Cancel Order" in (await nora.get(f"/account/orders/{order['number']}")).text
         assert "Cancel Order" not in (await nora.get(f"/account/orders/{done['number']}")).text
-        assert (await nora.post(f"/account/orders/{done['number']}/cancel")).status_code == 409
+        for ask in (nora.get, nora.post):
+            assert (await ask(f"/account/orders/{done['number']}/cancel")).status_code == 409
+        asked = (await nora.get(f"/account/orders/{order['number']}/cancel")).text
+        assert "Yes, Cancel This Order" in asked
+        assert money(order["total_cents"]) in asked
         assert content(world) == []
         assert (await nora.post(f"/account/orders/{order['number']}/cancel")).status_code == 303
         assert (await nora.post(f"/account/orders/{order['number']}/cancel")).status_code == 409
     [change] = content(world)
     assert (change.table, differing(change)) == ("orders", {"status": ("pending", "canceled")})
+
+
+async def test_the_list_of_orders_has_two_sizes(world: World) -> None:
+    numbers = [
+        row["number"]
+        for row in world.rows(
+            "SELECT number FROM orders WHERE customer_id = ? ORDER BY created_at DESC", one_id(world, NORA)
+        )
+    ]
+    async with visitor(world, NORA) as nora:
+        for address, expected in (
+            ("/account/orders", numbers[:10]),
+            ("/account/orders?limit=20", numbers[:20]),
+            ("/account/orders?limit=20&p=2", numbers[20:40]),
+        ):
+            page = (await nora.get(address)).text
+            assert re.findall(r"View Order (\d+)", page) == expected
+        assert "limit=20&amp;p=2" in (await nora.get("/account/orders?limit=20")).text
+        assert (await nora.get("/account/orders?limit=500")).status_code == 400
 
 
 async def test_reordering_fills_the_cart(world: World) -> None:
@@ -76,6 +100,7 @@ async def test_other_peoples_orders_are_forbidden(world: World) -> None:
     )
     async with visitor(world, NORA) as nora:
         assert (await nora.get(f"/account/orders/{number}")).status_code == 403
+        assert (await nora.get(f"/account/orders/{number}/cancel")).status_code == 403
         for action in ("cancel", "reorder"):
             assert (await nora.post(f"/account/orders/{number}/{action}")).status_code == 403
         assert (await nora.get("/account/orders/424242")).status_code == 404
@@ -327,7 +352,7 @@ async def test_registering(world: World) -> None:
         assert (await guest.get("/account/orders")).status_code == 200
     assert summary(world) == [("customers", "insert"), ("newsletter_subscribers", "insert")]
     customer = content(world)[0].after
-    assert picked(customer, "email", "password_hash") == ("ada@example.com", password_hash(61, "long enough"))
+    assert picked(customer, "email", "password_hash") == ("ada@example.com", password_hash(91, "long enough"))
 
 
 async def test_editing_the_account(world: World) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.sites.shop_visits import MARCUS, NORA, content, pristine, visitor
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
-from webassay.sites.shop.commerce import money
+from webassay.sites.shop.commerce import money, weight
 from webassay.sites.shop.listing import SORTS
 from webassay.sites.web.dates import long_date
 
@@ -301,7 +301,7 @@ async def test_product_page_tells_everything(world: World) -> None:
         page = html.unescape((await guest.get(f"/p/{product['slug']}")).text)
     for expected in (
         product["name"], f"SKU: {product['sku']}", money(product["price_cents"]), product["description"],
-        f"{product['weight_grams']:,} g", long_date(product["first_available"]), "In stock", product["brand"],
+        weight(product["weight_oz"]), long_date(product["first_available"]), "In stock", product["brand"],
         f"Reviews ({product['review_count']})", *product["highlights"].split("\n"),
     ):  # fmt: skip
         assert expected in page

@@ -1,5 +1,6 @@
 """What a template class must have, how keys are written, and what becomes of both."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import ModuleType
@@ -11,20 +12,25 @@ from hypothesis import strategies as st
 
 from tests.sites.notes_site import SITE as NOTES
 from tests.sites.other_site import SITE as OTHER
+from tests.unit import samples
 from webassay.agents.oracle import Oracle
+from webassay.benchmarks.arena.effort import DIFFICULTIES, STEP_LIMITS, Effort, pages_of
 from webassay.benchmarks.arena.key import Key, money
-from webassay.benchmarks.arena.template import Template, Worlds, instances, templates_in
+from webassay.benchmarks.arena.shortcuts import Shortcuts, bites, grafted
+from webassay.benchmarks.arena.template import Route, Template, Worlds, instances, templates_in
 from webassay.benchmarks.arena.walking import answer, click
 from webassay.core.errors import AgentError, InputError, TaskError
 from webassay.core.interaction import Goal, Node, Observation, Tab, Walk
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.record import Json
 from webassay.core.task import ActivityCheck, Expectation, ExpectedChange, PagePattern, ResponseCheck, StateCheck
+from webassay.core.trajectory import PageResult, RowChange, RowsResult
 from webassay.registry import Registry
 from webassay.sites.kit import Site, World, snapshot
 from webassay.sites.rng import Stream
 
 PAGE = PagePattern(site="notes", path="/")
+SEEN = Key.seen("found", "on a page")
 
 
 class Chore(Template, abstract=True):
@@ -37,7 +43,10 @@ class Chore(Template, abstract=True):
         return cls(**{field.name: stream.between(1, 1000) for field in fields(cls)})
 
     def key(self, worlds: Worlds) -> Key:
-        return Key.answer("found")
+        return Key.answer("found") & SEEN
+
+    def effort(self, worlds: Worlds) -> Effort:
+        return Effort(rows=1, pages=1, steps=3)
 
     def solve(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "More")
@@ -118,7 +127,9 @@ GOOD = {"name": "notes.made", "instruction": "Find {number}."}
         ({"sites": "notes"}, "not a tuple"),
         ({"kind": "look"}, "`kind` is none of retrieve"),
         ({"chore": "work"}, "`chore` is none of"),
-        ({"difficulty": "extreme"}, "`difficulty` is none of"),
+        ({"levels": ("easy", "lethal")}, "`levels` are not some of easy"),
+        ({"levels": ()}, "`levels` are not some of easy"),
+        ({"effort": Template.effort}, "no method `effort`"),
         ({"instruction": "Find {what}."}, "names {what}, which is not a field (number)"),
         ({"instruction": "Find {}."}, "names {}, which is not a field"),
         ({"instruction": "Find {number."}, "cannot be filled in"),
@@ -336,7 +347,7 @@ def test_a_key_that_cannot_be_right_shows_when_the_task_is_made(worlds, key, say
         name = "notes.wrong"
 
         def key(self, worlds: Worlds) -> Key:
-            return key if key.results or key.pages else key & Key.answer("found")
+            return (key if key.results or key.pages else key & Key.answer("found")) & SEEN
 
     with pytest.raises(TaskError) as error:
         instances(Wrong, worlds, 1)
@@ -351,9 +362,9 @@ def test_what_can_be_guessed_from_the_goal_is_not_drawn(worlds, values):
         name = "notes.guessable"
 
         def key(self, worlds: Worlds) -> Key:
-            return Key.answer(*(self.number if value == "number" else value for value in values))
+            return Key.answer(*(self.number if value == "number" else value for value in values)) & SEEN
 
-    with pytest.raises(TaskError, match="gives only 0 instances"):
+    with pytest.raises(TaskError, match="only 0 instances"):
         instances(Guessable, worlds, 1)
 
 
@@ -361,6 +372,191 @@ def test_the_status_is_success_unless_it_is_a_refusal(worlds):
     (task,) = instances(Numbered, worlds, 1)
     (check,) = (check for check in task.checks if isinstance(check, ResponseCheck))
     assert (check.action, check.status) == ("retrieve", ("SUCCESS",))
+
+
+# --- effort, difficulty, limits ---------------------------------------------------------------------------
+
+efforts = st.builds(Effort, st.integers(1, 1000), st.integers(1, 100), st.integers(1, STEP_LIMITS[-1] // 2))
+
+
+@given(efforts, efforts)
+def test_more_of_everything_is_never_easier(one, other):
+    both = Effort(max(one.rows, other.rows), max(one.pages, other.pages), max(one.steps, other.steps))
+    for sites in (1, 2, 3):
+        levels = [DIFFICULTIES.index(effort.difficulty(sites)) for effort in (one, both)]
+        assert levels == sorted(levels)
+    assert DIFFICULTIES.index(one.difficulty(1)) <= DIFFICULTIES.index(one.difficulty(2))
+
+
+@given(efforts)
+def test_the_highest_difficulty_is_a_long_list_on_many_pages_and_nothing_else(effort):
+    for sites in (1, 3):
+        assert (effort.difficulty(sites) == "extreme") == (effort.rows >= 200 and effort.pages >= 10)
+
+
+@given(efforts)
+def test_the_limit_is_one_of_few_and_twice_what_the_longest_route_takes(effort):
+    assert effort.step_limit in STEP_LIMITS
+    assert effort.step_limit >= 2 * effort.steps
+
+
+def test_a_route_that_is_too_long_for_any_limit_is_refused():
+    with pytest.raises(TaskError, match="241 steps is too long"):
+        _ = Effort(1, 1, 241).step_limit
+
+
+@given(st.integers(0, 1000), st.integers(1, 40))
+def test_pages_hold_all_rows_and_none_is_empty(rows, size):
+    count = pages_of(rows, size)
+    assert (count - 1) * size < max(rows, 1) <= count * size
+
+
+@dataclass(frozen=True)
+class Sized(Chore):
+    """Read so many notes."""
+
+    name = "notes.sized"
+    instruction = "Read {number}."
+    levels = ("easy", "medium", "hard", "extreme")
+
+    number: int
+
+    def effort(self, worlds: Worlds) -> Effort:
+        return Effort(rows=self.number, pages=self.number // 20 + 1, steps=self.number // 20 + 3)
+
+
+def test_the_limit_and_the_difficulty_of_a_task_follow_from_its_effort(worlds):
+    for task in instances(Sized, worlds, 30):
+        effort = Sized.from_parameters(task.parameters).effort(worlds)
+        assert (task.difficulty, task.max_steps) == (effort.difficulty(), effort.step_limit)
+        assert f"at most {task.max_steps} steps" in " ".join(task.goal.hints)
+
+
+def test_tasks_of_one_difficulty_have_ids_of_their_own(worlds):
+    whole, hard = instances(Sized, worlds, 20), instances(Sized, worlds, 5, difficulty="hard")
+    assert {task.difficulty for task in hard} == {"hard"}
+    assert hard[0].id == "notes.sized.w3s0-hard.0"
+    drawn = [task.parameters for task in whole if task.difficulty == "hard"]
+    assert [task.parameters for task in hard][: len(drawn)] == drawn[:5]
+
+
+def test_it_says_how_many_instances_there_are(worlds):
+    class Few(Numbered):
+        """Few."""
+
+        name = "notes.few"
+
+        @classmethod
+        def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+            return cls(stream.between(1, 7))
+
+    with pytest.raises(TaskError, match=r"World 3 has only 7 instances of notes\.few, not 8") as error:
+        instances(Few, worlds, 8)
+    assert "at most 7" in error.value.hint
+    with pytest.raises(TaskError, match=r"0 instances of notes\.few of difficulty hard"):
+        instances(Few, worlds, 1, difficulty="hard")
+
+
+# --- shortcuts and routes ---------------------------------------------------------------------------------
+
+
+def test_an_instance_that_a_shortcut_solves_is_not_drawn(worlds):
+    class Counting(Numbered):
+        """Count."""
+
+        name = "notes.counting"
+
+        def key(self, worlds: Worlds) -> Key:
+            return Key.answer(f"{self.number % 3}") & SEEN
+
+        def shortcuts(self, worlds: Worlds) -> Shortcuts:
+            return {"first-page-only": Key.answer("1"), "another-site": Key.answer("2")}
+
+    drawn = {task.parameters["number"] % 3 for task in instances(Counting, worlds, 20)}
+    assert drawn == {0}
+
+
+rights = st.sampled_from(
+    [Key.answer(1, 2), Key.answer(1), Key.answer(money(5)), Key.page(PAGE), Key.insert("note", site="notes", id=1)]
+)
+
+
+@given(rights, rights)
+def test_what_decides_the_same_does_not_bite_and_what_decides_otherwise_does(one, other):
+    assert bites(one, other) == (one != other)
+    assert not bites(one, one & Key.checkpoint("page", PAGE) & Key.visit(PAGE))
+
+
+def test_the_order_of_a_list_bites_only_where_it_counts():
+    assert not bites(Key.answer("a", "b"), Key.answer("b", "a"))
+    assert bites(Key.answer("a", "b", ordered=True), Key.answer("b", "a", ordered=True))
+
+
+@pytest.mark.parametrize(
+    ("own", "says"),
+    [
+        ({"shortcuts": {"First Page": Key.answer("x")}}, "'First Page', which is not words-with-hyphens"),
+        ({"routes": {"by_menu": None}}, "'by_menu', which is not words-with-hyphens"),
+        ({"hasty": {"too-fast": None}}, "lack 'too-fast', which is played"),
+        (
+            {"routes": {"a": None}, "hasty": {"a": None}, "shortcuts": {"a": Key.answer("x")}},
+            "include 'a', which is a route as well",
+        ),
+    ],
+)
+def test_routes_and_shortcuts_have_names_that_can_be_typed(worlds, own, says):
+    class Routed(Numbered):
+        """Routed."""
+
+        name = "notes.routed"
+
+        def shortcuts(self, worlds: Worlds) -> Shortcuts:
+            return own.get("shortcuts", {})
+
+        def routes(self) -> Mapping[str, Route]:
+            return own.get("routes", {})
+
+        def hasty(self) -> Mapping[str, Route]:
+            return own.get("hasty", {})
+
+    with pytest.raises(TaskError) as error:
+        instances(Routed, worlds, 1)
+    assert says in error.value.message
+
+
+def test_a_route_is_found_by_its_name():
+    class Menu(Numbered):
+        """Menu."""
+
+        name = "notes.menu"
+
+        def routes(self) -> Mapping[str, Route]:
+            return {"by-menu": self.solve}
+
+    menu = Menu(1)
+    assert menu.route("by-menu") == menu.route() == menu.solve
+    with pytest.raises(TaskError, match="no route 'by-search'") as error:
+        menu.route("by-search")
+    assert "by-menu" in error.value.hint
+
+
+def test_a_grafted_shortcut_ends_where_the_hasty_reader_ends(worlds):
+    (task,) = instances(Paired, worlds, 1)
+    note = worlds["other"].row("SELECT * FROM note ORDER BY id LIMIT 1")
+    right = samples.trajectory(
+        probes=(
+            RowsResult(site="other", changes=(RowChange(table="note", key={"id": 9}, after={"id": 9}),)),
+            PageResult(url="http://notes.test/", title="", tabs=()),
+        ),
+        bases={"notes": "http://notes.test", "other": "http://other.test"},
+    )
+    deleted = grafted(task, right, Key.delete("note", where={"id": note["id"]}, site="other"), worlds)
+    ((change,),) = (rows.changes for rows in deleted.probed(RowsResult))
+    assert (change.operation, change.key, change.before["author"]) == ("delete", {"id": note["id"]}, note["author"])
+    elsewhere = grafted(task, right, Key.page(PagePattern(site="notes", path="/about")), worlds)
+    assert next(elsewhere.probed(PageResult)).url == "http://notes.test/about"
+    said = json.loads(grafted(task, right, Key.answer(money(1205), {"count": 2}), worlds).answer)
+    assert said == {"action": "retrieve", "status": "SUCCESS", "results": ["$12.05", {"count": 2}]}
 
 
 # --- the oracle -------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The oracle: a template's reference solution, which sees and acts as any agent does.
+"""The oracle: a template's reference solution, or another of its routes, which sees and acts as any agent does.
 
 It gets the template's parameters and its own observations, never the key. So an oracle that passes proves that the task
 can be solved from the pages alone, and that the pages show what the truth query found.
@@ -6,17 +6,24 @@ can be solved from the pages alone, and that the pages show what the truth query
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from webassay.agents.base import AgentFactory, AgentRequest, Solution
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Decision, Goal, Observation, ObservationPart, Walk
 
 
+@dataclass(frozen=True)
+class OracleOptions:
+    route: str = ""
+    """Another way than the reference solution: a route of the template, or one of its shortcuts."""
+
+
 class Oracle:
-    name = "oracle"
     wants: Sequence[ObservationPart] = ("tree",)
 
-    def __init__(self, solve: Solution) -> None:
+    def __init__(self, solve: Solution, name: str = "oracle") -> None:
+        self.name = name
         self._solve = solve
         self._walk: Walk | None = None
 
@@ -39,9 +46,13 @@ class Oracle:
 
 def _make(request: AgentRequest) -> Oracle:
     assert request.solution is not None  # `needs` says so
-    return Oracle(request.solution)
+    return Oracle(request.solution, request.name)
 
 
 ORACLE = AgentFactory(
-    "oracle", "The reference solution of each template (arena tasks only).", _make, needs=("solution",)
+    "oracle",
+    "The reference solution of each template (arena tasks only).",
+    _make,
+    options=OracleOptions,
+    needs=("solution",),
 )

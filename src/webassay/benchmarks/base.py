@@ -30,6 +30,8 @@ class Selection:
     world_seed: int = 0
     seed: int = 0
     limit: int | None = None
+    difficulty: str = ""
+    """Only tasks of this difficulty; empty: of any."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from webassay.cli import common
-from webassay.cli.common import Benchmark, Instances, Limit, Seed, TasksFile, Templates, WorldSeed
+from webassay.cli.common import Benchmark, Difficulty, Instances, Limit, Seed, TasksFile, Templates, WorldSeed
 
 app = typer.Typer(help="List tasks, show one with its key, export them, fetch those of others.", no_args_is_help=True)
 
@@ -24,6 +24,7 @@ def list_(
     world_seed: WorldSeed = 0,
     seed: Seed = 0,
     limit: Limit = None,
+    difficulty: Difficulty = "",
     templates: Annotated[bool, typer.Option("--templates", help="One line per template instead of task.")] = False,
 ) -> None:
     """Every task of a benchmark, one line each, without its key.
@@ -33,14 +34,21 @@ def list_(
     from rich.table import Table
 
     chosen = common.selection(
-        benchmark, tasks_file, template, instances=instances, world_seed=world_seed, seed=seed, limit=limit
+        benchmark,
+        tasks_file,
+        template,
+        difficulty=difficulty,
+        instances=instances,
+        world_seed=world_seed,
+        seed=seed,
+        limit=limit,
     )
     with common.workbench() as bench:
         found = bench.tasks(chosen)
     lines = {task.template if templates else task.id: task for task in reversed(found)}
-    table = Table("template" if templates else "task", "kind", "chore", "goal", box=None)
+    table = Table("template" if templates else "task", "kind", "chore", "difficulty", "goal", box=None)
     for name, task in reversed(lines.items()):
-        table.add_row(name, task.kind, task.chore or "", task.goal.instruction)
+        table.add_row(name, task.kind, task.chore or "", task.difficulty, task.goal.instruction)
     common.console().print(table)
     print(f"\n{len(lines)} {'templates' if templates else 'tasks'}.")
 
@@ -70,13 +78,21 @@ def export(
     world_seed: WorldSeed = 0,
     seed: Seed = 0,
     limit: Limit = None,
+    difficulty: Difficulty = "",
 ) -> None:
     """Whole tasks, with their keys, as a JSON list: a file that `--benchmark` reads.
 
     Example: `webassay tasks export -n 1 > tasks.json`, then `webassay run -b tasks.json …`
     """
     chosen = common.selection(
-        benchmark, tasks_file, template, instances=instances, world_seed=world_seed, seed=seed, limit=limit
+        benchmark,
+        tasks_file,
+        template,
+        difficulty=difficulty,
+        instances=instances,
+        world_seed=world_seed,
+        seed=seed,
+        limit=limit,
     )
     with common.workbench() as bench:
         found = bench.tasks(chosen)

@@ -188,8 +188,9 @@ class Workbench:
     async def check(
         self, out: AnyPath, selection: Selection = ALL_TASKS, options: PlayOptions = DEFAULTS
     ) -> list[Proof]:
-        """Plays the oracle, then grafts mistakes onto its episodes: the proof that tasks are solvable and strict."""
-        await self.run(out, ["oracle"], selection, options)
+        """Plays every route of the oracle, shortcuts and a naive agent, then grafts mistakes onto the right episodes:
+        the proof that tasks are solvable and strict."""
+        await checking.play(self.setup, Path(out), selection, options, self.on_progress)
         return checking.prove(self.setup, Path(out), selection, self.on_progress)
 
     async def serve(

@@ -1,61 +1,176 @@
-"""Proof of the tasks: the oracle passes each one, and mistakes grafted onto its episodes fail."""
+"""Proof of the tasks: every route of the oracle passes; shortcuts, naive agents and mistakes fail.
 
-from collections.abc import Iterator
+What has to be played is played: the reference solution, the other routes, the shortcuts that are walks, and a walker
+that does not read. Everything else is grafted onto the oracle's episode and graded offline.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+from webassay.agents.naive import CONSTANTS, WALKERS
 from webassay.benchmarks.arena.mistakes import mistakes
+from webassay.benchmarks.arena.shortcuts import as_task, grafted
+from webassay.benchmarks.arena.template import Template
 from webassay.benchmarks.base import Selection
 from webassay.core.task import Task
 from webassay.core.trajectory import Trajectory
+from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
+from webassay.sites.kit import World
 from webassay.store import Store
-from webassay.workbench.kinds import GRADERS
-from webassay.workbench.playing import RULES
+from webassay.workbench import playing
+from webassay.workbench.kinds import GRADERS, TEMPLATES
+from webassay.workbench.playing import RULES, PlayOptions
 from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
+from webassay.workbench.tasks import TaskSet, open_world, select
+
+COLUMNS = ("oracle", "routes", "naive", "step 0", "facts", "shortcuts", "mistakes")
+ORACLE = "oracle"
+
+
+@dataclass
+class Tally:
+    held: int = 0
+    tried: int = 0
+
+    def __str__(self) -> str:
+        return "–" if not self.tried else str(self.held) if self.held == self.tried else f"{self.held}/{self.tried}"
 
 
 @dataclass
 class Proof:
-    """What was shown of one template."""
+    """What was shown of one template: in each column, how often what should pass passed and what should fail failed."""
 
     template: str
-    passed: int = 0
-    """Instances that the oracle solves."""
-    caught: int = 0
-    """Mistakes that fail."""
+    columns: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in COLUMNS})
     most_steps: int = 0
     problems: list[str] = field(default_factory=list)
 
+    def add(self, column: str, held: bool, problem: str) -> None:
+        tally = self.columns[column]
+        tally.tried += 1
+        tally.held += held
+        if not held:
+            self.problems.append(problem)
+
+    def cells(self) -> list[str]:
+        return [self.template, *(str(self.columns[name]) for name in COLUMNS), str(self.most_steps)]
+
+
+def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
+    """The proofs of several worlds as one."""
+    together: dict[str, Proof] = {}
+    for proof in (proof for part in parts for proof in part):
+        whole = together.setdefault(proof.template, Proof(proof.template))
+        for name, tally in proof.columns.items():
+            whole.columns[name].held += tally.held
+            whole.columns[name].tried += tally.tried
+        whole.most_steps = max(whole.most_steps, proof.most_steps)
+        whole.problems += proof.problems
+    return [together[name] for name in sorted(together)]
+
+
+# --- playing ----------------------------------------------------------------------------------------------
+
+
+async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptions, on_progress: OnProgress) -> None:
+    tasks = select(selection, setup).tasks
+    players = {task.id: _players(task, number) for number, task in enumerate(tasks)}
+    agents = list(dict.fromkeys(agent for names in players.values() for agent in names))
+
+    def wanted(unit: UnitOfWork) -> bool:
+        return unit.agent in players[unit.task_id]
+
+    await playing.run(setup, out, agents, selection, options, on_progress, wanted)
+
+
+def _players(task: Task, number: int) -> list[str]:
+    """The oracle on all its ways, right and wrong, and one of the walkers in turn."""
+    drawn = _instance(task)
+    walkers = list(WALKERS)
+    ways = [f"{ORACLE}[route={name}]" for name in (*drawn.routes(), *drawn.hasty())]
+    return [ORACLE, *ways, walkers[number % len(walkers)]]
+
+
+def _instance(task: Task) -> Template:
+    return TEMPLATES.get(task.template).from_parameters(task.parameters)
+
+
+# --- proving ----------------------------------------------------------------------------------------------
+
 
 def prove(setup: Setup, run: Path, selection: Selection, on_progress: OnProgress) -> list[Proof]:
-    """Of a run that the oracle has played."""
-    proofs: dict[str, Proof] = {}
+    """Of a run that `play` has played."""
     tasks = select(selection, setup)
     with Store.open(run) as store:
+        prover = _Prover(tasks, setup, store)
         for number, (unit, trajectory) in enumerate(store.trajectories(), 1):
-            on_progress(Progress("grafting mistakes", number, len(tasks.tasks)))
-            task = tasks.get(unit.task_id)
-            proof = proofs.setdefault(task.template, Proof(task.template))
-            _prove(task, trajectory, store, proof)
-    return [proofs[name] for name in sorted(proofs)]
+            on_progress(Progress("grafting mistakes", number, store.count_units()))
+            prover.consider(unit, trajectory)
+    return [prover.proofs[name] for name in sorted(prover.proofs)]
 
 
-def _prove(task: Task, trajectory: Trajectory, store: Store, proof: Proof) -> None:
-    blobs, grade = store.blobs, GRADERS.get(RULES).grade
-    verdict = grade(task, trajectory, blobs)
-    if verdict.status != "pass":
-        proof.problems.append(f"{task.id}: the oracle does not pass: {_why(verdict, trajectory)}")
-        return
-    proof.passed += 1
-    proof.most_steps = max(proof.most_steps, len(trajectory.steps))
-    for name, wrong in mistakes(task, trajectory, blobs):
-        status = grade(task, wrong, blobs).status
-        if status == "fail":
-            proof.caught += 1
+class _Prover:
+    def __init__(self, tasks: TaskSet, setup: Setup, store: Store) -> None:
+        self._tasks = tasks
+        self._blobs = store.blobs
+        self._grade = GRADERS.get(RULES).grade
+        self._world = cache(lambda site, seed: open_world(setup, site, seed))
+        self.proofs: dict[str, Proof] = {}
+
+    def consider(self, unit: UnitOfWork, trajectory: Trajectory) -> None:
+        task = self._tasks.get(unit.task_id)
+        proof = self.proofs.setdefault(task.template, Proof(task.template))
+        drawn, worlds = _instance(task), self._worlds(task)
+        way = unit.agent.removeprefix(f"{ORACLE}[route=").removesuffix("]")
+        if unit.agent == ORACLE or way in drawn.routes():
+            right = self._must_pass(task, trajectory, proof, "" if unit.agent == ORACLE else way)
+            steps = drawn.effort(worlds).steps
+            if right and len(trajectory.steps) > steps:
+                proof.problems.append(f"{unit.id}: it took {len(trajectory.steps)} steps, and its effort says {steps}")
+            if right and unit.agent == ORACLE:
+                self._graft(task, trajectory, drawn, proof)
+        elif way in drawn.hasty():
+            self._must_fail(task, trajectory, proof, "shortcuts", f"played {way}")
+            wrong = drawn.shortcuts(worlds)[way]
+            if wrong.changes and self._status(as_task(task, wrong), trajectory) != "pass":
+                proof.problems.append(f"{unit.id}: the shortcut does not lead where its key says")
         else:
-            proof.problems.append(f"{task.id}: a wrong episode does not fail ({status}): {name}")
+            self._must_fail(task, trajectory, proof, "naive", unit.agent)
+
+    def _worlds(self, task: Task) -> Mapping[str, World]:
+        return {site: self._world(site, task.world_seed) for site in task.sites}
+
+    def _status(self, task: Task, trajectory: Trajectory) -> str:
+        return self._grade(task, trajectory, self._blobs).status
+
+    def _must_pass(self, task: Task, trajectory: Trajectory, proof: Proof, route: str) -> bool:
+        verdict = self._grade(task, trajectory, self._blobs)
+        passed = verdict.status == "pass"
+        who = f"the route {route}" if route else "the oracle"
+        problem = f"{task.id}: {who} does not pass: {_why(verdict, trajectory)}"
+        proof.add("routes" if route else "oracle", passed, problem)
+        proof.most_steps = max(proof.most_steps, len(trajectory.steps))
+        return passed
+
+    def _must_fail(self, task: Task, wrong: Trajectory, proof: Proof, column: str, name: str) -> None:
+        status = self._status(task, wrong)
+        proof.add(column, status == "fail", f"{task.id}: a wrong episode does not fail ({status}): {name}")
+
+    def _graft(self, task: Task, right: Trajectory, drawn: Template, proof: Proof) -> None:
+        idle = right
+        for name, wrong in mistakes(task, right, self._blobs):
+            column = next((known for known in ("step 0", "fact") if known in name), "mistake")
+            idle = wrong if column == "step 0" else idle
+            self._must_fail(task, wrong, proof, {"fact": "facts", "mistake": "mistakes"}.get(column, column), name)
+        for name, answer in CONSTANTS.items():
+            said = idle.model_copy(update={"answer": answer(task.goal.instruction)})
+            self._must_fail(task, said, proof, "naive", name)
+        worlds = self._worlds(task)
+        for name, key in drawn.shortcuts(worlds).items():
+            self._must_fail(task, grafted(task, right, key, worlds), proof, "shortcuts", name)
 
 
 def _why(verdict: Verdict, trajectory: Trajectory) -> str:
@@ -64,5 +179,11 @@ def _why(verdict: Verdict, trajectory: Trajectory) -> str:
     return f"{said} ({ending.kind}: {ending.message})" if ending.message else said
 
 
-def problems(proofs: list[Proof]) -> Iterator[str]:
-    return (problem for proof in proofs for problem in proof.problems)
+def as_table(proofs: Sequence[Proof]) -> str:
+    """In columns, as wide as it has to be: names are never cut."""
+    rows = [["template", *COLUMNS, "most steps"], *(proof.cells() for proof in proofs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(line))
+        for line in (zip(row, widths, strict=True) for row in rows)
+    )

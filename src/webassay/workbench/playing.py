@@ -1,7 +1,7 @@
 """Runs: agents on tasks, recorded and graded in a run directory that survives being killed."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from webassay.agents.base import (
     make_agent,
 )
 from webassay.agents.external import COMMAND, external
+from webassay.agents.oracle import OracleOptions
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
@@ -77,8 +78,10 @@ async def run(
     selection: Selection,
     options: PlayOptions,
     on_progress: OnProgress,
+    wanted: Callable[[UnitOfWork], bool] = lambda unit: True,
 ) -> None:
-    """Whatever can be wrong with the call is found before anything is written."""
+    """Whatever can be wrong with the call is found before anything is written. `wanted`: which agents play which of
+    the tasks."""
     names = expand(agents)
     models = _models(setup, options)
     builder = Builder(options, models)
@@ -92,7 +95,8 @@ async def run(
         remember(store, selection, options)
         baselines = {name for name in names if builder.is_baseline(name)}
         tasks = builder.tasks.tasks
-        store.plan(plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines))
+        units = plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines)
+        store.plan([unit for unit in units if wanted(unit)])
         graders = [GRADERS.get(RULES).grade]
         grade_missing(store, builder, graders, agents=names)
         if not store.count_unfinished(names):
@@ -259,14 +263,19 @@ class Builder:
             model=self.models.get(chosen.model, trial=unit.trial) if chosen else None,
             settings=chosen.settings if chosen else PROVIDERS_CHOICE,
             ask=self.options.ask,
-            solution=solution_of(task) if "solution" in factory.needs else None,
+            solution=solution_of(task, _route(options)) if "solution" in factory.needs else None,
         )
 
 
-def solution_of(task: Task) -> Solution:
+def _route(options: object) -> str:
+    return options.route if isinstance(options, OracleOptions) else ""
+
+
+def solution_of(task: Task, route: str = "") -> Solution:
+    """The reference solution, or another route of the template."""
     if task.template not in TEMPLATES:
         raise InputError(
             f"Task {task.id} has no reference solution: {task.template!r} is not a template of the arena.",
             hint="The oracle plays arena tasks only.",
         )
-    return TEMPLATES.get(task.template).from_parameters(task.parameters).solve
+    return TEMPLATES.get(task.template).from_parameters(task.parameters).route(route)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
+from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.template import Template, Worlds
 from webassay.benchmarks.arena.walking import click, done, fill, need
@@ -39,6 +40,9 @@ class SellCheaper(Template):
     def key(self, worlds: Worlds) -> Key:
         title = f"Sofa for ${self._cents // 100}.{self._cents % 100:02}"
         return Key.insert("notices", site="board", title=title, contact=self.contact)
+
+    def effort(self, worlds: Worlds) -> Effort:
+        return Effort(rows=1, pages=2, steps=10)
 
     def solve(self, page: Observation) -> Walk:
         page = yield Action.of("tab_focus", 1)

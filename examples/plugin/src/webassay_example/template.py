@@ -1,14 +1,17 @@
 """A template: counting products."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.shop import pages, queries
-from webassay.benchmarks.arena.template import Template, Worlds
-from webassay.benchmarks.arena.walking import answer
+from webassay.benchmarks.arena.shop import facts, pages, queries
+from webassay.benchmarks.arena.shortcuts import Shortcuts
+from webassay.benchmarks.arena.template import Route, Template, Worlds
+from webassay.benchmarks.arena.walking import answer, choose, click
 from webassay.core.interaction import Observation, Walk
-from webassay.sites.kit import World
+from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
 
@@ -20,7 +23,8 @@ class CheapProducts(Template):
     sites = ("shop",)
     kind = "retrieve"
     chore = "massive_memory"
-    instruction = "How many products in {shelf} cost less than ${limit}? Answer with one number."
+    instruction = "How many products in {shelf} cost less than ${limit} today? Answer with one number."
+    levels = ("medium", "hard")
 
     shelf: str
     path: str
@@ -28,17 +32,45 @@ class CheapProducts(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        shelf, path = queries.shelf(worlds["shop"], stream, 14, 40)
+        shelf, path = queries.place(worlds["shop"], stream, 15, 60)
         drawn = cls(shelf, path, stream.choice((20, 30, 50, 80)))
-        return drawn if 3 <= drawn._count(worlds["shop"]) <= 12 else None
+        return drawn if len(drawn._cheap(drawn._all(worlds))) >= 3 else None
+
+    def _all(self, worlds: Worlds) -> list[Row]:
+        return queries.products(worlds["shop"], self.path)
+
+    def _cheap(self, products: list[Row]) -> list[Row]:
+        return [product for product in products if product["price_cents"] < self.limit * 100]
 
     def key(self, worlds: Worlds) -> Key:
-        return Key.answer(self._count(worlds["shop"]))
+        cheap = self._cheap(self._all(worlds))
+        return Key.answer(len(cheap)) & facts.seen([facts.priced(product) for product in cheap])
 
-    def _count(self, world: World) -> int:
-        return sum(product["price_cents"] < self.limit * 100 for product in queries.shelf_products(world, self.path))
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        products = self._all(worlds)
+        return {
+            "first-page-only": Key.answer(len(self._cheap(products[:12]))),
+            "price-ignored": Key.answer(len(products)),
+        }
+
+    def effort(self, worlds: Worlds) -> Effort:
+        count = len(self._all(worlds))
+        on_pages = pages_of(count, pages.PRODUCTS_ON_A_PAGE)
+        return Effort(rows=count, pages=on_pages, steps=5 + on_pages)
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_shelf(page, self.shelf)
+        page = yield from pages.open_long_place(page, self.shelf)
         cards = yield from pages.all_cards(page)
+        return answer(sum(card.cents < self.limit * 100 for card in cards))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"sorted-by-price": self._sorted}
+
+    def _sorted(self, page: Observation) -> Walk:
+        page = yield from pages.open_long_place(page, self.shelf)
+        page = yield from choose(page, "Sort By", "Price")
+        cards = pages.cards(page)
+        while cards[-1].cents < self.limit * 100 and page.find("link", "Next") is not None:
+            page = yield from click(page, "link", "Next")
+            cards += pages.cards(page)
         return answer(sum(card.cents < self.limit * 100 for card in cards))

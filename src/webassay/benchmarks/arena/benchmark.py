@@ -1,25 +1,54 @@
 """The arena as a benchmark: instances of the templates, drawn from seeded worlds."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from webassay.benchmarks.arena.template import instances
+from webassay.benchmarks.arena.effort import DIFFICULTIES
+from webassay.benchmarks.arena.template import Template, instances
 from webassay.benchmarks.base import Benchmark, Selection, Sources
+from webassay.core.errors import InputError
 from webassay.core.task import Task
 from webassay.sites.kit import World
 
 
 def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
-    # Naming a task is enough: only its template has to be drawn.
-    named = tuple(dict.fromkeys(name.rsplit(".", 2)[0] for name in selection.tasks if name.count(".") > 2))
     worlds: dict[str, World] = {}
     tasks: list[Task] = []
-    for template in sources.templates(selection.templates or named):
-        for site in template.sites:
-            if site not in worlds:
-                worlds[site] = sources.world(site, selection.world_seed)
-        own = {site: worlds[site] for site in template.sites}
-        tasks += instances(template, own, selection.instances, selection.seed)
+    for part in _parts(selection):
+        for template in _suitable(part, sources):
+            for site in template.sites:
+                if site not in worlds:
+                    worlds[site] = sources.world(site, part.world_seed)
+            own = {site: worlds[site] for site in template.sites}
+            tasks += instances(template, own, part.instances, part.seed, part.difficulty)
     return tasks
+
+
+def _parts(selection: Selection) -> Sequence[Selection]:
+    """Naming tasks is enough: only their templates have to be drawn, in the difficulties that their ids name."""
+    if selection.templates or not selection.tasks:
+        return [selection]
+    named: dict[str, list[str]] = {}
+    for name in selection.tasks:
+        found = re.fullmatch(r"(.+)\.w\d+s\d+(?:-(\w+))?\.\d+", name)
+        if found is None:
+            return [selection]
+        templates = named.setdefault(found[2] or selection.difficulty, [])
+        templates += [found[1]] * (found[1] not in templates)
+    return [replace(selection, templates=tuple(names), difficulty=level) for level, names in named.items()]
+
+
+def _suitable(selection: Selection, sources: Sources) -> list[type[Template]]:
+    wanted = selection.difficulty
+    if wanted and wanted not in DIFFICULTIES:
+        raise InputError(f"There is no difficulty {wanted!r}.", hint=f"There are {', '.join(DIFFICULTIES)}.")
+    known = sources.templates(selection.templates)
+    if selection.templates and wanted:
+        for template in known:
+            if wanted not in template.levels:
+                raise InputError(f"{template.name} is never {wanted}.", hint=f"It is {' or '.join(template.levels)}.")
+    return [template for template in known if not wanted or wanted in template.levels]
 
 
 ARENA = Benchmark("arena", "Chores on the embedded sites, generated from templates, with keys computed by SQL.", _load)

@@ -16,7 +16,7 @@ from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
 from webassay.core.task import Checkpoint, EvidenceCheck, Expectation, ExpectedChange, Fact, PagePattern, Sight
 
-FACTS_REQUIRED = False
+FACTS_REQUIRED = True
 """Whether a question without facts is refused."""
 
 

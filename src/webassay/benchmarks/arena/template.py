@@ -1,23 +1,25 @@
 """A template is a chore that can be drawn many times: one class, in one place.
 
 Its fields are the parameters of a task. Next to each other stand how to draw them, the key (the truth, by SQL over the
-pristine worlds) and a reference solution, which reaches the same from the pages alone and never sees the key.
-docs/extending.md walks through a whole one.
+pristine worlds), the shortcuts of a hasty reader, and reference routes, which reach the same as the key from the pages
+alone and never see it. docs/extending.md walks through a whole one.
 """
 
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from string import Formatter
 from types import ModuleType
-from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from webassay.benchmarks.arena.effort import DIFFICULTIES, Difficulty, Effort
 from webassay.benchmarks.arena.key import FACTS_REQUIRED, Key
+from webassay.benchmarks.arena.shortcuts import Shortcuts, bites
 from webassay.core.errors import TaskError
 from webassay.core.interaction import Goal, Observation, Walk
 from webassay.core.protocols import ARENA_PROTOCOL
@@ -38,9 +40,11 @@ from webassay.sites.rng import Stream
 Worlds = Mapping[str, World]
 """Site to its pristine world."""
 
-Difficulty = Literal["easy", "medium", "hard"]
+Route = Callable[[Observation], Walk]
+"""From the first start page to the response."""
 
-MAX_DRAWS = 400
+MAX_DRAWS = 4000
+_WORDS = r"[a-z0-9]+(-[a-z0-9]+)*"
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,8 @@ class Template(ABC):
     chore: ClassVar[ChoreType]
     instruction: ClassVar[str]
     """Filled in with the fields by `str.format`."""
-    difficulty: ClassVar[Difficulty] = "medium"
-    max_steps: ClassVar[int] = 50
+    levels: ClassVar[tuple[Difficulty, ...]] = ("easy", "medium", "hard")
+    """The difficulties that can be asked for. What is drawn without asking may now and then have another."""
     start: ClassVar[str] = "/"
     tags: ClassVar[tuple[str, ...]] = ()
 
@@ -87,8 +91,33 @@ class Template(ABC):
         """The right answer or the right changes, by SQL over the pristine worlds."""
 
     @abstractmethod
+    def effort(self, worlds: Worlds) -> Effort:
+        """What this instance takes; its difficulty and its step limit follow from it."""
+
+    @abstractmethod
     def solve(self, page: Observation) -> Walk:
         """Reaches the same from the pages alone, starting on the first start page."""
+
+    def routes(self) -> Mapping[str, Route]:
+        """Other natural ways to do it. All must pass."""
+        return {}
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        """Where hasty readings lead. Instances in which one of them leads to the right end are not drawn. Leave out
+        what does not apply to this instance: a list of one page has no `first-page-only`."""
+        return {}
+
+    def hasty(self) -> Mapping[str, Route]:
+        """Shortcuts, by the same names, as walks that are played and must fail."""
+        return {}
+
+    def route(self, name: str = "") -> Route:
+        """The reference solution, another route, or a shortcut, by its name."""
+        known = {"": self.solve, **self.routes(), **self.hasty()}
+        if name not in known:
+            others = ", ".join(filter(None, known)) or "none but the reference solution"
+            raise TaskError(f"{self.name} has no route {name!r}.", hint=f"It has {others}.")
+        return known[name]
 
     @property
     def logins(self) -> Mapping[str, str]:
@@ -137,13 +166,14 @@ def _problems(template: type[Template]) -> Iterator[str]:
     sites: Any = template.sites
     if not isinstance(sites, tuple):
         yield "`sites` is not a tuple"
-    elif not re.fullmatch(rf"{re.escape(sites[0])}\.[a-z0-9]+(-[a-z0-9]+)*", template.name):
+    elif not re.fullmatch(rf"{re.escape(sites[0])}\.{_WORDS}", template.name):
         yield f"the name {template.name!r} is not `{sites[0]}.words-with-hyphens`"
-    choices = {"kind": get_args(TaskKind), "chore": get_args(ChoreType), "difficulty": get_args(Difficulty)}
-    for attribute, allowed in choices.items():
+    for attribute, allowed in {"kind": get_args(TaskKind), "chore": get_args(ChoreType)}.items():
         if getattr(template, attribute) not in allowed:
             yield f"`{attribute}` is none of {', '.join(allowed)}"
-    for method in ("draw", "key", "solve"):
+    if not template.levels or not set(template.levels) <= set(DIFFICULTIES):
+        yield f"`levels` are not some of {', '.join(DIFFICULTIES)}"
+    for method in ("draw", "key", "effort", "solve"):
         if getattr(getattr(template, method), "__isabstractmethod__", False):
             yield f"it has no method `{method}`"
     try:
@@ -175,29 +205,32 @@ def templates_in(module: ModuleType) -> Iterator[type[Template]]:
 # --- tasks ------------------------------------------------------------------------------------------------
 
 
-def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 0) -> list[Task]:
-    """That many different tasks; the same ones for the same worlds and seed."""
+def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 0, difficulty: str = "") -> list[Task]:
+    """That many different tasks, of one difficulty if it is given; the same ones for the same worlds and seed."""
     worlds = _needed(template, worlds)
     world_seed = worlds[template.sites[0]].seed
     stream = Stream(seed, "arena", template.name, world_seed)
+    # The numbers of a filtered list mean other tasks than those of the whole, so their ids must differ.
+    prefix = f"{template.name}.w{world_seed}s{seed}" + (f"-{difficulty}" if difficulty else "")
     tasks: list[Task] = []
-    drawn: list[Template] = []
+    drawn: set[Template] = set()
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
-            return tasks
+            break
         one = template.draw(worlds, stream.child(number))
         if one is None or one in drawn:
             continue
-        drawn.append(one)
-        task = _task(one, f"{template.name}.w{world_seed}s{seed}.{len(tasks)}", worlds)
-        if not _given_away(task):
-            tasks.append(task)
-    if len(tasks) == count:
-        return tasks
-    raise TaskError(
-        f"Template {template.name} gives only {len(tasks)} instances on world {world_seed}, not {count}.",
-        hint="Ask for fewer instances.",
-    )
+        drawn.add(one)
+        effort = one.effort(worlds)
+        if difficulty in ("", effort.difficulty(len(one.sites))):
+            tasks += _task(one, effort, f"{prefix}.{len(tasks)}", worlds)
+    if len(tasks) < count:
+        kind = f" of difficulty {difficulty}" if difficulty else ""
+        raise TaskError(
+            f"World {world_seed} has only {len(tasks)} instances of {template.name}{kind}, not {count}.",
+            hint=f"Ask for at most {len(tasks)}." if tasks else "Choose another world or difficulty.",
+        )
+    return tasks
 
 
 def _needed(template: type[Template], worlds: Worlds) -> Worlds:
@@ -223,13 +256,19 @@ def _given_away(task: Task) -> bool:
     return False
 
 
-def _task(drawn: Template, task_id: str, worlds: Worlds) -> Task:
+def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iterator[Task]:
+    """One task, or none if the instance gives its answer away to somebody who does not look or reads hastily."""
     key = drawn.key(worlds).on(drawn.sites)
     if wrong := next(_misfits(drawn, key, worlds), None):
         raise TaskError(f"The key of {task_id} {wrong}.")
+    shortcuts = drawn.shortcuts(worlds)
+    if wrong := next(_misnamed(drawn, shortcuts), None):
+        raise TaskError(f"The shortcuts of {drawn.name} {wrong}.")
+    if not all(bites(key, other.on(drawn.sites)) for other in shortcuts.values()):
+        return
     parameters = drawn.parameters
     paths = (drawn.start, *("/" for _ in drawn.sites[1:]))
-    return Task(
+    task = Task(
         id=task_id,
         benchmark="arena",
         template=drawn.name,
@@ -239,6 +278,7 @@ def _task(drawn: Template, task_id: str, worlds: Worlds) -> Task:
             start_urls=tuple(f"__{site.upper()}__{path}" for site, path in zip(drawn.sites, paths, strict=True)),
             protocol=ARENA_PROTOCOL,
             sites=drawn.sites,
+            hints=(f"You may take at most {effort.step_limit} steps.",),
         ),
         checks=_checks(drawn, key),
         sites=drawn.sites,
@@ -246,11 +286,25 @@ def _task(drawn: Template, task_id: str, worlds: Worlds) -> Task:
         world_seed=worlds[drawn.sites[0]].seed,
         parameters=parameters,
         chore=drawn.chore,
-        difficulty=drawn.difficulty,
+        difficulty=effort.difficulty(len(drawn.sites)),
         checkpoints=key.checkpoints,
         tags=drawn.tags,
-        max_steps=drawn.max_steps,
+        max_steps=effort.step_limit,
     )
+    if not _given_away(task):
+        yield task
+
+
+def _misnamed(drawn: Template, shortcuts: Shortcuts) -> Iterator[str]:
+    routes, hasty = drawn.routes(), drawn.hasty()
+    for name in (*shortcuts, *routes):
+        if not re.fullmatch(_WORDS, name):
+            yield f"or routes include {name!r}, which is not words-with-hyphens"
+    for name in hasty:
+        if name in routes:
+            yield f"include {name!r}, which is a route as well"
+        if name not in shortcuts:
+            yield f"lack {name!r}, which is played"
 
 
 def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:

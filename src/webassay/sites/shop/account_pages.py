@@ -9,9 +9,9 @@ from webassay.sites.shop.seeding.customers import password_hash
 from webassay.sites.shop.web import Visit
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields, safe_path, whole_number
-from webassay.sites.web.lists import Paging
+from webassay.sites.web.lists import Paging, one_of
 
-ORDERS_PER_PAGE = 10
+ORDER_PAGE_SIZES = (10, 20)
 SHORTEST_PASSWORD = 8
 
 # --- log-in ----------------------------------------------------------------------------------------------
@@ -133,9 +133,11 @@ async def my_reviews(visit: Visit) -> Response:
 
 async def orders(visit: Visit) -> Response:
     total: int = visit.world.scalar("SELECT count(*) FROM orders WHERE customer_id = ?", visit.customer_id)
-    paging = Paging.at(visit.request.query_params.get("p", "1"), ORDERS_PER_PAGE, total)
+    query = visit.request.query_params
+    sizes = [str(size) for size in ORDER_PAGE_SIZES]
+    paging = Paging.at(query.get("p", "1"), int(one_of("limit", query.get("limit", sizes[0]), sizes)), total)
     rows = _orders(visit, paging.size, paging.skipped)
-    return visit.render("account_orders.html", orders=rows, paging=paging)
+    return visit.render("account_orders.html", orders=rows, paging=paging, sizes=ORDER_PAGE_SIZES, query=query)
 
 
 async def order(visit: Visit) -> Response:
@@ -152,9 +154,12 @@ async def order(visit: Visit) -> Response:
 
 
 async def cancel_order(visit: Visit) -> Response:
+    """Asks first."""
     found = _own_order(visit)
     if found["status"] != "pending":
         raise HTTPException(409, f"Order # {found['number']} is {found['status']} and can no longer be canceled.")
+    if visit.request.method == "GET":
+        return visit.render("account_cancel.html", order=found)
     with visit.world.write() as db:
         db.execute("UPDATE orders SET status = 'canceled' WHERE id = ?", (found["id"],))
     return visit.go(f"/account/orders/{found['number']}", f"Order # {found['number']} was canceled.")

@@ -44,7 +44,7 @@ _ROUTES = (
     _own("/account/edit", account.edit, "GET", "POST"),
     _own("/account/orders", account.orders),
     _own("/account/orders/{number}", account.order),
-    _own("/account/orders/{number}/cancel", account.cancel_order, "POST"),
+    _own("/account/orders/{number}/cancel", account.cancel_order, "GET", "POST"),
     _own("/account/orders/{number}/reorder", account.reorder, "POST"),
     _own("/account/addresses", account.addresses),
     _own("/account/addresses/new", account.new_address, "GET", "POST"),

@@ -75,6 +75,12 @@ def money(cents: int) -> str:
     return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
 
 
+def weight(ounces: int) -> str:
+    """As on a parcel: 2 lb 3 oz."""
+    pounds, rest = divmod(ounces, 16)
+    return " ".join(part for part in (f"{pounds:,} lb" * (pounds > 0), f"{rest} oz" * (rest > 0 or not pounds)) if part)
+
+
 def tenths_of_stars(rating_sum: int, review_count: int) -> int:
     """The average rating times ten, rounded half up; 0 if there are no reviews."""
     return (20 * rating_sum + review_count) // (2 * review_count) if review_count else 0

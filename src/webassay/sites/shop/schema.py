@@ -12,7 +12,7 @@ COLUMNS = {
     "categories": classes(journal="id", content="parent_id name path level position"),
     "products": classes(
         journal="id",
-        content="sku slug category_id position name brand color size price_cents list_price_cents weight_grams stock"
+        content="sku slug category_id position name brand color size price_cents list_price_cents weight_oz stock"
         " first_available description highlights picture",
     ),
     "product_options": classes(content="product_id name value position"),

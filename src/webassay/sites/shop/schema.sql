@@ -1,4 +1,4 @@
--- The storefront. Money is in cents, weight in grams, times are 'YYYY-MM-DD HH:MM:SS' (UTC), dates 'YYYY-MM-DD'.
+-- The storefront. Money is in cents, weight in ounces, times are 'YYYY-MM-DD HH:MM:SS' (UTC), dates 'YYYY-MM-DD'.
 
 CREATE TABLE categories (
     id INTEGER PRIMARY KEY,
@@ -22,7 +22,7 @@ CREATE TABLE products (
     size TEXT NOT NULL,
     price_cents INTEGER NOT NULL,           -- what it costs today
     list_price_cents INTEGER,               -- what it cost before the sale; NULL: not on sale
-    weight_grams INTEGER NOT NULL,
+    weight_oz INTEGER NOT NULL,
     stock INTEGER NOT NULL,
     first_available TEXT NOT NULL,
     description TEXT NOT NULL,

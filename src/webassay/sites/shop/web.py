@@ -12,6 +12,7 @@ from webassay.sites.shop import commerce
 from webassay.sites.shop.pictures import picture
 from webassay.sites.web.app import Visit as AnyVisit
 from webassay.sites.web.app import WebSite
+from webassay.sites.web.lists import same_list
 from webassay.sites.web.sessions import Sessions
 
 
@@ -80,9 +81,10 @@ WEB = WebSite(
     visit=Visit,
     style="shop.css",
     script="shop.js",
-    filters={"money": commerce.money},
+    filters={"money": commerce.money, "weight": commerce.weight},
     names={
         "picture": picture,
+        "same_list": same_list,
         "tenths": commerce.tenths_of_stars,
         "states": commerce.STATES,
         "shipping_methods": commerce.SHIPPING_METHODS,

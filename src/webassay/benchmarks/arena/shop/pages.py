@@ -1,6 +1,7 @@
 """How to get about in the shop and read its pages, for reference solutions."""
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from webassay.benchmarks.arena.walking import (
@@ -11,15 +12,19 @@ from webassay.benchmarks.arena.walking import (
     click,
     every_page,
     fill,
+    go_back,
     groups,
     need,
     text_of,
 )
 from webassay.core.errors import AgentError
-from webassay.core.interaction import Action, Observation
+from webassay.core.interaction import Action, Node, Observation
 
 SEARCH = "Search the entire store"
-MOST_ON_A_PAGE = "36"
+PRODUCTS_ON_A_PAGE = 36
+ORDERS_ON_A_PAGE = 20
+REVIEWS_ON_A_PAGE = 10
+"""As many as the shop offers."""
 PRICE = r"\$[\d,]+\.\d\d"
 
 
@@ -55,17 +60,37 @@ def open_product(page: Observation, name: str) -> Steps:
     return (yield from click(page, "link", name))
 
 
-def open_shelf(page: Observation, shelf: str) -> Steps:
-    """Through the menu that opens under the mouse."""
-    department, _, name = shelf.split(" > ")
+def open_place(page: Observation, place: str) -> Steps:
+    """A department, or what the menu shows that opens under the mouse."""
+    department, *inner = place.split(" > ")
+    if not inner:
+        return (yield from click(page, "link", department))
     page = yield Action.of("hover", need(page, "link", department).id)
-    return (yield from click(page, "link", name))
+    return (yield from click(page, "link", inner[-1]))
 
 
-def open_long_shelf(page: Observation, shelf: str) -> Steps:
+def open_long_place(page: Observation, place: str) -> Steps:
     """With as many products on a page as the shop offers."""
-    page = yield from open_shelf(page, shelf)
-    return (yield from choose(page, "Show", MOST_ON_A_PAGE))
+    page = yield from open_place(page, place)
+    return (yield from choose(page, "Show", str(PRODUCTS_ON_A_PAGE)))
+
+
+def in_card(page: Observation, product: str, role: str, pattern: str) -> Node:
+    """A part of a product's card, by its name."""
+    for inside in groups(page, "listitem"):
+        if any(node.role == "link" and node.name == product for node in inside):
+            found = next((node for node in inside if node.role == role and re.fullmatch(pattern, node.name)), None)
+            if found is not None:
+                return found
+    raise AgentError(f"No card of {product!r} has a {role} {pattern!r} on {page.url}.")
+
+
+def says(page: Observation, product: str, text: str) -> bool:
+    """Whether a product's card has this text."""
+    return any(
+        any(node.role == "link" and node.name == product for node in inside) and text in text_of(inside)
+        for inside in groups(page, "listitem")
+    )
 
 
 def cards(page: Observation) -> list[Card]:
@@ -96,17 +121,26 @@ def product_fact(page: Observation, name: str) -> str:
     raise AgentError(f"There is no {name} on {page.url}.")
 
 
-def grams(page: Observation) -> int:
-    return int(product_fact(page, "Weight").removesuffix(" g").replace(",", ""))
+def ounces(page: Observation) -> int:
+    """`2 lb 3 oz` is 35."""
+    weight = {unit: int(number.replace(",", "")) for number, unit in _PARTS.findall(product_fact(page, "Weight"))}
+    return 16 * weight.get("lb", 0) + weight.get("oz", 0)
 
+
+_PARTS = re.compile(r"([\d,]+) (lb|oz)")
 
 # --- orders -----------------------------------------------------------------------------------------------
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 class Order(NamedTuple):
     number: str
-    month: str
     year: int
+    month: int
     cents: int
     status: str
 
@@ -118,31 +152,83 @@ class Item(NamedTuple):
     quantity: int
 
 
-def all_orders(page: Observation) -> Reading[list[Order]]:
+Wanted = Callable[[Order], bool]
+
+
+def open_orders(page: Observation, on_a_page: int = ORDERS_ON_A_PAGE) -> Steps:
     page = yield from click(page, "link", "Orders")
+    if page.find("link", "Next") is not None:
+        page = yield from choose(page, "Show", str(on_a_page))
+    return page
+
+
+def listed_orders(page: Observation) -> list[Order]:
     found = []
-    for one in (yield from every_page(page)):
-        for inside in groups(one, "row"):
-            cells = [node.name for node in inside if node.role == "cell"]
-            if len(cells) >= 5:
-                month, _, year = cells[1].split()
-                found.append(Order(cells[0], f"{month} {year}", int(year), cents(cells[3]), cells[4].casefold()))
+    for inside in groups(page, "row"):
+        cells = [node.name for node in inside if node.role == "cell"]
+        if len(cells) >= 5:
+            month, _, year = cells[1].split()
+            found.append(Order(cells[0], int(year), MONTHS.index(month) + 1, cents(cells[3]), cells[4].casefold()))
     return found
 
 
-def open_order(page: Observation, number: str) -> Steps:
-    page = yield from click(page, "link", "Orders")
+def all_orders(page: Observation, on_a_page: int = ORDERS_ON_A_PAGE) -> Reading[list[Order]]:
+    page = yield from open_orders(page, on_a_page)
+    return [order for one in (yield from every_page(page)) for order in listed_orders(one)]
+
+
+def all_orders_until(page: Observation, past: Wanted) -> Reading[list[Order]]:
+    """The newest first, up to the page on which one is past what is looked for."""
+    page = yield from open_orders(page)
+    found = listed_orders(page)
+    while not past(found[-1]) and page.find("link", "Next") is not None:
+        page = yield from click(page, "link", "Next")
+        found += listed_orders(page)
+    return found
+
+
+def read_orders(
+    page: Observation, wanted: Wanted, past: Wanted = lambda order: False
+) -> Reading[list[tuple[Order, list[Item]]]]:
+    """Opens the wanted ones from the list, the newest first, until one is past what is looked for."""
+    found: list[tuple[Order, list[Item]]] = []
+    page = yield from open_orders(page)
+    while True:
+        for order in listed_orders(page):
+            if past(order):
+                return found
+            if wanted(order):
+                opened = yield from click(page, "link", f"View Order {order.number}")
+                found.append((order, items(opened)))
+                page = yield from go_back()
+        if page.find("link", "Next") is None:
+            return found
+        page = yield from click(page, "link", "Next")
+
+
+def find_order(page: Observation, number: str) -> Steps:
+    """To the page of the list where the order stands."""
+    page = yield from open_orders(page)
     while page.find("link", f"View Order {number}") is None:
         page = yield from click(page, "link", "Next")
+    return page
+
+
+def open_order(page: Observation, number: str) -> Steps:
+    page = yield from find_order(page, number)
     return (yield from click(page, "link", f"View Order {number}"))
 
 
-def open_order_with(page: Observation, product: str) -> Steps:
-    for order in (yield from all_orders(page)):
-        page = yield from open_order(page, order.number)
-        if any(item.name == product for item in items(page)):
-            return page
-    raise AgentError(f"No order contains {product!r}.")
+def open_order_with(page: Observation, product: str, wanted: Wanted = lambda order: True) -> Steps:
+    """Opens one after the other, the newest first, until one has the product."""
+    page = yield from open_orders(page)
+    while True:
+        for order in filter(wanted, listed_orders(page)):
+            opened = yield from click(page, "link", f"View Order {order.number}")
+            if any(item.name == product for item in items(opened)):
+                return opened
+            page = yield from go_back()
+        page = yield from click(page, "link", "Next")
 
 
 def items(page: Observation) -> list[Item]:
@@ -169,9 +255,8 @@ def open_reviews(page: Observation) -> Steps:
     return (yield from click(page, "tab", contains="Reviews ("))
 
 
-def reviews_of(page: Observation, product: str) -> Reading[list[Review]]:
-    page = yield from open_product(page, product)
-    page = yield from open_reviews(page)
+def all_reviews(page: Observation) -> Reading[list[Review]]:
+    """From the first page of reviews to the last."""
     found = []
     for one in (yield from every_page(page)):
         for inside in groups(one, "article"):
@@ -180,3 +265,16 @@ def reviews_of(page: Observation, product: str) -> Reading[list[Review]]:
                 strong = next(node for node in inside if node.role == "strong")
                 found.append(Review(int(rating.split()[1]), text_of(below(one, strong)) or strong.name))
     return found
+
+
+def reviews_of(page: Observation, product: str) -> Reading[list[Review]]:
+    page = yield from open_product(page, product)
+    page = yield from open_reviews(page)
+    return (yield from all_reviews(page))
+
+
+def reviews_from_card(page: Observation, product: str) -> Reading[list[Review]]:
+    """By the link with their number in the search result."""
+    page = yield from search(page, product)
+    page = yield Action.of("click", in_card(page, product, "link", r"[\d,]+ reviews?").id)
+    return (yield from all_reviews(page))

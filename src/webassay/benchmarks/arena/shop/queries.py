@@ -1,111 +1,179 @@
 """Draws and truth queries that several templates share. All SQL over the pristine world."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from webassay.core.task import PagePattern
-from webassay.sites.kit import Row, World
+from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.rng import Stream
+
+_FOUND: WeakKeyDictionary[World, dict[tuple[Any, ...], list[Row]]] = WeakKeyDictionary()
+
+
+def rows(world: World, sql: str, *params: SqlValue) -> list[Row]:
+    """A draw may be made thousands of times, and a pristine world always answers the same: asked once."""
+    known = _FOUND.setdefault(world, {})
+    if (sql, *params) not in known:
+        known[(sql, *params)] = world.rows(sql, *params)
+    return known[(sql, *params)]
+
 
 # --- draws ------------------------------------------------------------------------------------------------
 
 
-def pick(stream: Stream, rows: Sequence[Row]) -> Row | None:
-    return stream.choice(rows) if rows else None
+def pick(stream: Stream, found: Sequence[Row]) -> Row | None:
+    return stream.choice(found) if found else None
 
 
-def shopper(world: World, stream: Stream, *, orders: int = 8) -> str:
-    """The e-mail address of a customer with at least that many orders."""
-    rows = world.rows(
+def shopper(world: World, stream: Stream, fewest: int = 8, most: int = 60) -> str:
+    """The e-mail address of a customer with that many orders."""
+    found = rows(
+        world,
         "SELECT c.email FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"
-        " GROUP BY c.id HAVING count(*) >= ? ORDER BY c.id",
-        orders,
-    )
-    return str(stream.choice(rows)["email"])
-
-
-def shelf(world: World, stream: Stream, low: int, high: int) -> tuple[str, str]:
-    """Name and path of a category that holds that many products itself."""
-    rows = world.rows(
-        "SELECT c.path, c.name, parent.name AS parent, top.name AS top"
-        " FROM categories AS c JOIN categories AS parent ON parent.id = c.parent_id"
-        " JOIN categories AS top ON top.id = parent.parent_id JOIN products AS p ON p.category_id = c.id"
         " GROUP BY c.id HAVING count(*) BETWEEN ? AND ? ORDER BY c.id",
-        low,
-        high,
-    )
-    found = stream.choice(rows)
-    return f"{found['top']} > {found['parent']} > {found['name']}", str(found["path"])
+        fewest, most,
+    )  # fmt: skip
+    return str(stream.choice(found)["email"])
+
+
+def place(world: World, stream: Stream, low: int, high: int, levels: Sequence[int] = (1, 2, 3)) -> tuple[str, str]:
+    """Name and path of a department, category or shelf (level 1, 2, 3) with that many products."""
+    found = rows(
+        world,
+        "SELECT c.path, concat_ws(' > ', top.name, middle.name, c.name) AS name FROM categories AS c"
+        " LEFT JOIN categories AS middle ON middle.id = c.parent_id"
+        " LEFT JOIN categories AS top ON top.id = middle.parent_id"
+        " JOIN categories AS shelf ON shelf.path = c.path OR shelf.path LIKE c.path || '/%'"
+        " JOIN products AS p ON p.category_id = shelf.id"
+        f" WHERE c.level IN ({', '.join(str(level) for level in levels)})"
+        " GROUP BY c.id HAVING count(*) BETWEEN ? AND ? ORDER BY c.id",
+        low, high,
+    )  # fmt: skip
+    chosen = stream.choice(found)
+    return str(chosen["name"]), str(chosen["path"])
 
 
 # --- products ---------------------------------------------------------------------------------------------
 
-
-def named_products(world: World, condition: str, *params: str | int) -> list[Row]:
-    """Products with a name that no other has, with what their cards show; `condition` may use p and r."""
-    return world.rows(
-        "SELECT p.*, r.review_count, r.rating_sum FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
-        f" WHERE ({condition}) AND p.name IN (SELECT name FROM products GROUP BY name HAVING count(*) = 1)"
-        " ORDER BY p.id",
-        *params,
-    )
+_PRODUCTS = (
+    "SELECT p.*, r.review_count, r.rating_sum, c.path AS shelf,"
+    " EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id) AS has_options"
+    " FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id JOIN categories AS c ON c.id = p.category_id"
+)
 
 
-def shelf_products(world: World, path: str) -> list[Row]:
-    return world.rows(
-        "SELECT p.*, r.review_count, r.rating_sum FROM products AS p JOIN categories AS c ON c.id = p.category_id"
-        " JOIN product_ratings AS r ON r.product_id = p.id WHERE c.path = ? ORDER BY p.position",
-        path,
-    )
+def products(world: World, path: str) -> list[Row]:
+    """Of a department, category or shelf, with what their cards show, in the order of the shop."""
+    return rows(world, f"{_PRODUCTS} WHERE c.path = ? OR c.path LIKE ? ORDER BY p.position, p.id", path, f"{path}/%")
+
+
+def find_products(world: World, condition: str, *params: str | int) -> list[Row]:
+    """`condition` may use p and r. No two products have the same name."""
+    return rows(world, f"{_PRODUCTS} WHERE {condition} ORDER BY p.id", *params)
+
+
+def product(world: World, name: str) -> Row:
+    (found,) = rows(world, f"{_PRODUCTS} WHERE p.name = ?", name)
+    return found
+
+
+def best(found: Sequence[Row], measure: Callable[[Row], int]) -> Row | None:
+    """The row with the highest measure; None without a clear winner among several."""
+    ranked = sorted(found, key=measure, reverse=True)
+    if len(ranked) < 2 or measure(ranked[0]) == measure(ranked[1]):
+        return None
+    return ranked[0]
+
+
+def price(row: Row) -> int:
+    return int(row["price_cents"])
+
+
+def tenths(row: Row) -> int:
+    """The average rating as the cards show it, times ten."""
+    total, count = int(row["rating_sum"]), int(row["review_count"])
+    return (20 * total + count) // (2 * count) if count else 0
 
 
 def product_page(slug: str) -> PagePattern:
     return PagePattern(site="shop", path=f"/p/{slug}")
 
 
-def page_of_product(world: World, name: str) -> PagePattern:
-    """Of a product with a name that no other has."""
-    (slug,) = (row["slug"] for row in world.rows("SELECT slug FROM products WHERE name = ?", name))
-    return product_page(slug)
+def place_page(path: str) -> PagePattern:
+    return PagePattern(site="shop", path=f"/c/{path}")
+
+
+# --- reviews ----------------------------------------------------------------------------------------------
+
+
+def reviews(world: World, name: str) -> list[Row]:
+    """Those that the product's page shows, in its order."""
+    return rows(
+        world,
+        "SELECT v.* FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+        " WHERE p.name = ? AND v.status = 'approved' ORDER BY v.created_at DESC, v.id DESC",
+        name,
+    )
 
 
 # --- customers and their orders -----------------------------------------------------------------------------
 
 
 def customer_id(world: World, email: str) -> int:
-    return int(world.scalar("SELECT id FROM customers WHERE email = ?", email))
+    return int(rows(world, "SELECT id FROM customers WHERE email = ?", email)[0]["id"])
 
 
 def orders_of(world: World, email: str) -> list[Row]:
-    return world.rows(
-        "SELECT o.* FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE c.email = ? ORDER BY o.id", email
+    """The newest first, as the list shows them."""
+    return rows(
+        world,
+        "SELECT o.* FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE c.email = ?"
+        " ORDER BY o.created_at DESC, o.id DESC",
+        email,
     )
+
+
+def order(world: World, number: str) -> Row:
+    (found,) = rows(world, "SELECT * FROM orders WHERE number = ?", number)
+    return found
 
 
 def orders_with(world: World, email: str, product: str) -> list[Row]:
     """The customer's orders that contain a product of that name."""
-    return world.rows(
-        "SELECT DISTINCT o.* FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
-        " JOIN customers AS c ON c.id = o.customer_id WHERE c.email = ? AND i.name = ? ORDER BY o.id",
-        email,
-        product,
-    )
+    numbers = {
+        row["order_id"]
+        for row in rows(
+            world,
+            "SELECT i.order_id FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
+            " JOIN customers AS c ON c.id = o.customer_id WHERE c.email = ? AND i.name = ?",
+            email, product,
+        )
+    }  # fmt: skip
+    return [one for one in orders_of(world, email) if one["id"] in numbers]
 
 
 def order_items(world: World, number: str) -> list[Row]:
-    return world.rows(
-        "SELECT i.*, p.weight_grams, p.slug FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
+    """In the order of the page."""
+    return rows(
+        world,
+        "SELECT i.*, p.weight_oz, p.slug, i.unit_price_cents * i.quantity AS subtotal_cents"
+        " FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
         " JOIN products AS p ON p.id = i.product_id WHERE o.number = ? ORDER BY i.id",
         number,
     )
 
 
-def dearest(items: Sequence[Row]) -> Row | None:
-    """The item with the highest price for a single piece; None without a clear winner among several."""
-    ranked = sorted(items, key=lambda item: int(item["unit_price_cents"]), reverse=True)
-    if len(ranked) < 2 or ranked[0]["unit_price_cents"] == ranked[1]["unit_price_cents"]:
-        return None
-    return ranked[0]
+def unit_price(item: Row) -> int:
+    return int(item["unit_price_cents"])
+
+
+def subtotal(item: Row) -> int:
+    return int(item["subtotal_cents"])
 
 
 def order_page(number: str) -> PagePattern:
     return PagePattern(site="shop", path=f"/account/orders/{number}")
+
+
+ORDER_LIST = PagePattern(site="shop", path="/account/orders")

@@ -1,122 +1,177 @@
 """Reading reviews, and writing one."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.shop import pages, queries
-from webassay.benchmarks.arena.template import Template, Worlds
-from webassay.benchmarks.arena.walking import answer, click, done, fill
+from webassay.benchmarks.arena.shop import facts, pages, queries
+from webassay.benchmarks.arena.shortcuts import Shortcuts
+from webassay.benchmarks.arena.template import Route, Template, Worlds
+from webassay.benchmarks.arena.walking import Steps, answer, click, done, fill
 from webassay.core.interaction import Observation, Walk
+from webassay.core.record import Json
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
-
-def _draw_product(world: World, stream: Stream, low: int, high: int) -> str | None:
-    """The name of a product with that many reviews."""
-    found = queries.pick(stream, queries.named_products(world, "r.review_count BETWEEN ? AND ?", low, high))
-    return None if found is None else str(found["name"])
+SIZES = ((11, 25), (26, 59), (60, 199), (200, 400))
 
 
-def _reviews(world: World, product: str) -> list[Row]:
-    return world.rows(
-        "SELECT v.* FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
-        " WHERE p.name = ? AND v.status = 'approved' ORDER BY v.id",
-        product,
-    )
+class ReviewChore(Template, abstract=True):
+    """Reads all the reviews of one product, found by search or by the link on its card."""
 
-
-@dataclass(frozen=True)
-class LowReviews(Template):
-    """Count the bad reviews of a product."""
-
-    name = "shop.low-reviews"
     sites = ("shop",)
     kind = "retrieve"
     chore = "massive_memory"
-    instruction = 'How many reviews of "{product}" give it {stars} stars or fewer? Answer with one number.'
+    levels = ("easy", "medium", "hard", "extreme")
+
+    product: str
+
+    def findings(self, reviews: list[pages.Review]) -> Json:
+        """The response, once all are read."""
+        raise NotImplementedError
+
+    def effort(self, worlds: Worlds) -> Effort:
+        count = len(queries.reviews(worlds["shop"], self.product))
+        on_pages = pages_of(count, pages.REVIEWS_ON_A_PAGE)
+        return Effort(rows=count, pages=on_pages, steps=5 + on_pages)
+
+    def solve(self, page: Observation) -> Walk:
+        return self.findings((yield from pages.reviews_of(page, self.product)))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"from-card": self._from_card}
+
+    def _from_card(self, page: Observation) -> Walk:
+        return self.findings((yield from pages.reviews_from_card(page, self.product)))
+
+
+def _draw_product(world: World, stream: Stream) -> str | None:
+    low, high = stream.choice(SIZES)
+    found = queries.pick(stream, queries.find_products(world, "r.review_count BETWEEN ? AND ?", low, high))
+    return None if found is None else str(found["name"])
+
+
+def _read(world: World, product: str) -> Key:
+    """That all the reviews were read."""
+    page = Key.checkpoint("product page", queries.product_page(queries.product(world, product)["slug"]))
+    return facts.read_reviews(queries.reviews(world, product)) & page
+
+
+@dataclass(frozen=True)
+class LowReviews(ReviewChore):
+    """Count the bad reviews of a product."""
+
+    name = "shop.low-reviews"
+    instruction = 'How many reviews give "{product}" {stars} stars or fewer? Answer with one number.'
 
     product: str
     stars: int
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = _draw_product(worlds["shop"], stream, 18, 60)
-        return None if product is None else cls(product, stream.between(2, 3))
+        product = _draw_product(worlds["shop"], stream)
+        return None if product is None else cls(product, stream.between(2, 4))
 
     def key(self, worlds: Worlds) -> Key:
-        few = sum(review["rating"] <= self.stars for review in _reviews(worlds["shop"], self.product))
-        page = queries.page_of_product(worlds["shop"], self.product)
-        return Key.answer(few) & Key.checkpoint("product page", page)
+        reviews = queries.reviews(worlds["shop"], self.product)
+        few = sum(review["rating"] <= self.stars for review in reviews)
+        low = facts.seen([facts.review(review) for review in reviews if review["rating"] <= self.stars])
+        return Key.answer(few) & low & _read(worlds["shop"], self.product)
 
-    def solve(self, page: Observation) -> Walk:
-        reviews = yield from pages.reviews_of(page, self.product)
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
+        first = ratings[: pages.REVIEWS_ON_A_PAGE]
+        return {
+            "first-page-only": Key.answer(sum(rating <= self.stars for rating in first)),
+            "exactly-that-many": Key.answer(sum(rating == self.stars for rating in ratings)),
+            "fewer-only": Key.answer(sum(rating < self.stars for rating in ratings)),
+            "more-instead": Key.answer(sum(rating >= self.stars for rating in ratings)),
+        }
+
+    def findings(self, reviews: list[pages.Review]) -> Json:
         return answer(sum(review.stars <= self.stars for review in reviews))
 
 
 @dataclass(frozen=True)
-class RatingDistribution(Template):
+class RatingDistribution(ReviewChore):
     """Count the reviews of a product by their stars."""
 
     name = "shop.rating-distribution"
-    sites = ("shop",)
-    kind = "retrieve"
-    chore = "massive_memory"
     instruction = (
         'How are the ratings of "{product}" distributed? Answer with five numbers: how many reviews give '
         "5, 4, 3, 2 and 1 stars, in that order."
     )
-    difficulty = "hard"
 
     product: str
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = _draw_product(worlds["shop"], stream, 25, 90)
+        product = _draw_product(worlds["shop"], stream)
         return None if product is None else cls(product)
 
     def key(self, worlds: Worlds) -> Key:
-        counted = Counter(review["rating"] for review in _reviews(worlds["shop"], self.product))
-        return Key.answer(*(counted[stars] for stars in (5, 4, 3, 2, 1)), ordered=True)
+        ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
+        return Key.answer(*_distribution(ratings), ordered=True) & _read(worlds["shop"], self.product)
 
-    def solve(self, page: Observation) -> Walk:
-        reviews = yield from pages.reviews_of(page, self.product)
-        counted = Counter(review.stars for review in reviews)
-        return answer(*(counted[stars] for stars in (5, 4, 3, 2, 1)))
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
+        return {
+            "first-page-only": Key.answer(*_distribution(ratings[: pages.REVIEWS_ON_A_PAGE]), ordered=True),
+            "from-one-star-up": Key.answer(*reversed(_distribution(ratings)), ordered=True),
+        }
+
+    def findings(self, reviews: list[pages.Review]) -> Json:
+        return answer(*_distribution([review.stars for review in reviews]))
+
+
+def _distribution(ratings: list[int]) -> list[int]:
+    counted = Counter(ratings)
+    return [counted[stars] for stars in (5, 4, 3, 2, 1)]
 
 
 @dataclass(frozen=True)
-class CriticalReviewers(Template):
+class CriticalReviewers(ReviewChore):
     """List who gave a product a certain number of stars."""
 
     name = "shop.critical-reviewers"
-    sites = ("shop",)
-    kind = "retrieve"
-    chore = "massive_memory"
-    instruction = 'Who gave "{product}" exactly {stars} stars? List the nicknames of these reviewers.'
+    instruction = (
+        'Which reviewers rated "{product}" with exactly {stars} of 5 stars, no more and no less? '
+        "List their nicknames, one element for each review."
+    )
 
     product: str
     stars: int
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product, stars = _draw_product(worlds["shop"], stream, 14, 50), stream.between(1, 3)
+        product, stars = _draw_product(worlds["shop"], stream), stream.between(1, 4)
         if product is None:
             return None
         drawn = cls(product, stars)
-        names = drawn._nicknames(worlds["shop"])
-        usable = 2 <= len(names) <= 8 and len({name.casefold() for name in names}) == len(names)
+        names = drawn._nicknames(queries.reviews(worlds["shop"], product))
+        usable = 2 <= len(names) <= 14 and len({name.casefold() for name in names}) == len(names)
         return drawn if usable else None
 
+    def _nicknames(self, reviews: list[Row]) -> list[str]:
+        return [review["nickname"] for review in reviews if review["rating"] == self.stars]
+
     def key(self, worlds: Worlds) -> Key:
-        return Key.answer(*self._nicknames(worlds["shop"]))
+        reviews = queries.reviews(worlds["shop"], self.product)
+        theirs = facts.seen([facts.review(review) for review in reviews if review["rating"] == self.stars])
+        return Key.answer(*self._nicknames(reviews)) & theirs & _read(worlds["shop"], self.product)
 
-    def _nicknames(self, world: World) -> list[str]:
-        return [review["nickname"] for review in _reviews(world, self.product) if review["rating"] == self.stars]
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        reviews = queries.reviews(worlds["shop"], self.product)
+        found = {"first-page-only": Key.answer(*self._nicknames(reviews[: pages.REVIEWS_ON_A_PAGE]))}
+        if self.stars > 1:
+            or_fewer = [review["nickname"] for review in reviews if review["rating"] <= self.stars]
+            found["or-fewer"] = Key.answer(*or_fewer)
+        return found
 
-    def solve(self, page: Observation) -> Walk:
-        reviews = yield from pages.reviews_of(page, self.product)
+    def findings(self, reviews: list[pages.Review]) -> Json:
         return answer(*(review.nickname for review in reviews if review.stars == self.stars))
 
 
@@ -143,9 +198,10 @@ class ReviewDearest(Template):
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
-        "Write a review of the most expensive article (price of a single piece) in my latest order: "
-        '{stars} stars, nickname "{nickname}", title "{title}", text "{text}"'
+        "Write a review of the article with the highest price for a single piece in my latest order. "
+        'Rating: {stars} of 5. Nickname: "{nickname}". Summary: "{title}". Review: "{text}"'
     )
+    levels = ("medium",)
 
     user: str
     stars: int
@@ -155,35 +211,88 @@ class ReviewDearest(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream, orders=4)
-        if _dearest_of_latest_order(worlds["shop"], user) is None:
-            return None
-        return cls(
-            user=user,
+        drawn = cls(
+            user=queries.shopper(worlds["shop"], stream, 2, 400),
             stars=stream.between(1, 5),
             title=stream.choice(_TITLES),
             text=stream.choice(_TEXTS),
             nickname=stream.choice(_NICKNAMES),
         )
+        return None if queries.best(drawn._items(worlds["shop"]), queries.unit_price) is None else drawn
+
+    def _items(self, world: World, back: int = 0) -> list[Row]:
+        """Of the latest order, or of one before it."""
+        return queries.order_items(world, queries.orders_of(world, self.user)[back]["number"])
 
     def key(self, worlds: Worlds) -> Key:
-        bought = _dearest_of_latest_order(worlds["shop"], self.user)
-        assert bought is not None
+        latest = queries.orders_of(worlds["shop"], self.user)[0]["number"]
+        items = self._items(worlds["shop"])
+        bought = max(items, key=queries.unit_price)
+        return (
+            self._review_of(worlds["shop"], bought)
+            & facts.seen([facts.bought(item) for item in items])
+            & Key.checkpoint("latest order", queries.order_page(latest))
+            & Key.checkpoint("product page", queries.product_page(bought["slug"]))
+        )
+
+    def _review_of(self, world: World, item: Row) -> Key:
         return Key.insert(
             "reviews",
             title=self.title,
             text=self.text,
             nickname=self.nickname,
-            product_id=bought["product_id"],
-            customer_id=queries.customer_id(worlds["shop"], self.user),
+            product_id=item["product_id"],
+            customer_id=queries.customer_id(world, self.user),
             rating=self.stars,
             status="pending",
         )
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        latest, before = self._items(worlds["shop"]), self._items(worlds["shop"], 1)
+        wrong = {
+            "first-article": latest[0],
+            "highest-subtotal": max(latest, key=queries.subtotal),
+            "order-before": max(before, key=queries.unit_price),
+        }
+        return {name: self._review_of(worlds["shop"], item) for name, item in wrong.items()}
+
+    def effort(self, worlds: Worlds) -> Effort:
+        return Effort(rows=len(self._items(worlds["shop"])), pages=3, steps=13)
 
     def solve(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Orders")
         page = yield from click(page, "link", contains="View Order")
         page = yield from click(page, "link", max(pages.items(page), key=lambda item: item.cents).name)
+        return (yield from self._write(page))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"from-account-by-search": self._by_search}
+
+    def _by_search(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", "My Account")
+        page = yield from click(page, "link", contains="View Order")
+        page = yield from pages.open_product(page, max(pages.items(page), key=lambda item: item.cents).name)
+        return (yield from self._write(page))
+
+    def hasty(self) -> Mapping[str, Route]:
+        return {"first-article": self._first, "highest-subtotal": self._highest_subtotal}
+
+    def _first(self, page: Observation) -> Walk:
+        page = yield from self._latest(page)
+        page = yield from click(page, "link", pages.items(page)[0].name)
+        return (yield from self._write(page))
+
+    def _highest_subtotal(self, page: Observation) -> Walk:
+        page = yield from self._latest(page)
+        most = max(pages.items(page), key=lambda item: item.cents * item.quantity)
+        page = yield from click(page, "link", most.name)
+        return (yield from self._write(page))
+
+    def _latest(self, page: Observation) -> Steps:
+        page = yield from click(page, "link", "Orders")
+        return (yield from click(page, "link", contains="View Order"))
+
+    def _write(self, page: Observation) -> Walk:
         page = yield from pages.open_reviews(page)
         page = yield from click(page, "radio", "1 star" if self.stars == 1 else f"{self.stars} stars")
         page = yield from fill(page, "textbox", "Nickname", self.nickname)
@@ -191,8 +300,3 @@ class ReviewDearest(Template):
         page = yield from fill(page, "textbox", "Review", self.text)
         yield from click(page, "button", "Submit Review")
         return done("mutate")
-
-
-def _dearest_of_latest_order(world: World, user: str) -> Row | None:
-    latest = max(queries.orders_of(world, user), key=lambda order: (order["created_at"], order["id"]))
-    return queries.dearest(queries.order_items(world, latest["number"]))

@@ -112,12 +112,12 @@ class _Draft:
 def fill_catalogue(db: apsw.Connection, stream: Stream) -> list[Product]:
     products: list[Product] = []
     names: set[str] = set()
-    slugs: set[str] = set()
+    taken: set[str] = set()
     for shelf in _fill_categories(db):
         shelf_stream = stream.child(shelf.path)
         drafts = shelf_stream.shuffled(list(_drafts(shelf, shelf_stream, names)))
         for position, draft in enumerate(drafts, 1):
-            products.append(_add_product(db, stream, draft, len(products) + 1, position, slugs))
+            products.append(_add_product(db, stream, draft, len(products) + 1, position, taken))
     return products
 
 
@@ -261,15 +261,17 @@ def _priced(stream: Stream, cents: int) -> int:
 
 
 def _add_product(
-    db: apsw.Connection, stream: Stream, draft: _Draft, number: int, position: int, slugs: set[str]
+    db: apsw.Connection, stream: Stream, draft: _Draft, number: int, position: int, taken: set[str]
 ) -> Product:
+    """`taken`: SKUs and slugs that are in use."""
     own = stream.child("product", number)
-    # 7919 and 90000 have no common factor, so these are distinct five-digit numbers in no visible order.
-    sku = f"{draft.shelf.code}-{number * 7919 % 90000 + 10000}"
+    sku = _sku(own, draft.shelf.code)
+    while sku in taken:
+        sku = _sku(own, draft.shelf.code)
     slug = slug_of(draft.name)[:80].strip("-")
-    if slug in slugs:
+    if slug in taken:
         slug = f"{slug}-{sku.lower()}"
-    slugs.add(slug)
+    taken |= {sku, slug}
     options = _options(own, draft)
     before = max(_priced(own, draft.price * own.between(112, 150) // 100), draft.price + 100)
     list_price = before if own.chance(1, 7) else None
@@ -278,7 +280,7 @@ def _add_product(
         (
             number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
             "" if options else draft.color, draft.size, draft.price, list_price,
-            draft.grams * own.between(95, 105) // 100,
+            _ounces(draft.grams * own.between(95, 105) // 100),
             0 if own.chance(1, 25) else own.between(3, 40) if own.chance(1, 3) else own.between(41, 400),
             draft.since.isoformat(), _description(own, draft), "\n".join(draft.features), draft.shelf.picture,
         ),
@@ -290,6 +292,15 @@ def _add_product(
         number, sku, draft.name, draft.kind, "" if options else draft.color, draft.size, draft.price, draft.since,
         draft.shelf.id, options, draft.shelf.uses, draft.shelf.good, draft.shelf.bad,
     )  # fmt: skip
+
+
+def _sku(stream: Stream, code: str) -> str:
+    return f"{code}-{stream.between(10000, 99999)}"
+
+
+def _ounces(grams: int) -> int:
+    """Whole ounces, half up; a parcel of nothing does not exist."""
+    return max(1, (grams * 200 + 2835) // 5670)
 
 
 def _options(stream: Stream, draft: _Draft) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -21,8 +21,10 @@ REGULARS = (
 )
 """Customers with long histories who exist for every seed. The first one has an empty cart."""
 
-CUSTOMERS = 60
-OPENED_ONLINE = date(2023, 3, 1)
+CUSTOMERS = 90
+BUYERS = 6
+"""Customers who order for an office or a club, several times a month since the first days."""
+OPENED_ONLINE = date(2021, 3, 1)
 """The shop's first day; there are no earlier orders."""
 
 Address = tuple[str, str, str, str, str, str, str, str]
@@ -39,6 +41,7 @@ class Customer:
     """The default first."""
     regular: int | None
     """Index in REGULARS."""
+    buyer: bool
 
 
 def password_hash(customer_id: int, password: str) -> str:
@@ -47,28 +50,27 @@ def password_hash(customer_id: int, password: str) -> str:
 
 def fill_customers(db: apsw.Connection, stream: Stream, products: list[Product]) -> list[Customer]:
     people = _people(stream.child("people"))
+    others = CUSTOMERS - len(REGULARS) - BUYERS
     joined = sorted(
-        (day_between(stream, OPENED_ONLINE, TODAY - timedelta(days=30)) for _ in people[len(REGULARS) :]), reverse=True
+        (day_between(stream, OPENED_ONLINE, TODAY - timedelta(days=30)) for _ in range(others)), reverse=True
     )
     customers = []
-    places = stream.child("order").sample(range(1, 13), len(REGULARS))
+    faithful = stream.child("order").sample(range(1, 25), len(REGULARS) + BUYERS)
     for number in range(1, CUSTOMERS + 1):
         own = stream.child("customer", number)
-        if number in places:
-            regular: int | None = places.index(number)
-            first, last, email = people[places.index(number)]
-            since = OPENED_ONLINE + timedelta(days=number)
-        else:
-            regular = None
-            first, last, email = people.pop()
-            since = max(joined.pop(), OPENED_ONLINE + timedelta(days=number))
+        place = faithful.index(number) if number in faithful else None
+        regular = place if place is not None and place < len(REGULARS) else None
+        first, last, email = people.pop() if regular is None else people[regular]
+        first_day = OPENED_ONLINE + timedelta(days=number)
+        since = first_day if place is not None else max(joined.pop(), first_day)
         customer = Customer(
             number,
             first,
             last,
             since,
-            _addresses(own.child("addresses"), first, last, fewest=1 if regular is None else 2),
+            _addresses(own.child("addresses"), first, last, fewest=1 if place is None else 2),
             regular,
+            buyer=place is not None and regular is None,
         )
         _add_customer(db, own, customer, email)
         _fill_lists(db, own.child("lists"), customer, products)
@@ -129,8 +131,9 @@ def _add_customer(db: apsw.Connection, stream: Stream, customer: Customer, email
             moment_on(stream, customer.since),
         ),
     )  # fmt: skip
-    billing = 0 if len(customer.addresses) == 1 or stream.chance(4, 5) else 1
-    for place, address in enumerate(customer.addresses):
+    billing = 0 if len(customer.addresses) == 1 or stream.chance(1, 2) else 1
+    # An address book is in the order in which its owner wrote it, not with the defaults on top.
+    for place, address in stream.child("book").shuffled(list(enumerate(customer.addresses))):
         db.execute(
             "INSERT INTO addresses (customer_id, first_name, last_name, street, street2, city, region, postcode, phone,"
             " is_default_billing, is_default_shipping) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-"""Three years of orders. People buy what interests them, and some things again and again."""
+"""Five years of orders. People buy what interests them, and some things again and again."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -12,9 +12,11 @@ from webassay.sites.shop.seeding.catalogue import Product
 from webassay.sites.shop.seeding.customers import Customer, chosen_options
 from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on
 
-ORDERS = 1500
 REGULAR_ORDERS = ((46, 58), (32, 42), (22, 30), (24, 34))
 """The fewest and most orders that each of REGULARS has placed."""
+BUYER_ORDERS = (205, 310)
+PACES = ((25, 2), (40, 4), (60, 5), (100, 5), (180, 3), (365, 1))
+"""Days between the orders of everybody else, and how common each pace is."""
 FIRST_NUMBER = 100000
 
 
@@ -58,28 +60,33 @@ def fill_orders(
 
 
 def _plan(stream: Stream, customers: list[Customer]) -> list[_Order]:
-    counts = {c.id: stream.between(*REGULAR_ORDERS[c.regular]) for c in customers if c.regular is not None}
-    others = [c for c in customers if c.regular is None]
-    counts |= dict.fromkeys((c.id for c in others), 1)
-    keen = stream.shuffled(others)
-    for _ in range(ORDERS - sum(counts.values())):
-        counts[keen[min(stream.below(len(keen)), stream.below(len(keen)))].id] += 1
     plan = []
     seen: set[str] = set()
     for customer in customers:
-        days = sorted(
-            (day_between(stream, customer.since, TODAY - timedelta(days=1)) for _ in range(counts[customer.id])),
-            reverse=True,
-        )
-        if customer.regular is not None:
-            days[0] = TODAY - timedelta(days=1 + stream.below(2))
-        for day in days:
+        for day in _days(stream.child("customer", customer.id), customer):
             moment = moment_on(stream, day)
             while moment in seen:
                 moment = moment_on(stream, day)
             seen.add(moment)
             plan.append(_Order(customer, moment, day))
     return plan
+
+
+def _days(stream: Stream, customer: Customer) -> list[date]:
+    """Spread over the time since the customer joined; some have ordered several things in the last few days."""
+    yesterday = TODAY - timedelta(days=1)
+    if customer.regular is not None:
+        count = stream.between(*REGULAR_ORDERS[customer.regular])
+    elif customer.buyer:
+        count = stream.between(*BUYER_ORDERS)
+    else:
+        count = max(1, (yesterday - customer.since).days // stream.weighted(PACES))
+    days = [day_between(stream, customer.since, yesterday) for _ in range(count)]
+    if customer.regular is not None:
+        days[0] = yesterday - timedelta(days=stream.below(2))
+    if customer.regular is not None or customer.buyer or stream.chance(1, 3):
+        days += [yesterday - timedelta(days=stream.below(9)) for _ in range(stream.between(1, 3))]
+    return days
 
 
 def _basket(
@@ -106,11 +113,13 @@ def _price_then(stream: Stream, product: Product, day: date) -> int:
 
 def _status(stream: Stream, order: _Order) -> str:
     age = (TODAY - order.day).days
-    if age <= 4:
-        return "pending" if order.customer.regular is not None or stream.chance(3, 4) else "processing"
+    if age <= 2 and order.customer.regular is not None:
+        return "pending"
+    if age <= 10:
+        return "pending" if stream.chance(4, 5) else "processing"
     if age <= 16:
         return stream.weighted((("processing", 6), ("complete", 3), ("pending", 1)))
-    return "canceled" if stream.chance(1, 12) else "complete"
+    return "canceled" if stream.chance(1, 9) else "complete"
 
 
 def _add_order(

@@ -73,14 +73,16 @@ def _of_product(stream: Stream, product: Product, buyers: list[Bought]) -> list[
 
 
 def _count(stream: Stream) -> int:
-    crowd = stream.below(100)
-    if crowd < 13:
+    crowd = stream.below(1000)
+    if crowd < 130:
         return 0
-    if crowd < 73:
+    if crowd < 730:
         return 1 + stream.long_tail(13)
-    if crowd < 97:
+    if crowd < 970:
         return 3 + stream.long_tail(40)
-    return 40 + stream.below(140)
+    if crowd < 991:
+        return 40 + stream.below(140)
+    return 220 + stream.below(130)
 
 
 def _moment(stream: Stream, first: date, writer: Bought | None) -> str:

@@ -35,7 +35,7 @@ document.addEventListener("submit", async (event) => {
     const data = await answer.json();
     if (answer.ok) {
       count.textContent = data.count;
-      count.setAttribute("aria-label", `${data.count} items`);
+      count.setAttribute("aria-label", data.count === 1 ? "1 item" : `${data.count} items`);
       close();
       tell(data.message, false);
     } else {

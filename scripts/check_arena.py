@@ -1,0 +1,72 @@
+"""The proof of every template on worlds that nobody has looked at: `make check-arena`, `make check-arena-full`.
+
+The seeds come from the hash of the commit, so each commit is tried on worlds of its own, and a run can be repeated.
+"""
+
+import argparse
+import hashlib
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from webassay import PlayOptions, Selection, Workbench, run_sync
+from webassay.episode import Recording
+from webassay.workbench import Progress
+from webassay.workbench.checking import Proof, as_table, merged
+
+
+def commit() -> str:
+    found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    return found.stdout.strip()
+
+
+def seeds_of(name: str, count: int) -> list[int]:
+    """World seeds, five digits each: the same for the same name, and none of the small ones that tests use."""
+    digests = (hashlib.sha256(f"{name} {number}".encode()).digest() for number in range(count))
+    return [10_000 + int.from_bytes(digest[:8], "big") % 90_000 for digest in digests]
+
+
+def proved(seed: int, given: argparse.Namespace) -> list[Proof]:
+    def tell(progress: Progress) -> None:
+        if progress.total and progress.done == progress.total:
+            print(f"  world {seed}: {progress.doing} {progress.done}", file=sys.stderr, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="webassay-arena-") as scratch:
+        selection = Selection(
+            templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed,
+            difficulty=given.difficulty,
+        )  # fmt: skip
+        # Nobody looks at these pictures.
+        options = PlayOptions(workers=given.workers, recording=Recording(parts=()))
+        return run_sync(Workbench(cache=given.cache, on_progress=tell).check(Path(scratch) / "run", selection, options))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("template", nargs="*", help="Only these templates; default: all.")
+    parser.add_argument("--worlds", type=int, default=1)
+    parser.add_argument("--instances", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--difficulty", default="")
+    parser.add_argument("--seeds-from", default="", help="A text to take the seeds from; default: the commit's hash.")
+    parser.add_argument("--cache", default=None, help="Where built worlds are kept.")
+    given = parser.parse_args()
+    source = given.seeds_from or commit()
+    seeds = seeds_of(source, given.worlds)
+    print(f"Seeds from {source}: {', '.join(map(str, seeds))}", flush=True)
+    started = time.monotonic()
+    proofs = merged([proved(seed, given) for seed in seeds])
+    print(as_table(proofs))
+    minutes = (time.monotonic() - started) / 60
+    print(f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds, {minutes:.1f} minutes.")
+    problems = [problem for proof in proofs for problem in proof.problems]
+    for problem in problems:
+        print(problem)
+    print("Everything held." if not problems else f"{len(problems)} problems.")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
