@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
@@ -40,8 +41,8 @@ NOTHING = ServedRecord().pack()
 class Unrecorded(Recorder):
     def note(self, *given: object) -> None: ...
 
-    def pack(self) -> tuple[bytes, int, int]:
-        return NOTHING, 0, 0
+    def pack(self) -> Callable[[], tuple[bytes, int, int]]:
+        return lambda: (NOTHING, 0, 0)
 
 
 def unrecorded() -> Site:

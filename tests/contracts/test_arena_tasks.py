@@ -97,10 +97,10 @@ def test_there_is_more_than_one_way_to_do_it(tasks):
             assert drawn.hasty(), template.name
 
 
-def test_difficulty_and_limit_are_those_that_the_template_promises(tasks):
+def test_the_limit_is_said_and_the_highest_difficulty_is_promised(tasks):
     for template in TEMPLATES:
         for task in tasks[template.name]:
-            assert task.difficulty in template.levels, task.id
+            assert task.difficulty != "extreme" or "extreme" in template.levels, task.id
             assert f"at most {task.max_steps} steps" in task.goal.hints[0]
 
 

@@ -138,7 +138,7 @@ def noted(
 
 
 def unpacked(recorder: Recorder) -> ServedRecord:
-    return ServedRecord.unpack(recorder.pack()[0])
+    return ServedRecord.unpack(recorder.pack()()[0])
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,42 @@ async def test_a_record_grows_after_it_was_packed() -> None:
     assert [text_of(record, served) for served in record.served] == ["One", "Two"]
 
 
+async def test_what_is_served_while_it_is_packed_belongs_to_the_next_record() -> None:
+    recorder = Recorder()
+    noted(recorder, "/a", "<p>One</p>")
+    make = recorder.pack()
+    noted(recorder, "/b", "<p>Two</p>")
+    record = ServedRecord.unpack(make()[0])
+    assert [text_of(record, served) for served in record.served] == ["One"]
+    assert len(unpacked(recorder).served) == 2
+
+
+async def test_half_a_character_does_no_harm(stage: ArenaStage) -> None:
+    async with visit(stage) as visitor:
+        await visitor.post(
+            "/echo", content=b'{"a": "x\\ud800y", "b": [1, null]}', headers={"content-type": "application/json"}
+        )
+    (served,) = (await recorded(stage)).served
+    assert served.said == ("x?y", "1")
+    recorder = Recorder()
+    noted(recorder, "/", '{"a": "x\\udfffy <b>z\\udfff</b>"}', kind="application/json")
+    record = unpacked(recorder)
+    assert "z" in text_of(record, record.served[0])
+
+
+async def test_pages_of_any_depth_can_be_packed() -> None:
+    recorder = Recorder()
+    noted(recorder, "/", "<ul><li>" * 3000 + "deep")
+    noted(recorder, "/data", "[" * 500 + '"deep"' + "]" * 500, kind="application/json")
+    assert len(unpacked(recorder).nodes) < 1000
+
+
 async def test_a_full_record_says_how_much_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "MOST_ANSWERS", 3)
     recorder = Recorder()
     for number in range(5):
         noted(recorder, f"/{number}", f"<p>{number}</p>")
-    _, count, omitted = recorder.pack()
+    _, count, omitted = recorder.pack()()
     assert (count, omitted) == (3, 2)
     assert unpacked(recorder).omitted == 2
 

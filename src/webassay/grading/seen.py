@@ -6,7 +6,7 @@ heading of a search, a saved note) is no evidence of what they typed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
@@ -24,8 +24,8 @@ class SeenTexts:
 
     def __init__(self, record: ServedRecord, sights: Iterable[Sight]) -> None:
         self._record = record
-        self._needles = {sight: tuple(map(plain, sight.texts)) for sight in sights}
-        self._words = _Words()
+        self._words = Words()
+        self._needles = {sight: tuple(map(self._words.plain, sight.texts)) for sight in sights}
         self._text = _reader(record.nodes, self._words.plain)
         self._told = [(served, _told(served)) for served in record.served]
         self._all_told = "\n".join(f" {value} " for _, values in self._told for value in values)
@@ -55,17 +55,16 @@ class SeenTexts:
         held = self._words.held(lines, wanted)
         items: dict[str, set[int]] = defaultdict(set)
         pages: dict[str, set[int]] = defaultdict(set)
-        inside: list[set[str]] = []
+        inside: list[Set[str]] = []
         for number, node in enumerate(nodes):
-            own: set[str] = set()
-            deep: set[str] = set()
+            own = every = _NOTHING
             if number in reached:
                 for part in node.parts:
                     if isinstance(part, int):
-                        deep |= inside[part]
+                        every = every | inside[part] if inside[part] else every
                     elif part in held:
-                        own |= held[part]
-            every = own | deep
+                        own = own | held[part]
+                every = own | every if own else every
             inside.append(every)
             for token in every if node.row else own:
                 items[token].add(number)
@@ -93,26 +92,35 @@ class SeenTexts:
         return False
 
 
-class _Words(dict[str, str]):
+_NOTHING: Set[str] = frozenset()
+
+
+class Words(dict[str, str]):
     """The plain form of a word between spaces. Pages repeat their words, so each is looked at once."""
 
     def __missing__(self, word: str) -> str:
-        self[word] = made = word.lower() if word.isalnum() and word.isascii() else plain(word)
+        bare = word.strip(".,;:!?()'\"")  # Most words are plain but for this.
+        self[word] = made = bare.lower() if bare.isalnum() and bare.isascii() else plain(word)
         return made
 
     def plain(self, line: str) -> str:
         return " ".join(filter(None, map(self.__getitem__, line.split())))
 
-    def held(self, lines: Iterable[str], wanted: set[str]) -> dict[str, set[str]]:
+    def held(self, lines: Iterable[str], wanted: Set[str]) -> dict[str, Set[str]]:
         """Lines in which a wanted token stands, with these tokens."""
         split = {line: line.split() for line in lines}
-        found = ((word, wanted.intersection(self[word].split(" "))) for word in set().union(*split.values()))
-        marked = {word: tokens for word, tokens in found if tokens}
-        held = {}
+        marked: dict[str, Set[str]] = {}
+        for word in set[str]().union(*split.values()):
+            token = self[word]
+            if token in wanted:
+                marked[word] = frozenset((token,))
+            elif " " in token:
+                marked[word] = wanted & set(token.split(" "))
+        held: dict[str, Set[str]] = {}
         for line, words in split.items():
-            marks = [marked[word] for word in words if word in marked]
-            if marks:
-                held[line] = marks[0].union(*marks[1:])
+            for word in words:
+                if word in marked:
+                    held[line] = held.get(line, _NOTHING) | marked[word]
         return held
 
 
@@ -168,7 +176,7 @@ def _is_picture(served: Served, path: str) -> bool:
 def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord]) -> list[Finding]:
     """A finding for each check. Where a record had no room for all that was served, what is not in it may have been
     seen all the same, and nothing is decided."""
-    sights = {sight for check in checks for fact in check.facts for way in fact.any_of for sight in way}
+    sights = {sight for check in checks for sight in check.sights()}
     texts = {site: SeenTexts(record, sights) for site, record in records.items()}
 
     @cache

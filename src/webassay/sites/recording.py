@@ -8,7 +8,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl
@@ -27,6 +27,8 @@ MOST_WAITING = 16 * 1024 * 1024
 MOST_SAID = 20_000
 """Characters of one request that are kept."""
 
+_Waiting = dict[str, tuple[bytes, str, tuple[str, ...]]]
+"""Digest to body, media type, and what the visitor typed."""
 _DOCUMENTS = (b"document", b"iframe", b"frame", b"object", b"embed")
 
 
@@ -37,7 +39,7 @@ class Recorder:
         self._nodes = Nodes()
         self._pages: dict[str, int | None] = {}
         """Digest of a body to its page."""
-        self._waiting: dict[str, tuple[bytes, str, tuple[str, ...]]] = {}
+        self._waiting: _Waiting = {}
         self._waiting_bytes = 0
         self._opened = time.monotonic()
         self._start = True
@@ -78,18 +80,27 @@ class Recorder:
             self._waiting[digest] = (body, media_type, typed)
             self._waiting_bytes += len(body)
             if self._waiting_bytes > MOST_WAITING:
-                self._read()
+                self._read(self._take())
 
-    def pack(self) -> tuple[bytes, int, int]:
-        """The record so far, how many answers are in it, and how many are not. May run in a thread of its own."""
-        served, omitted = tuple(self._served), self._omitted
-        self._read()
-        with_pages = tuple(msgspec.structs.replace(one, page=self._pages.get(one.digest)) for one in served)
-        return ServedRecord(served=with_pages, nodes=self._nodes.all(), omitted=omitted).pack(), len(served), omitted
+    def pack(self) -> Callable[[], tuple[bytes, int, int]]:
+        """Takes what was noted so far. What it returns makes the record of it, and tells how many answers are in it and
+        how many are not; it takes its time, and may run in a thread of its own."""
+        served, omitted, waiting = tuple(self._served), self._omitted, self._take()
 
-    def _read(self) -> None:
+        def make() -> tuple[bytes, int, int]:
+            self._read(waiting)
+            pages = tuple(msgspec.structs.replace(one, page=self._pages.get(one.digest)) for one in served)
+            record = ServedRecord(served=pages, nodes=self._nodes.all(), omitted=omitted)
+            return record.pack(), len(served), omitted
+
+        return make
+
+    def _take(self) -> _Waiting:
+        waiting, self._waiting, self._waiting_bytes = self._waiting, {}, 0
+        return waiting
+
+    def _read(self, waiting: _Waiting) -> None:
         with self._reading:
-            waiting, self._waiting, self._waiting_bytes = self._waiting, {}, 0
             for digest, (body, media_type, typed) in waiting.items():
                 text = body.decode("utf-8", "replace")
                 self._pages[digest] = read_page(text, media_type, self._nodes, {value.strip() for value in typed})
@@ -144,4 +155,4 @@ def _strings(value: Any) -> Iterable[str]:
         for one in value.values() if isinstance(value, dict) else value:
             yield from _strings(one)
     elif value is not None:
-        yield str(value)
+        yield str(value).encode("utf-8", "replace").decode()  # JSON can spell half a character, which nobody can store.

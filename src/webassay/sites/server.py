@@ -123,7 +123,7 @@ class Hosted:
             changes = await asyncio.to_thread(world.diff)
             with boundary(SiteError, f"Asking the {world.site.name} site who is logged in"):
                 user = world.site.whoami(world, cookies)
-            record, count, omitted = await asyncio.to_thread(self.recorder.pack)
+            record, count, omitted = await asyncio.to_thread(self.recorder.pack())
         touched = {change.table for change in changes}
         return {
             "changes": [_as_json(change) for change in changes],

@@ -62,6 +62,10 @@ _PARAGRAPH = frozenset(("p",))
 _NO_VALUE = frozenset(("hidden", "password", "checkbox", "radio", "file", "image", "color", "range"))
 
 
+DEEPEST = 100
+"""Nodes inside nodes; no page that people read is deeper, and whoever walks the tree must come back."""
+
+
 class Nodes:
     """The nodes of all pages of a record; the same content is kept once."""
 
@@ -151,7 +155,9 @@ class _HtmlReader:
     def _open_block(self, name: str, role: str) -> None:
         self._line()
         of_the_page = self._parts is self._open[0].parts
-        if name in _ROWS or role in _ROW_ROLES or (name == "div" and self._open[-1].tag == "dl"):
+        if len(self._open) > DEEPEST:
+            self._open.append(_Open(name))
+        elif name in _ROWS or role in _ROW_ROLES or (name == "div" and self._open[-1].tag == "dl"):
             self._descend(name, row=True)
         elif name in _SECTIONS or role in _SECTION_ROLES or (name in _LANDMARKS and of_the_page):
             self._descend(name, row=False)
@@ -305,20 +311,27 @@ def read_page(body: str, media_type: str, nodes: Nodes, typed: Collection[str] =
 
 
 def _plain_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(_well_formed(text).split())
 
 
-def _read_json(value: Any, nodes: Nodes, typed: Collection[str]) -> int:
+def _well_formed(text: str) -> str:
+    """JSON can spell half a character, which nobody can store."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _read_json(value: Any, nodes: Nodes, typed: Collection[str], depth: int = 0) -> int:
     """An object is a row: what a script makes of it stands together."""
+    if depth > DEEPEST:
+        return nodes.put(False, [])
     inside: list[Any] = (
         list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
     )
     parts: list[str | int] = []
     for one in inside:
         if isinstance(one, dict | list):
-            parts.append(_read_json(one, nodes, typed))
+            parts.append(_read_json(one, nodes, typed, depth + 1))
         elif isinstance(one, str) and _MARKUP.search(one):
-            parts.append(_HtmlReader(nodes, typed).read(one))
+            parts.append(_HtmlReader(nodes, typed).read(_well_formed(one)))
         elif isinstance(one, str) and (line := _plain_line(one)):
             parts.append(line)
     return nodes.put(isinstance(value, dict), parts)

@@ -49,7 +49,7 @@ class CancelOrderWith(Template):
     kind = "mutate"
     chore = "others"
     instruction = 'Cancel the order with which I bought "{product}".'
-    levels = ("easy", "medium", "hard")
+    levels = ("medium",)
 
     user: str
     product: str
@@ -126,7 +126,7 @@ class CancelTooLate(Template):
     kind = "unachievable"
     chore = "others"
     instruction = "Cancel my order {order}."
-    levels = ("easy", "medium")
+    levels = ("easy",)
 
     user: str
     order: str

@@ -31,7 +31,7 @@ class CartCheapestWellRated(Template):
         "Put {quantity} pieces of one product into my cart: the one in {shelf} that costs the least today among those "
         "with an average rating of at least {rating} stars. Where a product has a special price, that is what it costs."
     )
-    levels = ("easy", "medium", "hard")
+    levels = ("medium",)
 
     user: str
     shelf: str
@@ -224,7 +224,7 @@ class WishForOrder(Template):
     kind = "mutate"
     chore = "long_term_memory"
     instruction = "Add every article of my order {order} to my wish list."
-    levels = ("medium", "hard")
+    levels = ("medium",)
 
     user: str
     order: str

@@ -298,6 +298,7 @@ class OpenCheapest(Template):
         "Open the page of the product in {shelf} that costs the least today among those with at least "
         "{reviews} reviews. Where a product has a special price, that is what it costs."
     )
+    levels = ("easy", "medium")
 
     shelf: str
     path: str
@@ -388,7 +389,7 @@ class PriceOfNothing(Template):
     kind = "unachievable"
     chore = "others"
     instruction = 'What does the "{product}" cost?'
-    levels = ("easy", "medium")
+    levels = ("easy",)
 
     product: str
     brand: str

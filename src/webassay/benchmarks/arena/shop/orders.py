@@ -42,7 +42,7 @@ class MonthSpend(Template):
     instruction = (
         "How much did my orders of {month} come to in total, with shipping and tax? Leave canceled orders out."
     )
-    levels = ("easy", "medium", "hard")
+    levels = ("medium", "hard")
 
     user: str
     month: str
@@ -130,7 +130,7 @@ class OrdersByStatus(Template):
         "How many of my orders have the status {status} and an order total of more than ${above}, and what do these "
         'come to together? Answer with one object with the keys "count" and "total".'
     )
-    levels = ("easy", "medium", "hard", "extreme")
+    levels = ("easy", "medium", "extreme")
 
     user: str
     status: str
@@ -296,7 +296,7 @@ class OrderWeight(Template):
         "What do all the articles of my order {order} weigh together, every piece counted, by the weights on the "
         "product pages? Answer with the number of ounces; a pound has 16 ounces."
     )
-    levels = ("medium", "hard")
+    levels = ("medium",)
 
     user: str
     order: str
