@@ -43,7 +43,7 @@ MAXIMUM_K = 10
 FEW_TEMPLATES = 5
 """Below this a report says so: the intervals are honest, and hardly exclude anything."""
 
-_ASCENDING = ("easy", "medium", "hard")
+_ASCENDING = ("easy", "medium", "hard", "extreme")
 """These are shown in this order, everything else by name."""
 
 
