@@ -208,7 +208,7 @@ def blocks(report: Report) -> list[Block]:
 
 
 def _difficulties(report: Report) -> Block:
-    """On every terminal, and also where there is only one level: a success on easy tasks is another than on hard ones."""
+    """Also where there is only one level: success on easy tasks is not success on hard ones."""
     rows = [
         (agent.name, group.name, with_bounds(group.success.macro), f"{counts.passed} / {counts.scored}")
         for agent in contestants(report)
