@@ -74,6 +74,9 @@ def test_an_agent_that_cannot_be_loaded(tmp_path):
     refused(webassay("run", "-a", "json:NotThere", *out), "NotThere")
     (tmp_path / "broken.py").write_text("class Agent(:\n")
     refused(webassay("run", "-a", f"{tmp_path}/broken.py:Agent", *out), "could not be loaded")
+    (tmp_path / "failing.py").write_text("ratio = 1\nshare = ratio / 0\n")
+    failing = webassay("run", "-a", f"{tmp_path}/failing.py:Agent", *out)
+    refused(failing, "could not be loaded: division by zero", "in line 2: share = ratio / 0")
     (tmp_path / "empty.py").write_text("class Agent: pass\n")
     refused(webassay("run", "-a", f"{tmp_path}/empty.py:Agent", *out, "--limit", "1"), "is not an agent", "decide")
 
