@@ -144,7 +144,15 @@ def comparison_cells(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-EFFORT_HEADINGS = ("agent", "steps (median)", "seconds (median)", "tokens in", "tokens out", "cost", "cost per success")
+EFFORT_HEADINGS = (
+    "agent",
+    "steps (median)",
+    "seconds with thinking (median)",
+    "tokens in",
+    "tokens out",
+    "cost",
+    "cost per success",
+)
 
 
 def effort_cells(agent: AgentReport) -> tuple[str, ...]:
