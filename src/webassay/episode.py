@@ -221,9 +221,10 @@ class Episode:
         goal = self.task.goal.at(stage.bases).model_copy(update={"max_steps": self.max_steps})
         if self.max_steps == self.task.max_steps:
             return goal
-        # What the task says about its own limit is no longer true.
-        told = f"in this run you have {self.max_steps} steps, whatever the task says"
-        return goal.model_copy(update={"hints": (*goal.hints, told)})
+        # What the task says about its own limit is not true in this run.
+        before, now = (f"You may take at most {steps} steps." for steps in (self.task.max_steps, self.max_steps))
+        kept = [hint for hint in goal.hints if hint != before]
+        return goal.model_copy(update={"hints": (*kept, now)})
 
     @property
     def over(self) -> bool:

@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -183,13 +184,23 @@ Files = dict[Path, ModuleType]
 def load_attribute(name: str, files: Files | None = None) -> Any:
     """`package.module:attribute`, or `path/to/file.py:attribute`. Executes the module."""
     place, _, attribute = name.rpartition(":")
-    with boundary(InputError, f"{name} could not be loaded"):
-        if not place.endswith(".py"):
-            return pkgutil.resolve_name(name)
-        path, files = Path(place).resolve(), {} if files is None else files
-        if path not in files:
-            files[path] = _load_file(path)
-        return getattr(files[path], attribute)
+    path, files = Path(place).resolve(), {} if files is None else files
+    try:
+        with boundary(InputError, f"{name} could not be loaded"):
+            if not place.endswith(".py"):
+                return pkgutil.resolve_name(name)
+            if path not in files:
+                files[path] = _load_file(path)
+            return getattr(files[path], attribute)
+    except InputError as error:
+        raise InputError(error.message, hint=_line_of(error.__cause__, path)) from error.__cause__
+
+
+def _line_of(error: BaseException | None, path: Path) -> str:
+    """Where in that file it went wrong, for whoever wrote it."""
+    frames = traceback.extract_tb(error.__traceback__) if error is not None else ()
+    own = [frame for frame in frames if frame.filename == str(path)]
+    return f"It happened in line {own[-1].lineno}: {own[-1].line}" if own else ""
 
 
 def _load_file(path: Path) -> ModuleType:

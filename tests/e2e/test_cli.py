@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from webassay.cli import main
+from webassay.analysis.report import summarise
+from webassay.analysis.rows import Row
+from webassay.cli import common, main
 from webassay.store import LEDGER, Store
 
 
@@ -74,6 +76,9 @@ def test_an_agent_that_cannot_be_loaded(tmp_path):
     refused(webassay("run", "-a", "json:NotThere", *out), "NotThere")
     (tmp_path / "broken.py").write_text("class Agent(:\n")
     refused(webassay("run", "-a", f"{tmp_path}/broken.py:Agent", *out), "could not be loaded")
+    (tmp_path / "failing.py").write_text("ratio = 1\nshare = ratio / 0\n")
+    failing = webassay("run", "-a", f"{tmp_path}/failing.py:Agent", *out)
+    refused(failing, "could not be loaded: division by zero", "in line 2: share = ratio / 0")
     (tmp_path / "empty.py").write_text("class Agent: pass\n")
     refused(webassay("run", "-a", f"{tmp_path}/empty.py:Agent", *out, "--limit", "1"), "is not an agent", "decide")
 
@@ -318,6 +323,15 @@ def test_what_others_wrote_does_not_steer_the_terminal(tmp_path):
     done = webassay("run", "-a", "no\x1b[31msuch\x07", "-o", str(tmp_path / "run"))
     refused(done, r"\x1b[31m", r"\x07")
     assert "\x1b" not in done.stderr
+
+
+def test_a_name_is_printed_as_it_is(capsys):
+    row = Row(agent=":smile: [red]x[/red] \x1b[31m", task_id="t", status="pass")
+    common.give(summarise([row]), "table")
+    common.console().print("oracle :smile: [bold]")
+    said = capsys.readouterr().out
+    assert r":smile: [red]x[/red] \x1b[31m" in said and "oracle :smile: [bold]" in said
+    assert "\x1b" not in said
 
 
 @pytest.mark.browser

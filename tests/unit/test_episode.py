@@ -233,10 +233,11 @@ async def test_the_agent_is_told_how_many_steps_there_are():
     played = Play(Decision.answer("x"))
     await played.trajectory()
     assert (played.agent.goal.max_steps, played.agent.goal.hints) == (5, ())
-    limited = Play(Decision.answer("x"), limits=Limits(steps=3))
+    goal = samples.goal(hints=("You may take at most 5 steps.", "You are Ana."))
+    limited = Play(Decision.answer("x"), task=samples.task(goal=goal, max_steps=5), limits=Limits(steps=3))
     await limited.trajectory()
     assert limited.agent.goal.max_steps == 3
-    assert limited.agent.goal.hints == ("in this run you have 3 steps, whatever the task says",)
+    assert limited.agent.goal.hints == ("You are Ana.", "You may take at most 3 steps.")
 
 
 @pytest.mark.parametrize("wrong", [{"steps": 0}, {"decide_seconds": 0}, {"episode_seconds": -1}, {"actions_a_step": 0}])

@@ -98,7 +98,7 @@ def _dimensions(report: Report) -> dict[Dimension, tuple[list[str], list[tuple[A
             if group.dimension == dimension
         }
         names = sorted({name for _, name in own}, key=group_order)
-        if len(names) > 1:
+        if len(names) > 1 or (names and dimension == "difficulty"):
             result[dimension] = (
                 names,
                 [(agent, [own.get((agent.name, name)) for name in names]) for agent in agents],

@@ -144,7 +144,15 @@ def comparison_cells(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-EFFORT_HEADINGS = ("agent", "steps (median)", "seconds (median)", "tokens in", "tokens out", "cost", "cost per success")
+EFFORT_HEADINGS = (
+    "agent",
+    "steps (median)",
+    "seconds with thinking (median)",
+    "tokens in",
+    "tokens out",
+    "cost",
+    "cost per success",
+)
 
 
 def effort_cells(agent: AgentReport) -> tuple[str, ...]:
@@ -174,6 +182,7 @@ class Block(NamedTuple):
     """The columns that fit a terminal; none: it is too long for one. None: all of them do."""
 
 
+DIFFICULTY = "By difficulty"
 PROCESS_HEADINGS = ("process score (95 %)", "good process (Wilson 95 %)")
 
 
@@ -194,9 +203,27 @@ def decimal(interval: Interval) -> str:
 
 def blocks(report: Report) -> list[Block]:
     """In the order in which they are shown."""
-    made = [_sites(report), _opinions(report), _concords(report), _process(report), _diagnosed(report)]
+    made = [
+        _difficulties(report),
+        _sites(report),
+        _opinions(report),
+        _concords(report),
+        _process(report),
+        _diagnosed(report),
+    ]
     made += [_errors(report, "categories"), _errors(report, "codes")]
     return [block for block in made if block.rows]
+
+
+def _difficulties(report: Report) -> Block:
+    """Also where there is only one level: success on easy tasks is not success on hard ones."""
+    rows = [
+        (agent.name, group.name, with_bounds(group.success.macro), f"{counts.passed} / {counts.scored}")
+        for agent in contestants(report)
+        for group in agent.groups
+        if group.dimension == "difficulty" and (counts := group.success.counts)
+    ]
+    return Block(DIFFICULTY, ("agent", "difficulty", "success, template-macro", "passed / scored"), rows)
 
 
 def _sites(report: Report) -> Block:
@@ -413,6 +440,8 @@ def to_markdown(report: Report) -> str:
             *markdown_table(COMPARISON_HEADINGS, rows),
         ]
     for block in blocks(report):
+        if block.title == DIFFICULTY:
+            continue  # it comes with the other groups, in full
         lines += ["", f"## {block.title}", "", *([block.note, ""] if block.note else [])]
         lines += markdown_table(block.headings, block.rows)
     for dimension in dict.fromkeys(group.dimension for agent in report.agents for group in agent.groups):
@@ -422,7 +451,7 @@ def to_markdown(report: Report) -> str:
             for group in agent.groups
             if group.dimension == dimension
         ]
-        if len({row[1] for row in rows}) < 2:
+        if len({row[1] for row in rows}) < (1 if dimension == "difficulty" else 2):
             continue
         lines += ["", f"## By {dimension}", "", *markdown_table(("agent", dimension, *SUCCESS_HEADINGS[1:]), rows)]
     lines += [

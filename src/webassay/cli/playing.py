@@ -96,8 +96,9 @@ def demo(
         selection = Selection(instances=1, templates=DEMO_TEMPLATES)
         run_sync(bench.run(path, ["oracle", "naive"], selection, PlayOptions(workers=workers)))
         report = bench.report([path], title="webassay demo")
-    page = path / "report.html"
-    common.give(report, "table", page)
+        page = path / "report.html"
+        common.give(report, "table")
+        bench.write_report(report, [path], page)
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     print(f"\nOpen the report: {opener} {page}")
     print(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
