@@ -59,6 +59,8 @@ class Target:
     """Neither a control of HTML or ARIA nor under a hand."""
     effects: list[Effect] = field(default_factory=list)
     """One for each of the points."""
+    unsteady: bool = False
+    """Another click at the same place had another effect: a hint that comes and goes, for example."""
 
     @property
     def reacts(self) -> bool:
@@ -258,6 +260,7 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
     jobs = [(target, point) for target in base.targets for point in target.points]
     for (target, _), effect in zip(jobs, await page.each(jobs, click), strict=True):
         target.effects.append(effect)
+    await _find_unsteady(page, base)
     states = [base, *_worth_a_look(base, opened, most_states)]
     nowhere = max((target for target in base.targets if not target.reacts), key=lambda target: target.area).points[-1]
     for state in states[1:]:
@@ -267,7 +270,27 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
         for (target, _), effect in zip(jobs, found, strict=True):
             # Clicks beside a popup close it, and so do clicks on its own margins: neither is a control.
             target.effects.append(Effect() if target.plain and effect == beside else effect)
+        await _find_unsteady(page, state)
     return states
+
+
+async def _find_unsteady(page: Copies, state: State) -> None:
+    """Looks again at targets inside each other that move the focus to the same place and yet differ otherwise."""
+    alike = [(one, other) for one in state.targets for other in state.targets if _same_focus(one, other)]
+    doubtful = {id(one): one for pair in alike for one in pair if not set(pair[0].effects) & set(pair[1].effects)}
+
+    async def again(copy: Copy, target: Target) -> None:
+        effect = await copy.click(state, target.points[0])
+        target.unsteady = effect not in target.effects
+        target.effects.append(effect)
+
+    await page.each(doubtful.values(), again)
+
+
+def _same_focus(one: Target, other: Target) -> bool:
+    """The focus moves to the same place, and one of them is around the other."""
+    focus = {effect.focus for effect in one.effects} & {effect.focus for effect in other.effects} - {""}
+    return bool(focus) and one is not other and within(other.path, one.path)
 
 
 def _target(found: dict[str, Any]) -> Target:
@@ -303,13 +326,17 @@ def controls(state: State) -> list[Control]:
         effects, targets = {effect for effect in target.effects if not effect.nothing}, [target]
         apart = []
         for known, others in groups:
-            if known & effects:
+            if known & effects or any(_same_unsteady(one, target) for one in others):
                 effects, targets = effects | known, others + targets
             else:
                 apart.append((known, others))
         groups = [*apart, (effects, targets)]
     paths = {target.path: number for number, (_, targets) in enumerate(groups) for target in targets}
     return [Control(_root(number, targets, paths), targets) for number, (_, targets) in enumerate(groups)]
+
+
+def _same_unsteady(one: Target, other: Target) -> bool:
+    return (one.unsteady or other.unsteady) and (_same_focus(one, other) or _same_focus(other, one))
 
 
 def _root(number: int, targets: list[Target], paths: dict[str, int]) -> str:
@@ -368,17 +395,20 @@ def _forms(seen: Observation, node: Node) -> frozenset[str]:
     return frozenset(forms)
 
 
-def candidates(control: Control, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
+def candidates(control: Control, state: State, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
     """Ids of the control that are expected to land on it, the most likely first; an id around several controls is none
     of theirs, but a check box beside its label is."""
+    others = [other for other in everything if other is not control]
+    elsewhere = {target.path for target in state.targets} - control.paths
+
+    def lands(one: Id) -> bool:
+        return one.lands in control.paths or (within(one.lands, control.root) and one.lands not in elsewhere)
 
     def belongs(one: Id) -> bool:
-        return within(one.path, control.root) or not any(
-            within(other.root, one.path) for other in everything if other is not control
-        )
+        return within(one.path, control.root) or not any(within(other.root, one.path) for other in others)
 
-    mine = [one for one in ids if form in one.forms and one.lands in control.paths and belongs(one)]
-    return sorted(mine, key=lambda one: (not one.clickable, len(one.path)))
+    mine = [one for one in ids if form in one.forms and one.lands and lands(one) and belongs(one)]
+    return sorted(mine, key=lambda one: (one.lands not in control.paths, not one.clickable, len(one.path)))
 
 
 async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: dict[tuple[str, str], bool]) -> bool:
@@ -386,5 +416,5 @@ async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: di
     key = (one.id, control.root)
     if key not in tried:
         effect, landed, error = await copy.click_id(state, one.id)
-        tried[key] = not error and (effect in control.effects or (landed in control.paths and not effect.nothing))
+        tried[key] = not error and (effect in control.effects or (within(landed, control.root) and not effect.nothing))
     return tried[key]

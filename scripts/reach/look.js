@@ -14,7 +14,8 @@
   const deepHit = (x, y) => {
     let hit = document.elementFromPoint(x, y)
     while (hit?.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y)
+      // Not `elementFromPoint`: over text in a slot it answers with the host.
+      const [inner] = hit.shadowRoot.elementsFromPoint(x, y)
       if (!inner || inner === hit) break
       hit = inner
     }
