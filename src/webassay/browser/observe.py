@@ -161,7 +161,7 @@ def _node(row: Sequence[Any], prefix: str, place: _Place) -> Node:
         box=box,
         visible=visible,
         clickable=clickable,
-        marked=bool(clickable and visible is not None and visible >= MARK_SHARE),
+        marked=visible is not None and visible >= MARK_SHARE and (clickable or "draggable" in dict(properties)),
         url=row[6] if len(row) > 6 else "",
     )
 

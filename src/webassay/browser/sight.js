@@ -516,7 +516,13 @@
   const listens = (element) => clickListeners.has(element) || namesAction(element);
   const GRIPS = /^(grab|grabbing|move|all-scroll|[a-z]+-resize)$/;
   // Lists whose items are the controls, wherever the hand was set.
-  const LISTS = /^(UL|OL|MENU|DL|TABLE|THEAD|TBODY)$/;
+  const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
+  // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
+  const isList = (element) => LISTS.test(element.tagName) || (element.childElementCount > 2 && element.tabIndex < 0 && listens(element) && alikeInside(element));
+  const alikeInside = (element) => {
+    const first = likeness(element.firstElementChild);
+    return [...element.children].every((child) => likeness(child) === first || child.tagName === element.firstElementChild.tagName && !child.className);
+  };
   // The hand is inherited: whose is it? That of the outermost element, or of one inside that asks for it again and is
   // more than a wrapper around all that its control says.
   const showsHand = (element, style, around) => {
@@ -640,7 +646,7 @@
       if (style.display !== 'contents' && style.visibility === 'visible') return '';
       return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
     };
-    const enabled = (element, style) => style.pointerEvents !== 'none' && style.cursor !== 'not-allowed' && !element.matches(':disabled')
+    const enabled = (element, style) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && style.cursor !== 'not-allowed' && !element.matches(':disabled')
       && element.getAttribute('aria-disabled') !== 'true';
     // Whether a click does something here, as far as can be told; whether that is certain, or only likely.
     const clicking = (element, style, around, native) => {
@@ -650,10 +656,10 @@
       // A click on a label goes to its control, which has a line of its own.
       if (tag === 'LABEL' && element.control) return rendered(element.control) ? '' : 'hand';
       if ((element.tabIndex >= 0 && focusable(element)) || editable(element)) return 'focus';
-      if (LISTS.test(tag)) return '';
+      if (isList(element)) return '';
       if (showsHand(element, style, around)) return 'hand';
       if (listens(element) && element !== document.body && element !== document.documentElement) return 'listener';
-      return around.list === 'listener' ? 'list' : '';
+      return around.list === 'listener' && !/^(THEAD|TFOOT|CAPTION)$/.test(tag) ? 'list' : '';
     };
     const editable = (element) => element.isContentEditable && !element.parentElement?.isContentEditable;
     // What else a person could do here. Each makes for a line.
@@ -725,7 +731,7 @@
     };
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
     const insideOf = (element, style, box, around, { muted, click, scrolls, rec }) => {
-      const list = LISTS.test(element.tagName) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
+      const list = isList(element) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
       const control = click ? { element, click, texts: [], whispers: [], inside: 0 } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
@@ -740,7 +746,7 @@
       if (above) above.inside += inside + 1;
       const certain = click === 'native' || click === 'focus';
       const wrapper = !text && (inside === 1 || (inside > 1 && click !== 'hand'));
-      const crowd = click === 'listener' ? inside >= CROWD : click === 'list' && inside > 0;
+      const crowd = (click === 'listener' || click === 'list') && inside >= CROWD;
       if (!certain && (wrapper || crowd)) {
         line[5] = line[5].filter(([key]) => key !== 'clickable');
         if (above) above.inside -= 1;
@@ -838,7 +844,72 @@
   };
   const html = () => (document.documentElement ? ('<!DOCTYPE html>\n' + document.documentElement.outerHTML.replace(/^(<html[^>]*>)[\s\S]*$/, '$1')
     + document.documentElement.getHTML({ shadowRoots: openRoots() }) + '</html>') : '');
-  const text = () => document.body?.innerText ?? '';
+
+  // --- as running text ----------------------------------------------------------------------------------
+  // As innerText, with what it leaves out and a person sees: open shadow roots, generated text, the numbers of lists,
+  // what stands in fields, and the names of pictures and of controls that show no text.
+  const INLINE = /^(inline|contents|ruby)/;
+  const fieldText = (element) => {
+    if (element.tagName === 'SELECT') return [...element.options].map((option) => squeeze(option.label)).join('\n');
+    if (element.type === 'checkbox' || element.type === 'radio' || element.type === 'image') return element.labels?.length ? '' : element.computedName;
+    if (INPUT_ROLES[element.type] === 'button') return element.type === 'file' ? valueOf(element, 'button') : element.computedName;
+    return valueOf(element, 'textbox') || element.placeholder || element.computedName;
+  };
+  const text = () => {
+    const lines = [''];
+    let gap = 0;  // line breaks to come, once something follows
+    const breakLine = (count) => { gap = Math.max(gap, count); };
+    const say = (words) => {
+      if (!words || (/^ +$/.test(words) && (gap > 0 || lines[lines.length - 1] === ''))) return;
+      if (gap > 0 && lines.some(Boolean)) lines.push(...Array(gap).fill(''));
+      gap = 0;
+      const [first, ...more] = words.split('\n');
+      const last = lines.length - 1, blank = lines[last] === '' || /[ \t]$/.test(lines[last]);
+      lines[last] += blank ? first.replace(/^ +/, '') : first;
+      lines.push(...more);
+    };
+    const sayText = (node, style) => {
+      const said = transformed(node.data, style);
+      say(style.whiteSpaceCollapse === 'collapse' ? said.replace(/[ \t\n\r\f]+/g, ' ') : said);
+    };
+    const generated = (element, which) => { for (const [role, words] of generatedLines(element, which)) if (role === 'StaticText') say(words + ' '); };
+    const length = () => lines.length * 1e6 + lines[lines.length - 1].length;
+    const visitInside = (element, style, visible) => {
+      const decorated = visible && rules.generated && element.matches(rules.generated);
+      if (visible && element.tagName === 'LI' && style.display === 'list-item') { const marker = markerOf(element, style); if (/[\p{L}\d]/u.test(marker)) say(marker + ' '); }
+      if (decorated) generated(element, '::before');
+      const outside = rules, root = element.shadowRoot;
+      if (root) rules = rulesOf(root);
+      const slotted = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+      for (const child of root?.childNodes ?? (slotted.length ? slotted : element.childNodes)) {
+        if (child.nodeType === 1) visit(child);
+        else if (child.nodeType === 3 && visible) sayText(child, style);
+      }
+      rules = outside;
+      if (decorated) generated(element, '::after');
+    };
+    const visit = (element) => {
+      const tag = element.tagName;
+      if (tag === 'BR') { say('\n'); return; }
+      if (SKIPPED.has(tag) && tag !== 'RT' || (tag === 'INPUT' && element.type === 'hidden')) return;
+      const style = getComputedStyle(element);
+      if (style.display === 'none') return;
+      const visible = style.visibility === 'visible' && element.checkVisibility();
+      const block = !INLINE.test(style.display) && style.display !== 'table-cell';
+      if (block) breakLine(tag === 'P' ? 2 : 1);
+      const before = length();
+      if (tag === 'INPUT' || tag === 'TEXTAREA' || tag === 'SELECT') { if (visible) say(` ${fieldText(element)} `); }
+      else if (!CLOSED.has(tag) && tag !== 'svg') visitInside(element, style, visible);
+      const given = visible && (tag === 'IMG' || tag === 'svg' || givenName(element)) && (length() === before || element.getAttribute('role') === 'img');
+      if (given) say(` ${squeeze(element.computedName || element.title || '')} `);
+      if (style.display === 'table-cell' && element.nextElementSibling) say('\t');
+      if (block) breakLine(tag === 'P' ? 2 : 1);
+    };
+    rules = rulesOf(document);
+    places = new Map();
+    if (document.body) visit(document.body);
+    return lines.map((line) => line.replace(/ {2,}/g, ' ').trimEnd()).join('\n').trim();
+  };
 
   return {
     observe, page, html, text, pulse, newEpoch, giveUp, find, missing,
