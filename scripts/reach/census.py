@@ -178,9 +178,15 @@ class Copy:
             return Effect(url=front.url), "", acted.error
         found = await self.ask("changes")
         effect = Effect.of(found, "dialog" if front.dialogs != dialogs else "")
-        if not effect.nothing:
+        if not effect.nothing and not (effect == Effect(focus=effect.focus) and await self._undone()):
             self._clean = None
         return effect, found["landed"], acted.error
+
+    async def _undone(self) -> bool:
+        """Whether a page on which only the focus moved is as it was without the focus."""
+        page = self._context.active
+        await page.evaluate(page.main_frame, "webassay.deepFocus()?.blur()")
+        return Effect.of(await self.ask("changes")).nothing
 
     async def click(self, state: State, point: Point) -> Effect:
         """Compared with the mouse at that place already, and nothing pressed: hovering is no click."""
@@ -257,21 +263,47 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
                 opened.append((point, target.says, came))
         return effect
 
-    jobs = [(target, point) for target in base.targets for point in target.points]
+    jobs = [(target, point) for target, points in _to_click(base.targets) for point in points]
     for (target, _), effect in zip(jobs, await page.each(jobs, click), strict=True):
         target.effects.append(effect)
+    _share_effects(base.targets)
     await _find_unsteady(page, base)
     states = [base, *_worth_a_look(base, opened, most_states)]
     nowhere = max((target for target in base.targets if not target.reacts), key=lambda target: target.area).points[-1]
     for state in states[1:]:
-        jobs = [(target, point) for target in state.targets for point in target.points]
+        jobs = [(target, point) for target, points in _to_click(state.targets) for point in points]
         found = await page.each(jobs, lambda copy, job, state=state: copy.click(state, job[1]))
         beside = await page.one(state, lambda copy, state: copy.click(state, nowhere))
         for (target, _), effect in zip(jobs, found, strict=True):
             # Clicks beside a popup close it, and so do clicks on its own margins: neither is a control.
             target.effects.append(Effect() if target.plain and effect == beside else effect)
+        _share_effects(state.targets)
         await _find_unsteady(page, state)
     return states
+
+
+_ATOMS = re.compile(r".*?/(?:button|a|summary):\d+(?=/|$)")
+"""HTML allows no control inside these, so that one click speaks for all that is drawn in them."""
+
+
+def _atom(target: Target) -> str:
+    match = _ATOMS.match(target.path)
+    return match[0] if match else target.path
+
+
+def _to_click(targets: Sequence[Target]) -> list[tuple[Target, list[Point]]]:
+    largest: dict[str, Target] = {}
+    for target in targets:
+        known = largest.setdefault(_atom(target), target)
+        if target.area > known.area:
+            largest[_atom(target)] = target
+    return [(target, target.points) for target in largest.values()]
+
+
+def _share_effects(targets: Sequence[Target]) -> None:
+    clicked = {_atom(target): target for target in targets if target.effects}
+    for target in targets:
+        target.effects = target.effects or list(clicked[_atom(target)].effects)
 
 
 async def _find_unsteady(page: Copies, state: State) -> None:
