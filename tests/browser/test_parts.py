@@ -294,6 +294,60 @@ def test_pruning_never_fails_and_keeps_what_can_be_clicked(nodes: list[Node]) ->
             assert f"[{node.id}]" in text
 
 
+@st.composite
+def trees_of_facts(draw: st.DrawFn) -> list[Node]:
+    """Every name and value is a word of its own."""
+    more = ["image", "listitem", "caption", "Legend", "button", "checkbox", "paragraph", "rowgroup", "LayoutTableCell"]
+    nodes = [Node("", "RootWebArea", "page", 0)]
+    for number in range(1, draw(st.integers(1, 30))):
+        role = draw(st.one_of(roles, st.sampled_from(more)))
+        depth = draw(st.integers(1, nodes[-1].depth + 1))
+        name = draw(st.sampled_from((f"word{number}x", f"word{number}x more{number}x", "")))
+        value = f"value{number}x" if role in ("combobox", "cell") and draw(st.booleans()) else ""
+        uses = (("clickable", ""),) if role != "StaticText" and draw(st.integers(0, 3)) == 0 else ()
+        nodes.append(Node("" if role == "StaticText" else str(number), role, name, depth, value, uses))
+    return nodes
+
+
+@given(trees_of_facts())
+def test_the_short_form_says_everything_that_the_tree_says(nodes: list[Node]) -> None:
+    text = prune(nodes)
+    for node in nodes:
+        for word in (*node.name.split(), *node.value.split()):
+            assert word in text, f"{word} is missing in\n{text}"
+        if node.get("clickable") is not None:
+            assert f"[{node.id}]" in text, f"[{node.id}] is missing in\n{text}"
+
+
+def test_a_rating_is_in_the_short_form_once() -> None:
+    card = [Node("1", "listitem", "", 1), Node("2", "link", "Steel saw", 2)]
+    rating = [Node("3", "image", "Rating: 1 out of 5 stars", 2), Node("4", "image", "Steel saw", 2)]
+    text = prune([Node("", "RootWebArea", "Tools", 0), *card, *rating, Node("5", "image", "", 2)])
+    assert text.count("Rating: 1 out of 5 stars") == 1 and text.count("Steel saw") == 1 and text.count("image") == 1
+
+
+def test_links_say_where_they_lead_if_asked() -> None:
+    nodes = [Node("", "RootWebArea", "T", 0), Node("1", "link", "Saw", 1, url="http://shop/saw")]
+    assert "http" not in render(nodes) and "http" not in prune(nodes)
+    assert "[1] link 'Saw', url='http://shop/saw'" in render(nodes, links=True)
+    assert "link [1] 'Saw' [url: http://shop/saw]" in prune(nodes, links=True)
+
+
+def test_a_check_box_is_one_line() -> None:
+    label = [Node("1", "LabelText", "", 1), Node("2", "checkbox", "In stock", 2), Node("3", "image", "", 2)]
+    nodes = [Node("", "RootWebArea", "T", 0), *label, Node("", "StaticText", "In stock", 2)]
+    assert render(nodes) == "RootWebArea 'T'\n\t[2] checkbox 'In stock'"
+    beside = [Node("1", "radio", "Red", 1), Node("2", "LabelText", "", 1), Node("", "StaticText", "Red", 2)]
+    assert render([nodes[0], *beside]) == "RootWebArea 'T'\n\t[1] radio 'Red'"
+
+
+def test_a_control_is_one_line() -> None:
+    inside = [Node("2", "paragraph", "", 2), Node("", "StaticText", "Ann", 3), Node("3", "image", "", 2)]
+    row = Node("1", "generic", "Ann Minutes", 1, properties=(("clickable", ""),))
+    nodes = [Node("", "RootWebArea", "T", 0), row, *inside, Node("", "StaticText", "Minutes", 2)]
+    assert render(nodes) == "RootWebArea 'T'\n\t[1] generic 'Ann Minutes', clickable"
+
+
 def test_a_button_inside_of_a_cell_that_can_be_clicked_keeps_its_id() -> None:
     cell = Node("3", "cell", "Order 7 Cancel", 3, properties=(("clickable", ""),))
     row = [Node("1", "table", "", 1), Node("2", "row", "", 2), cell, Node("4", "button", "Cancel", 4)]

@@ -359,6 +359,33 @@
     if (ended.size > MAX_ENDED) ended.delete(ended.keys().next().value);
   };
 
+  // Controls that stand beside each other: neighbours of one tag, and the same parts of neighbours (the star in each row).
+  const MAX_PARTS = 8;
+  const neighbours = (root) => {
+    const groups = [];
+    const visit = (rec) => {
+      const kids = kidsOf(rec), inside = new Map(kids.map((kid) => [kid, visit(kid)]));
+      for (const recs of grouped(kids.filter((kid) => inside.get(kid).length > 0), (kid) => kid.tag).values()) if (recs.length > 2) gather(recs, inside);
+      const found = [...inside.values()].flat();
+      if (rec.line && acts(rec.line)) found.unshift(rec);
+      return found.slice(0, MAX_PARTS);
+    };
+    const gather = (recs, inside) => {
+      const parts = new Map();
+      for (const rec of recs) {
+        const seen = new Map();
+        for (const inner of inside.get(rec)) {
+          const key = `${relative(inner, rec)}|${inner.line[1]}`, place = seen.get(key) ?? 0;
+          seen.set(key, place + 1);
+          const name = `${key}|${place}`;
+          if (parts.has(name)) parts.get(name).push(inner); else parts.set(name, [inner]);
+        }
+      }
+      for (const group of parts.values()) if (group.length > 2) groups.push(group);
+    };
+    visit(root);
+    return groups;
+  };
   const elementOf = (id) => {
     const element = elements.get(id)?.deref();
     return element && element.isConnected ? element : null;
@@ -377,5 +404,5 @@
     const told = near.slice(0, 3).map(([, , line]) => ({ id: line[3], role: line[1], name: line[2].slice(0, 80) }));
     return { was: { role: was.role, name: was.name }, now: told };
   };
-  return { ids, record, identify, elementOf, lost, looked: () => last !== null };
+  return { ids, record, identify, neighbours, elementOf, lost, looked: () => last !== null };
 }

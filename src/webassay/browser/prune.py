@@ -67,8 +67,9 @@ class _Item:
         return any(one.interactive for one in self.walk())
 
 
-def prune(nodes: Sequence[Node]) -> str:
-    root = _build(nodes)
+def prune(nodes: Sequence[Node], *, links: bool = False) -> str:
+    """`links`: with the addresses of links."""
+    root = _build(nodes, links=links)
     for change in _PASSES:
         _everywhere(root, change)
     lines = list(_lines(root, 0))
@@ -77,12 +78,14 @@ def prune(nodes: Sequence[Node]) -> str:
     return "\n".join(lines)
 
 
-def _build(nodes: Sequence[Node]) -> _Item:
+def _build(nodes: Sequence[Node], *, links: bool) -> _Item:
     root = _Item("", "")
     path = [root]
     for node in nodes:
         del path[node.depth + 1 :]
         kept = {key: _plain(value) for key, value in node.properties if key in _KEPT}
+        if links and node.url:
+            kept["url"] = node.url
         item = _Item(node.role, _plain(node.name), node.id, _plain(node.value), kept, url=node.url)
         path[-1].children.append(item)
         path.append(item)
@@ -115,6 +118,9 @@ def _lift_scaffolding(item: _Item) -> None:
         scaffold = child.role in _SCAFFOLD and not child.name and not child.properties
         layout = child.role.startswith("LayoutTable") and not child.interactive
         if scaffold or layout:
+            said = " ".join(inner.words() for inner in child.children)
+            if any(word not in said for word in child.name.split()):
+                children.append(_Item("StaticText", child.name))
             children += child.children
         elif child.role == "ListMarker":
             if any(char.isalnum() for char in child.name):
@@ -181,7 +187,7 @@ def _merge_only_text(item: _Item) -> None:
 def _rename(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
-        if child.role == "LabelText" and not child.name:
+        if child.role == "LabelText" and not child.name and not child.interactive:
             # The control it labelled already carries its name; keep only what it holds.
             children += child.children
             continue

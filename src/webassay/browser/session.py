@@ -308,8 +308,8 @@ class Session:
         title = _short_title(tree.title)
         tabs = await self._tabs(page, title)
         texts = {
-            "tree": render(tree.nodes) if wanted & {"tree", "boxes", "marks"} else None,
-            "pruned": prune(tree.nodes) if "pruned" in wanted else None,
+            "tree": render(tree.nodes, links="links" in wanted) if wanted & {"tree", "boxes", "marks"} else None,
+            "pruned": prune(tree.nodes, links="links" in wanted) if "pruned" in wanted else None,
             "text": text,
             "html": html,
         }

@@ -1,6 +1,6 @@
 // Runs in an isolated world of every frame: same document, separate JavaScript. The page can neither see nor change
 // anything here, and nothing here writes to the document. Python calls the functions that are returned.
-(secret, { ids, record, identify, elementOf, lost, looked }) => {
+(secret, { ids, record, identify, neighbours, elementOf, lost, looked }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
   const clickListeners = new WeakSet();
@@ -471,7 +471,8 @@
   const deepHit = (x, y) => {
     let hit = document.elementFromPoint(x, y);
     while (hit?.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y);
+      // Over slotted text the singular call answers with the host.
+      const [inner] = hit.shadowRoot.elementsFromPoint(x, y);
       if (!inner || inner === hit) break;
       hit = inner;
     }
@@ -518,20 +519,23 @@
   // Lists whose items are the controls, wherever the hand was set.
   const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
   // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
-  const isList = (element) => LISTS.test(element.tagName) || (element.childElementCount > 2 && element.tabIndex < 0 && listens(element) && alikeInside(element));
-  const alikeInside = (element) => {
-    const first = likeness(element.firstElementChild);
-    return [...element.children].every((child) => likeness(child) === first || child.tagName === element.firstElementChild.tagName && !child.className);
+  const isList = (element) => LISTS.test(element.tagName) || (element.childElementCount > 2 && element.tabIndex < 0 && listens(element) && holdsAlike(element));
+  const holdsAlike = (element) => {
+    const like = (one, other) => other && likeness(one) === likeness(other);
+    if (like(element, element.previousElementSibling) || like(element, element.nextElementSibling)) return false;
+    return [...element.children].every((child) => like(child, element.firstElementChild)) && !HANDS.test(getComputedStyle(element).cursor);
   };
   // The hand is inherited: whose is it? That of the outermost element, or of one inside that asks for it again and is
   // more than a wrapper around all that its control says.
+  const HANDS = /^(pointer|crosshair|zoom-in|zoom-out|cell)$/;
   const showsHand = (element, style, around) => {
     if (rules.hover && element.matches(rules.hover)) return true;
-    if (style.cursor !== 'pointer') return false;
-    if (around.cursor !== 'pointer' || around.list) return true;
+    if (!HANDS.test(style.cursor)) return false;
+    if (around.cursor !== style.cursor || around.list) return true;
     if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
     if (around.control?.click === 'native' && !listens(element)) return false;
-    return !around.control || element.textContent.trim() !== around.control.element.textContent.trim();
+    const words = element.textContent.trim();
+    return !words || !around.control || words !== around.control.element.textContent.trim();
   };
   const scrollState = (element, style) => {
     const parts = [];
@@ -554,6 +558,34 @@
     const kinds = new Set([...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement && likeness(element.parentElement)));
     kinds.delete(likeness(document.body));
     return kinds;
+  };
+
+  // --- what stands out ----------------------------------------------------------------------------------
+  // Where neighbours that can be clicked differ by their style alone, a few of them are the chosen, unread, starred...
+  // Only what a class or style attribute sets counts: so neither the mouse nor stripes make anything stand out.
+  const SHADES = ['color', 'backgroundColor', 'fontWeight', 'borderTopColor', 'borderBottomColor', 'borderLeftColor', 'borderBottomWidth', 'textDecorationLine', 'boxShadow', 'fill'];
+  const MAX_DRAWN = 4, MAX_GROUP = 200;
+  const partsOf = (element) => [...element.querySelectorAll('*')].slice(0, MAX_DRAWN);
+  const writtenOn = (part) => `${part.getAttribute('class') ?? ''}|${part.getAttribute('style') ?? ''}`;
+  const styleOf = (part) => { const style = getComputedStyle(part); return SHADES.map((name) => style[name]).join(); };
+  const tellApart = (recs) => {
+    if (recs.length < 3 || recs.length > MAX_GROUP) return;
+    const inside = recs.map(({ element }) => partsOf(element));
+    // Of what they hold, only what they all hold can be compared.
+    const alike = new Set(inside.map((parts) => parts.map((part) => part.tagName).join())).size === 1;
+    const drawn = recs.map(({ element }, at) => (alike ? [element, ...inside[at]] : [element]));
+    if (new Set(drawn.map((parts) => parts.map(writtenOn).join())).size < 2) return;
+    const styles = drawn.map((parts) => parts.map(styleOf).join());
+    const times = new Map();
+    for (const style of styles) times.set(style, (times.get(style) ?? 0) + 1);
+    const [usual, count] = [...times].reduce((most, one) => (one[1] > most[1] ? one : most));
+    if (count * 2 <= recs.length || count === recs.length || striped(styles, usual)) return;
+    recs.forEach(({ line }, at) => { if (styles[at] !== usual) line[5].push(['stands out', '']); });
+  };
+  const striped = (styles, usual) => styles.length > 4 && styles.every((style, at) => (style === usual) === (at % 2 === 0));
+  const STATES = new Set(['selected', 'checked', 'pressed', 'current', 'expanded', 'stands out']);
+  const findStandouts = (groups) => {
+    for (const recs of groups) if (!recs.some(({ line }) => line[5].some(([key]) => STATES.has(key)))) tellApart(recs);
   };
 
   // --- the walk -----------------------------------------------------------------------------------------
@@ -732,7 +764,7 @@
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
     const insideOf = (element, style, box, around, { muted, click, scrolls, rec }) => {
       const list = isList(element) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
-      const control = click ? { element, click, texts: [], whispers: [], inside: 0 } : around.control;
+      const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
@@ -741,18 +773,31 @@
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
     const settleControl = (line, control, above) => {
-      const { click, texts, inside } = control;
+      const { click, texts, inside, only } = control;
       const text = texts.join(' ');
-      if (above) above.inside += inside + 1;
+      if (above) { above.inside += inside + 1; above.only = control; }
+      control.line = line;
       const certain = click === 'native' || click === 'focus';
-      const wrapper = !text && (inside === 1 || (inside > 1 && click !== 'hand'));
+      if (certain && !text && inside === 1 && (only.click === 'hand' || only.click === 'listener') && fills(only.element, control.element)) withdraw(only);
+      const wrapper = !text && (inside === 1 ? fills(only.element, control.element) : inside > 1 && click !== 'hand');
       const crowd = (click === 'listener' || click === 'list') && inside >= CROWD;
       if (!certain && (wrapper || crowd)) {
         line[5] = line[5].filter(([key]) => key !== 'clickable');
-        if (above) above.inside -= 1;
+        if (above) { above.inside -= 1; above.only = only; }
         return false;
       }
       return true;
+    };
+    // Two elements, one control: the inner one takes up most of the outer.
+    const fills = (inner, outer) => {
+      const one = inner.getBoundingClientRect(), other = outer.getBoundingClientRect();
+      return one.width * one.height >= 0.4 * other.width * other.height;
+    };
+    const withdraw = ({ element, line }) => {
+      line[5] = line[5].filter(([key]) => key !== 'clickable');
+      if (line[1] === 'generic' && !givenName(element)) line[2] = '';
+      if (line.length > 10) line[10] = false;
+      controls.delete(element);
     };
     // A control that nobody named is called what it says, unless that is long; what other controls in it say is theirs.
     const contentOf = (before) => {
@@ -823,6 +868,7 @@
       start.rec = record(document.documentElement, null);
       visit(document.documentElement, 1, state, start);
       identify(start.rec, isChanged);
+      findStandouts(neighbours(start.rec));
     }
     return JSON.stringify({ ...facts(), nodes: out, focused: focused && !rootFocused ? ids.get(focused) ?? 0 : 0, truncated });
   };

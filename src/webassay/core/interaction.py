@@ -96,7 +96,7 @@ class Node:
     marked: bool = False
     """Part of the set-of-marks overlay."""
     url: str = ""
-    """Target of a link; empty for everything else. Not part of the text."""
+    """Target of a link; empty for everything else. Part of the text if `links` are asked for."""
 
     def get(self, prop: str) -> str | None:
         for key, value in self.properties:
@@ -111,7 +111,7 @@ class Tab:
     title: str
 
 
-ObservationPart = Literal["tree", "pruned", "boxes", "screenshot", "full_screenshot", "marks", "text", "html"]
+ObservationPart = Literal["tree", "pruned", "boxes", "links", "screenshot", "full_screenshot", "marks", "text", "html"]
 
 
 @dataclass(frozen=True, slots=True)

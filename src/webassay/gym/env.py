@@ -314,7 +314,7 @@ def _names(given: Sequence[str], setting: str) -> tuple[str, ...]:
 
 
 def _parts(given: Sequence[str]) -> tuple[ObservationPart, ...]:
-    known = {*TEXTS, *PICTURES, "boxes"}
+    known = {*TEXTS, *PICTURES, "boxes", "links"}
     for part in _names(given, "parts"):
         if part not in known:
             raise InputError(f"An observation has no part {part!r}.", hint=f"Parts: {', '.join(sorted(known))}.")
