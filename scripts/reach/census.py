@@ -428,8 +428,8 @@ def _forms(seen: Observation, node: Node) -> frozenset[str]:
 
 
 def candidates(control: Control, state: State, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
-    """Ids of the control that are expected to land on it, the most likely first; an id around several controls is none
-    of theirs, but a check box beside its label is."""
+    """Ids of the control that are expected to land on it, the most likely first. A check box beside its label is one, and
+    so is a clickable id around several controls: a row that holds a button is a control itself."""
     others = [other for other in everything if other is not control]
     elsewhere = {target.path for target in state.targets} - control.paths
 
@@ -437,10 +437,12 @@ def candidates(control: Control, state: State, everything: Sequence[Control], id
         return one.lands in control.paths or (within(one.lands, control.root) and one.lands not in elsewhere)
 
     def belongs(one: Id) -> bool:
-        return within(one.path, control.root) or not any(within(other.root, one.path) for other in others)
+        if within(one.path, control.root) or (one.clickable and within(control.root, one.path)):
+            return True
+        return not any(within(other.root, one.path) for other in others)
 
     mine = [one for one in ids if form in one.forms and one.lands and lands(one) and belongs(one)]
-    return sorted(mine, key=lambda one: (one.lands not in control.paths, not one.clickable, len(one.path)))
+    return sorted(mine, key=lambda one: (one.lands not in control.paths, not one.clickable, -len(one.path)))
 
 
 async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: dict[tuple[str, str], bool]) -> bool:
