@@ -29,6 +29,8 @@ class Effect:
 
     content: str = ""
     """Digest of what differs in the document."""
+    meaning: str = ""
+    """Digest of what a person would notice of it: texts, values and states."""
     url: str = ""
     focus: str = ""
     requests: str = ""
@@ -37,13 +39,28 @@ class Effect:
 
     @classmethod
     def of(cls, found: dict[str, Any], elsewhere: str = "") -> "Effect":
-        lines = [f"+{line}" for line in found["plus"]] + [f"-{line}" for line in found["minus"]]
-        content = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16] if lines else ""
-        return cls(content, found["url"], found["focus"], found["requests"], elsewhere)
+        content = _digest([*(f"+{line}" for line in found["plus"]), *(f"-{line}" for line in found["minus"])])
+        meaning = _digest(found["meaning"])
+        return cls(content, meaning, found["url"], found["focus"], found["requests"], elsewhere)
 
     @property
     def nothing(self) -> bool:
         return self == Effect()
+
+    @property
+    def keys(self) -> set[tuple[str, ...]]:
+        """Two effects with a key in common are the same. A click on a label and one on its check box may leave
+        different ripples behind, and two clicks on a slider different values."""
+        keys = {("all", self.content, self.url, self.focus, self.requests, self.elsewhere)}
+        if self.focus:
+            keys.add(("meaning", self.meaning, self.url, self.focus, self.requests, self.elsewhere))
+        if self.focus.endswith(" slider"):
+            keys.add(("slider", self.focus))
+        return keys
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16] if lines else ""
 
 
 @dataclass
@@ -65,6 +82,10 @@ class Target:
     @property
     def reacts(self) -> bool:
         return any(not effect.nothing for effect in self.effects)
+
+    @property
+    def keys(self) -> set[tuple[str, ...]]:
+        return set().union(*(effect.keys for effect in self.effects if not effect.nothing))
 
 
 @dataclass
@@ -97,8 +118,8 @@ class Control:
         return {target.path for target in self.targets if target.reacts}
 
     @property
-    def effects(self) -> set[Effect]:
-        return {effect for target in self.targets for effect in target.effects if not effect.nothing}
+    def keys(self) -> set[tuple[str, ...]]:
+        return set().union(*(target.keys for target in self.targets))
 
     @property
     def says(self) -> str:
@@ -309,7 +330,7 @@ def _share_effects(targets: Sequence[Target]) -> None:
 async def _find_unsteady(page: Copies, state: State) -> None:
     """Looks again at targets inside each other that move the focus to the same place and yet differ otherwise."""
     alike = [(one, other) for one in state.targets for other in state.targets if _same_focus(one, other)]
-    doubtful = {id(one): one for pair in alike for one in pair if not set(pair[0].effects) & set(pair[1].effects)}
+    doubtful = {id(one): one for pair in alike for one in pair if not pair[0].keys & pair[1].keys}
 
     async def again(copy: Copy, target: Target) -> None:
         effect = await copy.click(state, target.points[0])
@@ -351,18 +372,18 @@ def _worth_a_look(base: State, opened: list[tuple[Point, str, list[Target]]], mo
 
 def controls(state: State) -> list[Control]:
     """Targets with a common effect are one control, and so are the points of one target."""
-    groups: list[tuple[set[Effect], list[Target]]] = []
+    groups: list[tuple[set[tuple[str, ...]], list[Target]]] = []
     for target in state.targets:
         if not target.reacts:
             continue
-        effects, targets = {effect for effect in target.effects if not effect.nothing}, [target]
+        keys, targets = target.keys, [target]
         apart = []
         for known, others in groups:
-            if known & effects or any(_same_unsteady(one, target) for one in others):
-                effects, targets = effects | known, others + targets
+            if known & keys or any(_same_unsteady(one, target) for one in others):
+                keys, targets = keys | known, others + targets
             else:
                 apart.append((known, others))
-        groups = [*apart, (effects, targets)]
+        groups = [*apart, (keys, targets)]
     paths = {target.path: number for number, (_, targets) in enumerate(groups) for target in targets}
     return [Control(_root(number, targets, paths), targets) for number, (_, targets) in enumerate(groups)]
 
@@ -428,8 +449,8 @@ def _forms(seen: Observation, node: Node) -> frozenset[str]:
 
 
 def candidates(control: Control, state: State, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
-    """Ids of the control that are expected to land on it, the most likely first. A check box beside its label is one, and
-    so is a clickable id around several controls: a row that holds a button is a control itself."""
+    """Ids of the control that are expected to land on it, the most likely first. A check box beside its label is one,
+    and so is a clickable id around several controls: a row that holds a button is a control itself."""
     others = [other for other in everything if other is not control]
     elsewhere = {target.path for target in state.targets} - control.paths
 
@@ -450,5 +471,7 @@ async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: di
     key = (one.id, control.root)
     if key not in tried:
         effect, landed, error = await copy.click_id(state, one.id)
-        tried[key] = not error and (effect in control.effects or (within(landed, control.root) and not effect.nothing))
+        tried[key] = (
+            not error and not effect.nothing and bool(effect.keys & control.keys or within(landed, control.root))
+        )
     return tried[key]
