@@ -219,3 +219,77 @@ async def test_film_and_trace(visit: Opener, tmp_path: Path) -> None:
     assert {line["kind"] for line in lines} == {"action", "command", "event"}
     assert any(line["method"] == "Network.requestWillBeSent" for line in lines)
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+SAID_BY_NAME = frozenset({"StaticText", "image", "link", "button", "heading", "checkbox", "option", "tab", "cell"})
+
+
+@pytest.mark.parametrize("page_name", ["listing", "rerender", "shadow", "editable", "dates", "modal", "drag"])
+async def test_every_form_of_a_page_says_what_a_person_sees(visit: Opener, page_name: str) -> None:
+    async with visit(f"{page_name}.html") as page:
+        seen = await page.see("tree", "pruned", "text", "boxes")
+    shown = [node for node in seen.nodes if node.role in SAID_BY_NAME and node.name and node.visible != 0.0]
+    assert shown
+    for node in shown:
+        for form in (str(seen.pruned), words(str(seen.text))):
+            # A name may be put together from texts that stand apart.
+            assert all(part in form for part in words(node.name).split()), f"{node.role} {node.name!r} in\n{form}"
+        if node.role in ("StaticText", "image"):
+            assert words(node.name) in words(str(seen.text)), seen.text
+
+
+async def test_ratings_are_in_every_form(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        await page.do("goto", f"{page.base}/listing.html")
+        tab = page.session._context.active
+        stars = '<span role="img" aria-label="Rating: 1 out of 5 stars">★☆☆☆☆</span>'
+        await tab.evaluate(tab.main_frame, f"document.querySelector('.card').insertAdjacentHTML('beforeend', '{stars}')")
+        seen = await page.see("tree", "pruned", "text")
+        for form in (seen.tree, seen.pruned, seen.text):
+            assert "Rating: 1 out of 5 stars" in str(form)
+
+
+async def test_panes_say_how_far_they_are_scrolled_and_what_is_out_of_sight(visit: Opener) -> None:
+    async with visit("rerender.html") as page:
+        seen = await page.see("tree", "boxes")
+        pane = next(node for node in seen.nodes if node.get("scroll") and node.role == "generic")
+        assert str(pane.get("scroll")).startswith("down 0 of ") and pane.id
+        end = seen.find("button", "At the end")
+        assert end is not None and end.get("offscreen") == "" and end.visible == 0.0
+        assert pane.box is not None
+        await page.do("scroll_at", pane.box[0] + 20, pane.box[1] + 20, 0, 2000)
+        seen = await page.see("tree", "boxes")
+        moved = next(node for node in seen.nodes if node.id == pane.id)
+        assert moved.get("scroll") != pane.get("scroll") and f"[{pane.id}] generic '', scroll=" in str(seen.tree)
+        end = seen.find("button", "At the end")
+        assert end is not None and end.get("offscreen") is None
+
+
+async def test_what_tells_things_apart(visit: Opener) -> None:
+    async with visit("rerender.html") as page:
+        seen = await page.see("tree", "boxes")
+        assert [n.name for n in seen.nodes if n.get("stands out") is not None] == ["Ann Minutes"]
+        await page.do("click", next(n.id for n in seen.nodes if n.name == "Cleo Invoice"))
+        seen = await page.see("tree", "boxes")
+        assert [n.name for n in seen.nodes if n.get("stands out") is not None] == ["Cleo Invoice"]
+        turn = next(node for node in seen.nodes if node.name == "Turn")
+        assert turn.get("title") == "Turn the list round"
+        ghost = seen.find("button", "Ghost")
+        assert ghost is not None and ghost.visible == 0.0 and not ghost.marked, "inside something transparent"
+        text = next(node for node in seen.nodes if node.role == "StaticText" and node.name == "Minutes")
+        assert text.box is not None and text.visible == 1.0 and not text.id
+
+
+async def test_whatever_listens_further_up_can_be_clicked_by_its_id(visit: Opener) -> None:
+    async with visit("rerender.html") as page:
+        seen = await page.see("marks", "pruned")
+        for name in ("Ann Minutes", "Dan Party", "Add"):
+            node = next(node for node in seen.nodes if node.name == name)
+            assert node.marked and f"generic [{node.id}] {name!r}" in str(seen.pruned)
+        star = [node for node in seen.nodes if node.name == "☆" and node.id][1]
+        await page.do("click", star.id)
+        assert await page.log() == "star Lunch"

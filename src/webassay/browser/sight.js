@@ -927,12 +927,20 @@
       const outside = rules, root = element.shadowRoot;
       if (root) rules = rulesOf(root);
       const slotted = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+      const closed = element.tagName === 'DETAILS' && !element.open;
       for (const child of root?.childNodes ?? (slotted.length ? slotted : element.childNodes)) {
+        if (closed && child.tagName !== 'SUMMARY') continue;
         if (child.nodeType === 1) visit(child);
         else if (child.nodeType === 3 && visible) sayText(child, style);
       }
       rules = outside;
       if (decorated) generated(element, '::after');
+    };
+    // Of something that shows no text, and of a control or picture that shows another.
+    const SPOKEN = 'a, button, summary, [role=img], [role=button], [role=link], [role=tab], [role=menuitem], [role=option]';
+    const sayName = (element, silent) => {
+      const name = squeeze(element.computedName || element.title || '');
+      if (silent || (element.matches(SPOKEN) && !squeeze(element.textContent).includes(name))) say(` ${name} `);
     };
     const visit = (element) => {
       const tag = element.tagName;
@@ -940,14 +948,13 @@
       if (SKIPPED.has(tag) && tag !== 'RT' || (tag === 'INPUT' && element.type === 'hidden')) return;
       const style = getComputedStyle(element);
       if (style.display === 'none') return;
-      const visible = style.visibility === 'visible' && element.checkVisibility();
+      const visible = style.visibility === 'visible' && style.contentVisibility !== 'hidden';
       const block = !INLINE.test(style.display) && style.display !== 'table-cell';
       if (block) breakLine(tag === 'P' ? 2 : 1);
       const before = length();
       if (tag === 'INPUT' || tag === 'TEXTAREA' || tag === 'SELECT') { if (visible) say(` ${fieldText(element)} `); }
       else if (!CLOSED.has(tag) && tag !== 'svg') visitInside(element, style, visible);
-      const given = visible && (tag === 'IMG' || tag === 'svg' || givenName(element)) && (length() === before || element.getAttribute('role') === 'img');
-      if (given) say(` ${squeeze(element.computedName || element.title || '')} `);
+      if (visible && (tag === 'IMG' || tag === 'svg' || givenName(element))) sayName(element, length() === before);
       if (style.display === 'table-cell' && element.nextElementSibling) say('\t');
       if (block) breakLine(tag === 'P' ? 2 : 1);
     };
