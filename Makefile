@@ -63,8 +63,10 @@ bench: setup  ## Reset, row diff, steps a second, episodes a minute, memory
 bench-browser: setup  ## Against BrowserGym, in its own environment, step by step in turns
 	$(BIN)/python scripts/bench_browser.py
 
-bench-reach: setup  ## Whether an id reaches everything that reacts to a click, on pages of component libraries (needs npm)
-	$(BIN)/python scripts/bench_reach.py
+bench-reach: setup  ## Pages of component libraries (needs npm): is there an id for all that reacts? Do ids last, does text arrive?
+	$(BIN)/python scripts/bench_reach.py --again
+	$(BIN)/python scripts/bench_ids.py
+	$(BIN)/python scripts/bench_typing.py
 
 bench-grading: setup  ## Against the published WebArena-Verified grader, in its own environment
 	$(BIN)/python -m scripts.bench_grading

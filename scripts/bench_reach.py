@@ -23,6 +23,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -32,6 +33,7 @@ from scripts.reach import census, pages  # noqa: E402
 
 from webassay.browser.chromium import find_chromium  # noqa: E402
 from webassay.browser.session import Browser  # noqa: E402
+from webassay.core.interaction import Action  # noqa: E402
 
 FORMS = ("tree", "pruned", "marks")
 
@@ -68,7 +70,7 @@ async def count_state(page: census.Copies, state: census.State, quick: bool) -> 
         by: dict[str, census.Id | None] = {}
         for form in FORMS:
             by[form] = None
-            for one in census.candidates(control, found, ids, form)[:3]:
+            for one in census.candidates(control, state, found, ids, form)[:3]:
                 if quick or await census.reaches(copy, state, control, one, tried):
                     by[form] = one
                     break
@@ -118,7 +120,7 @@ class BrowserGym:
             census.Id(bid, path, lands, clickable, forms=frozenset({"tree"} if printed else ()))
             for bid, path, lands, printed, clickable, _ in answer["ids"]
         ]
-        reached = sum(bool(census.candidates(control, controls, ids, "tree")) for control in controls)
+        reached = sum(bool(census.candidates(control, state, controls, ids, "tree")) for control in controls)
         called = [one for one in ids if one.clickable and one.forms and one.lands in shown]
         return reached, len(called), sum(one.lands not in reacts for one in called)
 
@@ -158,6 +160,31 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
+SHOP_LINES = {"/": 231, "/c/kitchen-dining": 285, "/search?q=steel": 288, "PRODUCT": 194, "/account/login": 96}
+"""Lines of the tree before everything that can be clicked had an id (commit eb46df4)."""
+
+
+async def count_lines(browser: Browser) -> None:
+    """The price of the ids: the tree must not be flooded."""
+    # Not needed with --only.
+    from webassay.environments.arena import Arena
+    from webassay.workbench.tasks import sites
+
+    print("\nshop page | lines before | lines now | times\n---|---|---|---")
+    async with (
+        Arena(sites()) as arena,
+        arena.hold(["shop"], 0) as stage,
+        browser.session(allowed_hosts={"*"}) as session,
+    ):
+        base, product = stage.bases["shop"], ""
+        for path, before in SHOP_LINES.items():
+            await session.act(Action.of("goto", base + (product if path == "PRODUCT" else path)))
+            seen = await session.observe(("tree",))
+            product = product or next((urlsplit(node.url).path for node in seen.nodes if "/p/" in node.url), "")
+            now = len((seen.tree or "").splitlines())
+            print(f"{path} | {before} | {now} | {now / before:.2f}", flush=True)
+
+
 HEAD = ("page", "states", "controls", *FORMS, "clickable", "idle", "BrowserGym", "its idle", "seconds")
 
 
@@ -180,10 +207,10 @@ async def bench(options: argparse.Namespace) -> None:
     folder = pages.built(options.cache)
     names = sorted(path.parent.name for path in folder.glob("*/index.html"))
     if options.only:
-        unknown = sorted(set(options.only.split(",")) - set(names))
+        unknown = sorted(set(options.only.split(",")) - {*names, "shop"})
         if unknown:
             raise SystemExit(f"There is no page {', '.join(unknown)}; there are {', '.join(names)}.")
-        names = options.only.split(",")
+        names = [name for name in options.only.split(",") if name != "shop"]
     counts: dict[str, Count] = {}
     theirs = [] if options.no_browsergym else ["BrowserGym fast"]
     with pages.serve(folder) as base, engines(theirs) as running:
@@ -195,6 +222,8 @@ async def bench(options: argparse.Namespace) -> None:
                 print(row(name, counts[name]), flush=True)
                 for miss in counts[name].misses:
                     print(f"  {miss}", flush=True)
+            if not options.only or options.only == "shop":
+                await count_lines(browser)
     total = Count()
     for count in counts.values():
         total.add(count)
@@ -205,7 +234,7 @@ async def bench(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="some of the pages, by name, with commas")
+    parser.add_argument("--only", default="", help="some of the pages, by name, with commas; shop: only its lines")
     parser.add_argument("--grid", type=int, default=12, help="pixels between two points")
     parser.add_argument("--states", type=int, default=8, help="at most so many opened states a page")
     parser.add_argument("--copies", type=int, default=3, help="sessions side by side")

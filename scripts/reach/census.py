@@ -29,6 +29,8 @@ class Effect:
 
     content: str = ""
     """Digest of what differs in the document."""
+    meaning: str = ""
+    """Digest of what a person would notice of it: texts, values and states."""
     url: str = ""
     focus: str = ""
     requests: str = ""
@@ -37,13 +39,28 @@ class Effect:
 
     @classmethod
     def of(cls, found: dict[str, Any], elsewhere: str = "") -> "Effect":
-        lines = [f"+{line}" for line in found["plus"]] + [f"-{line}" for line in found["minus"]]
-        content = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16] if lines else ""
-        return cls(content, found["url"], found["focus"], found["requests"], elsewhere)
+        content = _digest([*(f"+{line}" for line in found["plus"]), *(f"-{line}" for line in found["minus"])])
+        meaning = _digest(found["meaning"])
+        return cls(content, meaning, found["url"], found["focus"], found["requests"], elsewhere)
 
     @property
     def nothing(self) -> bool:
         return self == Effect()
+
+    @property
+    def keys(self) -> set[tuple[str, ...]]:
+        """Two effects with a key in common are the same. A click on a label and one on its check box may leave
+        different ripples behind, and two clicks on a slider different values."""
+        keys = {("all", self.content, self.url, self.focus, self.requests, self.elsewhere)}
+        if self.focus:
+            keys.add(("meaning", self.meaning, self.url, self.focus, self.requests, self.elsewhere))
+        if self.focus.endswith(" slider"):
+            keys.add(("slider", self.focus))
+        return keys
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16] if lines else ""
 
 
 @dataclass
@@ -59,10 +76,16 @@ class Target:
     """Neither a control of HTML or ARIA nor under a hand."""
     effects: list[Effect] = field(default_factory=list)
     """One for each of the points."""
+    unsteady: bool = False
+    """Another click at the same place had another effect: a hint that comes and goes, for example."""
 
     @property
     def reacts(self) -> bool:
         return any(not effect.nothing for effect in self.effects)
+
+    @property
+    def keys(self) -> set[tuple[str, ...]]:
+        return set().union(*(effect.keys for effect in self.effects if not effect.nothing))
 
 
 @dataclass
@@ -95,8 +118,8 @@ class Control:
         return {target.path for target in self.targets if target.reacts}
 
     @property
-    def effects(self) -> set[Effect]:
-        return {effect for target in self.targets for effect in target.effects if not effect.nothing}
+    def keys(self) -> set[tuple[str, ...]]:
+        return set().union(*(target.keys for target in self.targets))
 
     @property
     def says(self) -> str:
@@ -176,9 +199,15 @@ class Copy:
             return Effect(url=front.url), "", acted.error
         found = await self.ask("changes")
         effect = Effect.of(found, "dialog" if front.dialogs != dialogs else "")
-        if not effect.nothing:
+        if not effect.nothing and not (effect == Effect(focus=effect.focus) and await self._undone()):
             self._clean = None
         return effect, found["landed"], acted.error
+
+    async def _undone(self) -> bool:
+        """Whether a page on which only the focus moved is as it was without the focus."""
+        page = self._context.active
+        await page.evaluate(page.main_frame, "webassay.deepFocus()?.blur()")
+        return Effect.of(await self.ask("changes")).nothing
 
     async def click(self, state: State, point: Point) -> Effect:
         """Compared with the mouse at that place already, and nothing pressed: hovering is no click."""
@@ -255,19 +284,66 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
                 opened.append((point, target.says, came))
         return effect
 
-    jobs = [(target, point) for target in base.targets for point in target.points]
+    jobs = [(target, point) for target, points in _to_click(base.targets) for point in points]
     for (target, _), effect in zip(jobs, await page.each(jobs, click), strict=True):
         target.effects.append(effect)
+    _share_effects(base.targets)
+    await _find_unsteady(page, base)
     states = [base, *_worth_a_look(base, opened, most_states)]
     nowhere = max((target for target in base.targets if not target.reacts), key=lambda target: target.area).points[-1]
     for state in states[1:]:
-        jobs = [(target, point) for target in state.targets for point in target.points]
+        jobs = [(target, point) for target, points in _to_click(state.targets) for point in points]
         found = await page.each(jobs, lambda copy, job, state=state: copy.click(state, job[1]))
         beside = await page.one(state, lambda copy, state: copy.click(state, nowhere))
         for (target, _), effect in zip(jobs, found, strict=True):
             # Clicks beside a popup close it, and so do clicks on its own margins: neither is a control.
             target.effects.append(Effect() if target.plain and effect == beside else effect)
+        _share_effects(state.targets)
+        await _find_unsteady(page, state)
     return states
+
+
+_ATOMS = re.compile(r".*?/(?:button|a|summary):\d+(?=/|$)")
+"""HTML allows no control inside these, so that one click speaks for all that is drawn in them."""
+
+
+def _atom(target: Target) -> str:
+    match = _ATOMS.match(target.path)
+    return match[0] if match else target.path
+
+
+def _to_click(targets: Sequence[Target]) -> list[tuple[Target, list[Point]]]:
+    largest: dict[str, Target] = {}
+    for target in targets:
+        known = largest.setdefault(_atom(target), target)
+        if target.area > known.area:
+            largest[_atom(target)] = target
+    return [(target, target.points) for target in largest.values()]
+
+
+def _share_effects(targets: Sequence[Target]) -> None:
+    clicked = {_atom(target): target for target in targets if target.effects}
+    for target in targets:
+        target.effects = target.effects or list(clicked[_atom(target)].effects)
+
+
+async def _find_unsteady(page: Copies, state: State) -> None:
+    """Looks again at targets inside each other that move the focus to the same place and yet differ otherwise."""
+    alike = [(one, other) for one in state.targets for other in state.targets if _same_focus(one, other)]
+    doubtful = {id(one): one for pair in alike for one in pair if not pair[0].keys & pair[1].keys}
+
+    async def again(copy: Copy, target: Target) -> None:
+        effect = await copy.click(state, target.points[0])
+        target.unsteady = effect not in target.effects
+        target.effects.append(effect)
+
+    await page.each(doubtful.values(), again)
+
+
+def _same_focus(one: Target, other: Target) -> bool:
+    """The focus moves to the same place, and one of them is around the other."""
+    focus = {effect.focus for effect in one.effects} & {effect.focus for effect in other.effects} - {""}
+    return bool(focus) and one is not other and within(other.path, one.path)
 
 
 def _target(found: dict[str, Any]) -> Target:
@@ -296,20 +372,24 @@ def _worth_a_look(base: State, opened: list[tuple[Point, str, list[Target]]], mo
 
 def controls(state: State) -> list[Control]:
     """Targets with a common effect are one control, and so are the points of one target."""
-    groups: list[tuple[set[Effect], list[Target]]] = []
+    groups: list[tuple[set[tuple[str, ...]], list[Target]]] = []
     for target in state.targets:
         if not target.reacts:
             continue
-        effects, targets = {effect for effect in target.effects if not effect.nothing}, [target]
+        keys, targets = target.keys, [target]
         apart = []
         for known, others in groups:
-            if known & effects:
-                effects, targets = effects | known, others + targets
+            if known & keys or any(_same_unsteady(one, target) for one in others):
+                keys, targets = keys | known, others + targets
             else:
                 apart.append((known, others))
-        groups = [*apart, (effects, targets)]
+        groups = [*apart, (keys, targets)]
     paths = {target.path: number for number, (_, targets) in enumerate(groups) for target in targets}
     return [Control(_root(number, targets, paths), targets) for number, (_, targets) in enumerate(groups)]
+
+
+def _same_unsteady(one: Target, other: Target) -> bool:
+    return (one.unsteady or other.unsteady) and (_same_focus(one, other) or _same_focus(other, one))
 
 
 def _root(number: int, targets: list[Target], paths: dict[str, int]) -> str:
@@ -368,17 +448,22 @@ def _forms(seen: Observation, node: Node) -> frozenset[str]:
     return frozenset(forms)
 
 
-def candidates(control: Control, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
-    """Ids of the control that are expected to land on it, the most likely first; an id around several controls is none
-    of theirs, but a check box beside its label is."""
+def candidates(control: Control, state: State, everything: Sequence[Control], ids: Sequence[Id], form: str) -> list[Id]:
+    """Ids of the control that are expected to land on it, the most likely first. A check box beside its label is one,
+    and so is a clickable id around several controls: a row that holds a button is a control itself."""
+    others = [other for other in everything if other is not control]
+    elsewhere = {target.path for target in state.targets} - control.paths
+
+    def lands(one: Id) -> bool:
+        return one.lands in control.paths or (within(one.lands, control.root) and one.lands not in elsewhere)
 
     def belongs(one: Id) -> bool:
-        return within(one.path, control.root) or not any(
-            within(other.root, one.path) for other in everything if other is not control
-        )
+        if within(one.path, control.root) or (one.clickable and within(control.root, one.path)):
+            return True
+        return not any(within(other.root, one.path) for other in others)
 
-    mine = [one for one in ids if form in one.forms and one.lands in control.paths and belongs(one)]
-    return sorted(mine, key=lambda one: (not one.clickable, len(one.path)))
+    mine = [one for one in ids if form in one.forms and one.lands and lands(one) and belongs(one)]
+    return sorted(mine, key=lambda one: (one.lands not in control.paths, not one.clickable, -len(one.path)))
 
 
 async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: dict[tuple[str, str], bool]) -> bool:
@@ -386,5 +471,7 @@ async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: di
     key = (one.id, control.root)
     if key not in tried:
         effect, landed, error = await copy.click_id(state, one.id)
-        tried[key] = not error and (effect in control.effects or (landed in control.paths and not effect.nothing))
+        tried[key] = (
+            not error and not effect.nothing and bool(effect.keys & control.keys or within(landed, control.root))
+        )
     return tried[key]

@@ -14,7 +14,8 @@
   const deepHit = (x, y) => {
     let hit = document.elementFromPoint(x, y)
     while (hit?.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y)
+      // Not `elementFromPoint`: over text in a slot it answers with the host.
+      const [inner] = hit.shadowRoot.elementsFromPoint(x, y)
       if (!inner || inner === hit) break
       hit = inner
     }
@@ -50,17 +51,39 @@
     visitAll(document.documentElement, '')
     return found
   }
-  const facts = () => ({ url: location.href.replace(location.origin, ''), focus: pathOf(deepFocus() ?? document.body), requests: performance.getEntriesByType('resource').map((entry) => entry.name.replace(location.origin, '')).join(' ') })
+  // What a person would notice, without classes, styles and places: how often each text, value and state is there.
+  const meanings = () => {
+    const found = new Map()
+    const visit = (parent) => {
+      for (const element of parent.children) {
+        const parts = []
+        for (const { name, value } of element.attributes) if (/^aria-(?!controls|owns|labelledby|describedby|activedescendant)|^(open|disabled|hidden)$/.test(name)) parts.push(`${name}=${value}`)
+        for (const node of element.childNodes) if (node.nodeType === 3 && node.data.trim()) parts.push(node.data.trim().slice(0, 80))
+        if (/^(input|textarea|select)$/.test(element.localName)) parts.push(`${element.name} ${element.value} ${element.checked ?? ''}`)
+        if (parts.length && !/^(style|script)$/.test(element.localName)) { const line = `${element.localName} ${parts.join(' ')}`; found.set(line, (found.get(line) ?? 0) + 1) }
+        if (element.shadowRoot) visit(element.shadowRoot)
+        visit(element)
+      }
+    }
+    visit(document.documentElement)
+    return found
+  }
+  const isSlider = (element) => element.getAttribute('role') === 'slider' || element.type === 'range'
+  const focusName = (element) => pathOf(element) + (isSlider(element) ? ' slider' : '')
+  const facts = () => ({ url: location.href.replace(location.origin, ''), focus: focusName(deepFocus() ?? document.body), requests: performance.getEntriesByType('resource').map((entry) => entry.name.replace(location.origin, '')).join(' ') })
   let before = null
   let landed = ''
   addEventListener('mousedown', (event) => { landed ||= pathOf(whole(event.composedPath()[0])) }, true)
-  const remember = () => { before = { lines: lines(), ...facts() }; landed = '' }
+  const remember = () => { before = { lines: lines(), meanings: meanings(), ...facts() }; landed = '' }
   const changes = () => {
     const now = lines(), after = facts(), plus = [], minus = []
     for (const [path, content] of now) if (before.lines.get(path) !== content) plus.push(`${path} ${content}`)
     for (const path of before.lines.keys()) if (!now.has(path)) minus.push(path)
+    const noticed = meanings(), meaning = []
+    for (const [line, count] of noticed) if (before.meanings.get(line) !== count) meaning.push(`${count} ${line}`)
+    for (const line of before.meanings.keys()) if (!noticed.has(line)) meaning.push(`0 ${line}`)
     const moved = (key) => (before[key] === after[key] ? '' : after[key].slice(-2000))
-    return JSON.stringify({ plus, minus, url: moved('url'), focus: moved('focus'), requests: moved('requests'), landed })
+    return JSON.stringify({ plus, minus, meaning, url: moved('url'), focus: moved('focus'), requests: moved('requests'), landed })
   }
 
   // --- points -------------------------------------------------------------------------------------------

@@ -202,6 +202,15 @@ async def test_modal_dialogs(visit: Opener) -> None:
         assert await page.log() == "behind"
 
 
+async def test_a_click_on_a_row_is_not_one_on_the_button_in_its_middle(visit: Opener) -> None:
+    async with visit("rows.html") as page:
+        seen = await page.see("tree", "boxes")
+        row = next(node for node in seen.nodes if node.name == "Mail")
+        assert (await page.do("click", row.id)).error == ""
+        await page.click("button", "Star")
+        assert await page.log() == "mail star"
+
+
 async def test_an_id_of_the_page_before(visit: Opener) -> None:
     async with visit("listing.html", "quiet.html") as page:
         link = await page.node("link", "Home")

@@ -235,9 +235,10 @@
     const there = typing.place.reduce((node, at) => node?.childNodes[at], root);
     return alike.includes(there) ? there : null;
   };
-  const CALM = 2, MAX_LOOKS = 60;
+  const CALM = 2, PATIENCE = 2000;
   const regain = async () => {
-    for (let calm = 0, looks = 0; calm < CALM && looks < MAX_LOOKS; looks++) {
+    const until = performance.now() + PATIENCE;
+    for (let calm = 0; calm < CALM && performance.now() < until;) {
       const seen = JSON.parse(await pulse(600, 300, 1200));
       if (editable(deepFocus())) return deepFocus();
       calm = seen.mutated || seen.timers || seen.fetches || seen.frames ? 0 : calm + 1;
