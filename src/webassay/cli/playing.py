@@ -147,17 +147,8 @@ def run(
     """
     from webassay import Limits, PlayOptions, run_sync
 
-    selection = common.selection(
-        benchmark,
-        tasks_file,
-        template,
-        task,
-        difficulty,
-        instances=instances,
-        world_seed=world_seed,
-        seed=seed,
-        limit=limit,
-    )
+    drawn = {"instances": instances, "world_seed": world_seed, "seed": seed, "limit": limit}
+    selection = common.selection(benchmark, tasks_file, template, task, difficulty, **drawn)
     options = PlayOptions(
         trials=trials,
         workers=workers,
