@@ -40,8 +40,8 @@ class PriceRangeTotal(Template):
     chore = "calculation"
     instruction = (
         "Take all the products in {shelf} that cost between ${low} and ${high} today. What would one of each cost "
-        "together? Where a product has a special price, that is what it costs. Products that are out of stock count too. "
-        "Answer with the sum of the prices, without shipping and tax."
+        "together? Where a product has a special price, that is what it costs. Products that are out of stock count "
+        "too. Answer with the sum of the prices, without shipping and tax."
     )
 
     shelf: str
