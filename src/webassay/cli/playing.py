@@ -60,9 +60,9 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies
 
 MOST_WRITES = 20
 DEMO_TEMPLATES = (
-    "shop.low-reviews",
+    "shop.critical-reviewers",
     "shop.price-range-total",
-    "shop.dearest-purchase",
+    "shop.order-weight",
     "shop.open-cheapest",
     "shop.change-address",
     "shop.price-of-nothing",
