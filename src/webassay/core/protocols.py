@@ -118,7 +118,7 @@ PROTOCOLS: dict[str, ResponseProtocol] = {
 }
 
 
-_A_RESPONSE = re.compile(r'\{.*"status"\s*:', re.DOTALL)
+_STATUS = re.compile(r'"status"\s*:')
 
 
 def refusal(protocol_name: str, reason: str, status: str = "") -> str:
@@ -130,7 +130,8 @@ def refusal(protocol_name: str, reason: str, status: str = "") -> str:
     known = PROTOCOLS.get(protocol_name)
     if known is None:
         return f"{status}: {reason}" if status else reason
-    if not status and _A_RESPONSE.search(reason):
+    start = reason.find("{")
+    if not status and start >= 0 and _STATUS.search(reason, start):
         return reason
     action, _, results, details = known.answer_schema["properties"]
     response = {
