@@ -200,6 +200,12 @@ async def test_whoever_refuses_with_the_whole_response_means_that_response():
     assert trajectory.answer == said
 
 
+async def test_a_reason_that_only_speaks_of_a_status_is_a_reason():
+    said = 'The "status" of the order is {unknown}.'
+    trajectory = await Play(Decision(actions=(Action.of("report_infeasible", said),))).trajectory()
+    assert json.loads(trajectory.answer)["error_details"] == said
+
+
 async def test_without_a_protocol_a_refusal_is_what_was_said():
     free = samples.task(goal=samples.goal(protocol=FREE))
     assert (await Play("report_infeasible('no shop here')", task=free).trajectory()).answer == "no shop here"

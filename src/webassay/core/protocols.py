@@ -4,6 +4,7 @@ The wording is ours; for the two published protocols, the field names, codes and
 """
 
 import json
+import re
 from typing import Any
 
 from webassay.core.interaction import STATUSES, ResponseProtocol
@@ -117,6 +118,9 @@ PROTOCOLS: dict[str, ResponseProtocol] = {
 }
 
 
+_STATUS = re.compile(r'"status"\s*:')
+
+
 def refusal(protocol_name: str, reason: str, status: str = "") -> str:
     """The answer that `report_infeasible` stands for.
 
@@ -126,7 +130,8 @@ def refusal(protocol_name: str, reason: str, status: str = "") -> str:
     known = PROTOCOLS.get(protocol_name)
     if known is None:
         return f"{status}: {reason}" if status else reason
-    if not status and '"status"' in reason:
+    start = reason.find("{")
+    if not status and start >= 0 and _STATUS.search(reason, start):
         return reason
     action, _, results, details = known.answer_schema["properties"]
     response = {
