@@ -27,5 +27,7 @@ if (href) {
   while ((await evaluate("document.readyState + location.href").catch(() => "")) !== "complete" + href);
 }
 const heading = await evaluate("document.querySelector('h1')?.textContent.trim() ?? ''");
-console.log(JSON.stringify({ action: "retrieve", status: "SUCCESS", results: [heading] }));
+const found = { action: "retrieve", status: "SUCCESS", results: [heading] };
+// Saying that a task cannot be done is an answer too.
+console.log(heading ? JSON.stringify(found) : "report_infeasible('The page has no heading.', 'NOT_FOUND_ERROR')");
 socket.close();

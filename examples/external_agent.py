@@ -1,6 +1,7 @@
 """An agent in Python with Playwright: webassay run --agent-cmd "python examples/external_agent.py"
 
 It follows the first link whose text occurs in the task, reads the heading of the page and answers with it.
+Where there is no heading, it says so: that is an answer too.
 """
 
 import json
@@ -19,5 +20,8 @@ with sync_playwright() as playwright:
             link.click()
             page.wait_for_load_state()
             break
-    heading = page.locator("h1").first.inner_text().strip()
-print(json.dumps({"action": "retrieve", "status": "SUCCESS", "results": [heading]}))
+    headings = page.locator("h1").all_inner_texts()
+if headings:
+    print(json.dumps({"action": "retrieve", "status": "SUCCESS", "results": [headings[0].strip()]}))
+else:
+    print("report_infeasible('The page has no heading.', 'NOT_FOUND_ERROR')")

@@ -1,8 +1,9 @@
 """How often the intervals hold the truth, and what a big report costs. `python scripts/bench_statistics.py`
 
 Coverage: templates have success rates drawn from a beta distribution with a given mean and intra-template correlation;
-tasks are drawn from their template's rate. An interval is right when it holds the mean of that distribution. The
-t-interval and the cluster bootstrap look at templates; Wilson's looks at tasks as if they were independent.
+tasks are drawn from their template's rate. An interval is right when it holds the mean of that distribution. What
+reports show (Wilson's interval for clustered data) stands beside the published t-interval and the cluster bootstrap,
+which all look at templates, and beside Wilson's over tasks, which takes them for independent.
 """
 
 import argparse
@@ -40,6 +41,7 @@ def draw(random: np.random.Generator, templates: int, tasks: int, rate: float, c
 
 
 METHODS: dict[str, Callable[[Drawn, int, int], stats.Estimate]] = {
+    "Wilson for clusters": lambda rates, passed, n: stats.mean_share(rates, n),
     "t over templates": lambda rates, passed, n: stats.t_interval(rates),
     "cluster bootstrap": lambda rates, passed, n: stats.bootstrap_mean(rates, repeats=400),
     "Wilson over tasks": lambda rates, passed, n: stats.wilson(passed, n),
@@ -56,39 +58,61 @@ def coverage(
     repeats: int = 1000,
     seed: int = 0,
 ) -> float:
+    return measured(method, templates, rate, tasks=tasks, correlation=correlation, repeats=repeats, seed=seed)[0]
+
+
+def measured(
+    method: str, templates: int, rate: float, *, tasks: int, correlation: float, repeats: int, seed: int = 0
+) -> tuple[float, float]:
+    """Share of intervals that hold the truth, and how wide they are on average."""
     random = np.random.default_rng(seed)
-    right = 0
+    right, width = 0, 0.0
     for _ in range(repeats):
         rates, passed = draw(random, templates, tasks, rate, correlation)
         found = METHODS[method](rates, passed, templates * tasks)
-        right += found.low is not None and found.high is not None and found.low <= rate <= found.high
-    return right / repeats
+        if found.low is not None and found.high is not None:
+            right += found.low <= rate <= found.high
+            width += found.high - found.low
+    return right / repeats, width / repeats
 
 
-def paired_coverage(templates: int, difference: float, *, repeats: int = 1000, seed: int = 0) -> tuple[float, float]:
-    """Share of intervals that hold the difference, and share that exclude 0 (power, or false alarms where it is 0)."""
+Paired = tuple[float, float, float]
+
+
+def paired_coverage(
+    templates: int, difference: float, *, rate: float = 0.5, tasks: int = 4, repeats: int = 1000, seed: int = 0
+) -> Paired:
+    """Share of intervals that hold the difference; the same for the published t-interval; and share that exclude 0
+    (power, or false alarms where it is 0). `rate` is the mean success of the weaker agent, before it is scaled."""
     random = np.random.default_rng(seed)
-    right = seen = 0
+    right = before = seen = 0
     for _ in range(repeats):
-        shared = random.beta(1.0, 1.0, templates) * (1 - abs(difference))
+        shared = random.beta(2 * rate, 2 * (1 - rate), templates) * (1 - abs(difference))
         better, base = shared + max(difference, 0.0), shared + max(-difference, 0.0)
-        test, reference = random.binomial(4, better) / 4, random.binomial(4, base) / 4
-        found = stats.paired_difference(dict(enumerate(test)), dict(enumerate(reference))).estimate
-        assert found.low is not None and found.high is not None
-        right += found.low <= difference <= found.high
-        seen += not found.low <= 0 <= found.high
-    return right / repeats, seen / repeats
+        test, reference = random.binomial(tasks, better) / tasks, random.binomial(tasks, base) / tasks
+        sides = dict(enumerate(test)), dict(enumerate(reference))
+        found, old = stats.paired_difference(*sides, templates * tasks).estimate, stats.t_interval(test - reference)
+        right += _holds(found, difference)
+        before += _holds(old, difference)
+        seen += not _holds(found, 0.0)
+    return right / repeats, before / repeats, seen / repeats
+
+
+def _holds(found: stats.Estimate, truth: float) -> bool:
+    return found.low is not None and found.high is not None and found.low <= truth <= found.high
 
 
 def coverage_table(templates: Iterable[int], rates: Iterable[float], repeats: int) -> Iterable[str]:
     margin = 1.96 * math.sqrt(0.95 * 0.05 / repeats)
     rates = list(rates)
     yield f"Nominal 95 %; {repeats} draws, so ± {100 * margin:.1f}. 4 tasks per template, correlation 0.3."
+    yield "In each cell: share that holds the truth, and mean width in points."
     yield "| method | templates | " + " | ".join(f"rate {rate:.0%}" for rate in rates) + " |"
     yield "|---|---|" + "---|" * len(rates)
     for method in METHODS:
         for count in templates:
-            cells = [f"{100 * coverage(method, count, rate, repeats=repeats):.1f}" for rate in rates]
+            found = [measured(method, count, rate, tasks=4, correlation=0.3, repeats=repeats) for rate in rates]
+            cells = [f"{100 * right:.1f} ({100 * width:.0f})" if width or right else "–" for right, width in found]
             yield f"| {method} | {count} | " + " | ".join(cells) + " |"
 
 
@@ -182,16 +206,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000)
     repeats = parser.parse_args().repeats
-    for line in coverage_table((5, 10, 20, 50, 100, 190), (0.02, 0.1, 0.3, 0.5, 0.9), repeats):
+    for line in coverage_table((1, 2, 3, 5, 10, 20, 50, 100, 200), (0.02, 0.1, 0.3, 0.5, 0.9), repeats):
         print(line, flush=True)
-    print("\n| templates | true difference | interval holds it | interval excludes 0 |\n|---|---|---|---|")
-    for templates in (20, 50, 190):
-        for difference in (0.0, 0.03, 0.1):
-            right, seen = paired_coverage(templates, difference, repeats=repeats)
-            print(
-                f"| {templates} | {100 * difference:.0f} points | {100 * right:.1f} % | {100 * seen:.1f} % |",
-                flush=True,
-            )
+    print("\n| rate | templates | true difference | interval holds it | published | excludes 0 |")
+    print("|---|---|---|---|---|---|")
+    for rate in (0.05, 0.5):
+        for templates in (2, 3, 5, 10, 20, 50, 200):
+            for difference in (0.0, 0.03, 0.1):
+                cells = [
+                    f"{100 * share:.1f} %"
+                    for share in paired_coverage(templates, difference, rate=rate, repeats=repeats)
+                ]
+                print(f"| {rate:.0%} | {templates} | {100 * difference:.0f} points | {' | '.join(cells)} |", flush=True)
     print("\nA fifth of the tasks, ranking against all of them:")
     for line in subset_table(12):
         print(line, flush=True)

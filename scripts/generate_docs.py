@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core import task
-from webassay.core.interaction import ACTIONS, BASIC_ACTIONS
+from webassay.core.interaction import ACTIONS, BASIC_ACTIONS, REFUSALS, STATUSES
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = "<!-- Written by scripts/generate_docs.py; edit the code and run `make docs`. -->\n\n"
@@ -27,7 +27,14 @@ def actions() -> str:
     for name, signature in ACTIONS.items():
         mark = "" if name in BASIC_ACTIONS else " †"
         lines.append(f"| `{signature.describe().replace('|', chr(92) + '|')}`{mark} | {signature.help} |")
-    return "\n".join([*lines, "", "† beyond the basic fifteen."])
+    lines += ["", "† beyond the basic fifteen.", "", "## A task that cannot be done", ""]
+    lines += [
+        "`report_infeasible` is an answer of the protocol; its status says why:",
+        "",
+        "| status | meaning |",
+        "|---|---|",
+    ]
+    return "\n".join([*lines, *(f"| `{code}` | {STATUSES[code]} |" for code in REFUSALS)])
 
 
 def field_notes(model: type) -> dict[str, str]:

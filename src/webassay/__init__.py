@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from webassay.core.task import Task
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
-    from webassay.episode import Episode
+    from webassay.episode import Episode, Limits
     from webassay.sync import run_sync
     from webassay.workbench import (
         GradeOptions,
@@ -30,6 +30,7 @@ __all__ = [
     "Episode",
     "Goal",
     "GradeOptions",
+    "Limits",
     "ModelOptions",
     "Observation",
     "PlayOptions",
@@ -44,6 +45,7 @@ __all__ = [
 
 _HOMES = {
     "Episode": "webassay.episode",
+    "Limits": "webassay.episode",
     "Task": "webassay.core.task",
     "Trajectory": "webassay.core.trajectory",
     "Verdict": "webassay.core.verdict",

@@ -24,13 +24,23 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from webassay.agents.base import Agent, BrowserDriver, DevToolsEndpoint
+from webassay.agents.base import (
+    Agent,
+    BrowserDriver,
+    DevToolsEndpoint,
+    checked_decision,
+    last_word,
+    own_cancellation,
+    stop,
+    without_exit,
+)
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.errors import (
     ActionError,
     AgentError,
     BrowserError,
     Fault,
+    InputError,
     ModelError,
     ProbeError,
     SiteError,
@@ -46,6 +56,7 @@ from webassay.core.interaction import (
     ObservationPart,
     parse_actions,
 )
+from webassay.core.protocols import refusal
 from webassay.core.task import Task
 from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
@@ -77,13 +88,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where an agent that never stops is stopped."""
+    """Where an agent that never stops is stopped. They are part of a run's record."""
 
     steps: int | None = None
     """None: the task's own limit."""
     decide_seconds: float = 600.0
+    """For one decision; an agent that takes longer has crashed."""
     episode_seconds: float = 3600.0
     actions_a_step: int = 20
+    """Those beyond it are skipped, and the agent is told."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "decide_seconds", "episode_seconds", "actions_a_step"):
+            value = getattr(self, name)
+            least = 1 if name in ("steps", "actions_a_step") else 0.001
+            if value is not None and not value >= least:
+                raise InputError(f"The limit {name} must be at least {least:g}, not {value!r}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +143,7 @@ async def play(
                     await episode.step(await _decide(agent, episode, await episode.observe(agent.wants)))
     finally:
         with contextlib.suppress(AgentError):
-            await _stop(agent)
+            await stop(agent)
     return episode.trajectory
 
 
@@ -191,10 +211,19 @@ class Episode:
         with self._noting():
             self._stage = await self._open.enter_async_context(self.context.environment.stage(self.task))
             self._session = await self._open.enter_async_context(_session(self.context, self._stage, self._driven))
-            self.goal = self.task.goal.at(self._stage.bases)
+            self.goal = self._told(self._stage)
             if not self.context.offline:
                 async with self._in_time():
                     await self._session.open(self.goal.start_urls)
+
+    def _told(self, stage: Stage) -> Goal:
+        goal = self.task.goal.at(stage.bases).model_copy(update={"max_steps": self.max_steps})
+        if self.max_steps == self.task.max_steps:
+            return goal
+        # What the task says about its own limit is not true in this run.
+        before, now = (f"You may take at most {steps} steps." for steps in (self.task.max_steps, self.max_steps))
+        kept = [hint for hint in goal.hints if hint != before]
+        return goal.model_copy(update={"hints": (*kept, now)})
 
     @property
     def over(self) -> bool:
@@ -275,12 +304,10 @@ class Episode:
         return step
 
     async def _carry_out(self, decision: Decision, acting: "_Acting") -> None:
-        for action in decision.actions[: self.context.limits.actions_a_step]:
+        most, given = self.context.limits.actions_a_step, len(decision.actions)
+        for number, action in enumerate(decision.actions[:most], 1):
             if ACTIONS[action.name].ends_episode:
-                # Giving up is a message too: with a status of the protocol in it, it is graded like any other answer.
-                answered = action.name == "send_msg_to_user"
-                self.answer = capped(str(action.get("text" if answered else "reason")))
-                self.ending = Ending(kind="answered" if answered else "gave_up")
+                self._end(action)
                 return
             acted = await self._live.act(action)
             acting.waited_for += acted.waited_for
@@ -288,7 +315,19 @@ class Episode:
             if acted.error:
                 # What follows was decided on the assumption that this one worked.
                 acting.error = acted.error
+                if given > 1:
+                    acting.error += f" (Action {number} of {given}: {number - 1} done, {given - number} skipped.)"
                 return
+        if given > most:
+            acting.error = f"One step takes at most {most} actions: {most} done, {given - most} skipped."
+
+    def _end(self, action: Action) -> None:
+        if action.name == "send_msg_to_user":
+            self.answer, self.ending = capped(str(action.get("text"))), Ending(kind="answered")
+            return
+        # Giving up is an answer of the protocol, and is graded like any other.
+        reason, status = capped(str(action.get("reason"))), str(action.args.get("status", ""))
+        self.answer, self.ending = refusal(self.goal.protocol.name, reason, status), Ending(kind="gave_up")
 
     async def watch(self, agent: BrowserDriver) -> None:
         """The agent drives the browser itself; a step is recorded for every page that comes to the front."""
@@ -300,8 +339,7 @@ class Episode:
                     while not driving.done():
                         await self._look_again(session)
                         await asyncio.wait([driving], timeout=LOOK_SECONDS)
-                self.answer = capped(str(_result(driving, agent.name)))
-                self.ending = Ending(kind="answered")
+                self._end(last_word(driving, agent.name))
             finally:
                 driving.cancel()
                 await asyncio.wait([driving])
@@ -476,62 +514,20 @@ async def _start(agent: Agent | BrowserDriver, episode: Episode) -> None:
 
 
 async def _decide(agent: Agent, episode: Episode, observation: Observation) -> Decision | str:
-    decision = await _ask(agent, "decide", agent.decide(observation), episode)
-    if isinstance(decision, str) or (
-        isinstance(decision, Decision) and all(isinstance(action, Action) for action in decision.actions)
-    ):
-        return decision
-    raise AgentError(
-        f"{agent.name} decided on a {type(decision).__name__}.",
-        hint="Return a Decision with Actions, or text such as click('12').",
-    )
+    return checked_decision(await _ask(agent, "decide", agent.decide(observation), episode), agent.name)
 
 
 async def _ask(agent: Agent | BrowserDriver, doing: str, answer: Awaitable[T], episode: Episode) -> T:
     limit, asked = min(episode.context.limits.decide_seconds, episode.remaining), time.monotonic()
-    with boundary(AgentError, f"{agent.name} could not {doing}"), _agents_own_cancellation(agent):
+    with boundary(AgentError, f"{agent.name} could not {doing}"), own_cancellation(agent.name):
         try:
-            return await asyncio.wait_for(_without_exit(answer, agent.name), limit)
+            return await asyncio.wait_for(without_exit(answer, agent.name), limit)
         except TimeoutError:
             if time.monotonic() - asked < limit:
                 raise  # The agent's own.
             if episode.remaining:
                 raise AgentError(f"{agent.name} took longer than {limit:g} s to {doing}.") from None
     raise episode.out_of_time()
-
-
-async def _stop(agent: Agent | BrowserDriver) -> None:
-    stop = getattr(agent, "stop", None)
-    if stop is not None:
-        with boundary(AgentError, f"{agent.name} could not stop"), _agents_own_cancellation(agent):
-            await stop()
-
-
-async def _without_exit(answer: Awaitable[T], name: str) -> T:
-    """Where `wait_for` runs it in a task of its own, a SystemExit would end the process, whoever catches it later."""
-    try:
-        return await answer
-    except SystemExit as error:
-        raise AgentError(f"{name} tried to end the process.") from error
-
-
-@contextlib.contextmanager
-def _agents_own_cancellation(agent: Agent | BrowserDriver) -> Iterator[None]:
-    """An agent that raises CancelledError has crashed. Only a cancellation from outside may pass as one."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        raise AgentError(f"{agent.name} raised CancelledError.") from None
-
-
-def _result(driving: "asyncio.Future[str]", name: str) -> str:
-    with boundary(AgentError, f"{name} could not drive"):
-        if driving.cancelled():
-            raise AgentError(f"{name} raised CancelledError.")
-        return driving.result()
 
 
 # --- looking --------------------------------------------------------------------------------------------------

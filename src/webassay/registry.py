@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -108,9 +109,12 @@ class Registry(Generic[T]):
                 self._installed[name] = self._checked(point.load(), name, point.value)
         return self._installed[name]
 
-    def load(self, name: str) -> T:
-        """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now."""
-        return self._checked(load_attribute(name), name, name) if ":" in name and name not in self else self.get(name)
+    def load(self, name: str, files: "Files | None" = None) -> T:
+        """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now. Files
+        that are among `files` are not executed again."""
+        if ":" not in name or name in self:
+            return self.get(name)
+        return self._checked(load_attribute(name, files), name, name)
 
     def place(self, name: str) -> str:
         """`module:attribute` of a thing, for another process to load it by."""
@@ -173,13 +177,30 @@ def nearest(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> In
     return InputError(f"There is no {kind} {name!r}.", hint=" ".join(part for part in (meant, hint) if part))
 
 
-def load_attribute(name: str) -> Any:
+Files = dict[Path, ModuleType]
+"""Python files that were executed already."""
+
+
+def load_attribute(name: str, files: Files | None = None) -> Any:
     """`package.module:attribute`, or `path/to/file.py:attribute`. Executes the module."""
     place, _, attribute = name.rpartition(":")
-    with boundary(InputError, f"{name} could not be loaded"):
-        if not place.endswith(".py"):
-            return pkgutil.resolve_name(name)
-        return getattr(_load_file(Path(place)), attribute)
+    path, files = Path(place).resolve(), {} if files is None else files
+    try:
+        with boundary(InputError, f"{name} could not be loaded"):
+            if not place.endswith(".py"):
+                return pkgutil.resolve_name(name)
+            if path not in files:
+                files[path] = _load_file(path)
+            return getattr(files[path], attribute)
+    except InputError as error:
+        raise InputError(error.message, hint=_line_of(error.__cause__, path)) from error.__cause__
+
+
+def _line_of(error: BaseException | None, path: Path) -> str:
+    """Where in that file it went wrong, for whoever wrote it."""
+    frames = traceback.extract_tb(error.__traceback__) if error is not None else ()
+    own = [frame for frame in frames if frame.filename == str(path)]
+    return f"It happened in line {own[-1].lineno}: {own[-1].line}" if own else ""
 
 
 def _load_file(path: Path) -> ModuleType:

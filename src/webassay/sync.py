@@ -13,6 +13,10 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        running = False
+    else:
+        running = True
+    if not running:
         return asyncio.run(work)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()

@@ -1,7 +1,11 @@
-"""Two thousand steps in one browser leave nothing behind."""
+"""Two thousand steps in one browser leave nothing behind, and neither does a start that is interrupted."""
 
+import asyncio
+import contextlib
 import gc
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +14,13 @@ from tests.browser.process_tree import megabytes
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 STEPS = 2000
 WARM = 500
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.timeout(1800)
 async def test_two_thousand_steps(port: int) -> None:
@@ -49,3 +54,33 @@ async def test_two_thousand_steps(port: int) -> None:
         assert after < before * 1.2 + 20
         assert now < objects * 1.02 + 500
         assert len(connection._channels) == 1 and not connection._by_number and not connection._tasks
+
+
+def started_in(folder: Path) -> list[str]:
+    """Processes with a profile in that folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and str(folder).encode() in (entry / "cmdline").read_bytes():
+                found.append(entry.name)
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
+@pytest.mark.parametrize("after", [0.0, 0.005, 0.02, 0.1, 0.3, 1.0])
+async def test_whoever_is_cancelled_while_chromium_starts_leaves_none(
+    after: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    async def start() -> None:
+        async with Browser(find_chromium()) as browser, browser.session(allowed_hosts=set()):
+            await asyncio.sleep(60)
+
+    starting = asyncio.create_task(start())
+    await asyncio.sleep(after)
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await starting
+    assert started_in(tmp_path) == []
+    assert list(tmp_path.glob("webassay-profile-*")) == []

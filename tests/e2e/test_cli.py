@@ -1,5 +1,6 @@
 """The command line as a new user meets it, mostly with wrong input: a clear message, what to do, nothing lost."""
 
+import http.server
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from webassay.cli import main
+from webassay.analysis.report import summarise
+from webassay.analysis.rows import Row
+from webassay.cli import common, main
 from webassay.store import LEDGER, Store
 
 
@@ -72,6 +76,9 @@ def test_an_agent_that_cannot_be_loaded(tmp_path):
     refused(webassay("run", "-a", "json:NotThere", *out), "NotThere")
     (tmp_path / "broken.py").write_text("class Agent(:\n")
     refused(webassay("run", "-a", f"{tmp_path}/broken.py:Agent", *out), "could not be loaded")
+    (tmp_path / "failing.py").write_text("ratio = 1\nshare = ratio / 0\n")
+    failing = webassay("run", "-a", f"{tmp_path}/failing.py:Agent", *out)
+    refused(failing, "could not be loaded: division by zero", "in line 2: share = ratio / 0")
     (tmp_path / "empty.py").write_text("class Agent: pass\n")
     refused(webassay("run", "-a", f"{tmp_path}/empty.py:Agent", *out, "--limit", "1"), "is not an agent", "decide")
 
@@ -238,3 +245,147 @@ def test_completion_knows_what_is_registered():
     assert completed("check", "shop.low") == ["shop.low-reviews"]
     assert "webjudge" in completed("verify", "run", "--judge", "webj")
     assert completed("list", "bench") == ["benchmarks"]
+
+
+OWN_AGENTS = """
+from pathlib import Path
+
+with (Path(__file__).parent / "imports").open("a") as log:
+    log.write("once ")
+
+
+class Counting:
+    name = "counting"
+    wants = ("tree",)
+    episodes = 0
+
+    async def start(self, goal):
+        Counting.episodes += 1
+
+    async def decide(self, page):
+        return f"send_msg_to_user('episode {Counting.episodes}')"
+
+
+class Clumsy:
+    wants = ()
+
+    def __init__(self):
+        self.name = "clumsy"
+
+    async def start(self, goal): ...
+
+    async def decide(self, page):
+        return self.choose(page)
+
+    def choose(self, page):
+        return page.nodes[10_000]
+"""
+
+
+@pytest.mark.browser
+def test_ones_own_agents_have_their_names_their_state_and_their_tracebacks(tmp_path):
+    (tmp_path / "mine.py").write_text(OWN_AGENTS)
+    file, place = tmp_path / "mine.py", str(tmp_path / "run")
+    program = f"broken={sys.executable} -c 'import sys; sys.exit(\"no luck\")'"
+    agents = ("--agent", f"{file}:Counting", "--agent", f"{file}:Clumsy", "--agent-cmd", program)
+    done = webassay("run", *agents, "-o", place, "-n", "2", "--template", "shop.price-range-total", "-w", "1")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "imports").read_text() == "once "
+    assert "clumsy crashed in 2 of 2 episodes" in done.stderr
+    assert "return page.nodes[10_000]" in done.stderr
+    assert "IndexError: tuple index out of range" in done.stderr
+    assert "broken crashed in 2 of 2 episodes" in done.stderr
+    assert "ended with 1: no luck" in done.stderr
+    assert "webassay/episode.py" not in done.stderr
+    with Store.open(Path(place)) as store:
+        assert {unit.agent for unit in store.units()} == {"counting", "clumsy", "broken"}
+        answers = {trajectory.answer for unit, trajectory in store.trajectories() if unit.agent == "counting"}
+    assert answers == {"episode 1", "episode 2"}
+    assert "return page.nodes[10_000]" in webassay("grade", place, "--explain", "--agent", "clumsy").stdout
+    assert "return page.nodes[10_000]" in webassay("show", place, "clumsy/shop.price-range-total.w0s0.0/0").stdout
+    again = webassay("run", *agents, "-o", place, "-n", "2", "--template", "shop.price-range-total")
+    assert again.returncode == 0
+    with Store.open(Path(place)) as store:
+        assert store.count_units() == 6
+
+
+def test_in_a_pipe_task_ids_are_whole_and_come_first():
+    chosen = ("--template", "shop.cart-cheapest-well-rated", "-n", "2")
+    rows = [line.split("\t") for line in webassay("tasks", "list", *chosen).stdout.splitlines()]
+    assert [row[0] for row in rows] == [f"shop.cart-cheapest-well-rated.w0s0.{number}" for number in (0, 1)]
+    listed = json.loads(webassay("tasks", "list", *chosen, "--json").stdout)
+    assert [task["id"] for task in listed] == [row[0] for row in rows]
+    assert [task["instruction"] for task in listed] == [row[-1] for row in rows]
+    assert not any("checks" in task for task in listed)
+
+
+def test_what_others_wrote_does_not_steer_the_terminal(tmp_path):
+    done = webassay("run", "-a", "no\x1b[31msuch\x07", "-o", str(tmp_path / "run"))
+    refused(done, r"\x1b[31m", r"\x07")
+    assert "\x1b" not in done.stderr
+
+
+def test_a_name_is_printed_as_it_is(capsys):
+    row = Row(agent=":smile: [red]x[/red] \x1b[31m", task_id="t", status="pass")
+    common.give(summarise([row]), "table")
+    common.console().print("oracle :smile: [bold]")
+    said = capsys.readouterr().out
+    assert r":smile: [red]x[/red] \x1b[31m" in said and "oracle :smile: [bold]" in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.browser
+def test_a_piped_run_says_how_far_it_is(tmp_path):
+    chosen = ("--template", "shop.price-of-nothing", "-n", "2", "-w", "1")
+    done = webassay("run", "-a", "naive-zero", "-o", str(tmp_path / "run"), *chosen)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("episodes ")]
+    assert lines == ["episodes 1/2: 1 fail", "episodes 2/2: 2 fail"]
+    assert "episodes" not in done.stdout
+
+
+class Accepting(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self._answer(b"<button onclick=\"fetch('/state', {method: 'PUT', body: 'x'})\">Save</button>")
+
+    def do_PUT(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(b"saved")
+
+    def _answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_): ...
+
+
+SAVER = """
+class Saver:
+    name, wants = "saver", ("tree",)
+    async def start(self, goal): ...
+    async def decide(self, page):
+        return f"click('{page.find('button').id}')" if page.step == 0 else "send_msg_to_user('done \\x1b[2J')"
+
+
+class Looker(Saver):
+    name = "looker"
+    async def decide(self, page):
+        return "send_msg_to_user('seen')"
+"""
+
+
+@pytest.mark.browser
+def test_trying_a_site_tells_what_was_changed(tmp_path):
+    (tmp_path / "saver.py").write_text(SAVER)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        saved = webassay("try", url, "Save it.", "-a", f"{tmp_path / 'saver.py'}:Saver", "-o", str(tmp_path / "a"))
+        looked = webassay("try", url, "Look.", "-a", f"{tmp_path / 'saver.py'}:Looker", "-o", str(tmp_path / "b"))
+        server.shutdown()
+    assert saved.returncode == looked.returncode == 0, saved.stderr + looked.stderr
+    assert f"A request changed something: PUT {url}state." in saved.stdout
+    assert "done \\x1b[2J" in saved.stdout and "\x1b" not in saved.stdout
+    assert "No request changed anything." in looked.stdout

@@ -16,6 +16,7 @@ from webassay.agents.human import Human
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.errors import AgentError, InputError
+from webassay.core.protocols import ARENA_PROTOCOL
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -55,6 +56,26 @@ async def test_an_episode_is_recorded_from_outside(language: str) -> None:
     assert trajectory.network is not None
     assert trajectory.network.count is not None
     assert trajectory.network.count >= 2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("printed", "kind", "said"),
+    [
+        ("report_infeasible('no such order', 'NOT_FOUND_ERROR')", "gave_up", '"status": "NOT_FOUND_ERROR"'),
+        ("report_infeasible('no such order', 'GONE')", "agent_crashed", ""),
+        ("report_infeasible('no such order'); noop()", "agent_crashed", ""),
+    ],
+)
+async def test_a_program_can_refuse(tmp_path: Path, printed: str, kind: str, said: str) -> None:
+    task = TASK.model_copy(update={"goal": TASK.goal.model_copy(update={"protocol": ARENA_PROTOCOL})})
+    with serving() as base:
+        async with Browser(find_chromium()) as browser:
+            agent = External(program(tmp_path, f"print({printed!r})"))
+            trajectory = await Place(browser, base).play(agent, task)
+    assert trajectory.ending.kind == kind
+    assert said in trajectory.answer
+    assert kind == "gave_up" or "printed a refusal" in trajectory.ending.message
 
 
 def test_the_examples_stay_short() -> None:

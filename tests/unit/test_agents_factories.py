@@ -224,7 +224,7 @@ def test_a_class_and_a_function_are_agents() -> None:
         factory = as_factory(thing, "file.py:thing")
         one, two = (make_agent(factory, AgentRequest(name="file.py:thing")) for _ in range(2))
         assert one is not two
-        assert (factory.name, one.name) == ("file.py:thing", "their-own-name")
+        assert (factory.name, one.name) == ("their-own-name", "their-own-name")
     assert as_factory(Theirs, "x").summary == "Says hello."
     assert as_factory(factory, "y") is factory
 
@@ -256,5 +256,11 @@ def test_a_program_is_an_agent_and_a_bad_command_is_refused_at_once() -> None:
     assert factory.name == f"{COMMAND}node 'my agent.mjs'"
     agent = make_agent(factory, AgentRequest(name=factory.name))
     assert describe(agent).settings == {"command": "node 'my agent.mjs'"}
+    named = external("my-agent=node 'my agent.mjs' --mode=fast")
+    agent = make_agent(named, AgentRequest(name=named.name))
+    assert (named.name, agent.name) == ("my-agent", "my-agent")
+    assert describe(agent).settings == {"command": "node 'my agent.mjs' --mode=fast"}
+    with pytest.raises(InputError, match="is empty"):
+        external("my-agent=")
     with pytest.raises(InputError, match="cannot be read"):
         external("node 'unclosed")

@@ -6,7 +6,7 @@ from tests.unit.agent_pages import GOAL, TREE, page, tagged
 from webassay.agents.base import Agent
 from webassay.agents.computer import POINTER_STYLE
 from webassay.agents.dialogue import cut_tree, estimate_tokens
-from webassay.agents.generic import Generic, Options
+from webassay.agents.generic import Generic, Options, TreeOptions
 from webassay.agents.knowledge import Knowledge
 from webassay.agents.memory import Window
 from webassay.core.errors import AgentError, BudgetError, ModelError
@@ -50,6 +50,26 @@ async def test_a_parse_error_goes_back_to_the_model_and_is_recorded() -> None:
     assert decision.info["replies"] == ["I would click Home.", tagged("klick('4')"), tagged("click(4)")]
     assert decision.usage is not None
     assert decision.usage.calls == 3
+
+
+async def test_a_refusal_needs_a_status_that_exists() -> None:
+    right = "report_infeasible('no lamp', 'NOT_FOUND_ERROR')"
+    model = Scripted.of([tagged("report_infeasible('no lamp', 'GONE')"), tagged(right)])
+    agent = await started(Generic(model))
+    assert (await agent.decide(page(0))).actions == (Action.of("report_infeasible", "no lamp", "NOT_FOUND_ERROR"),)
+    assert "status must be one of ACTION_NOT_ALLOWED_ERROR" in model.asked[1].messages[-1].text
+
+
+async def test_points_are_an_option() -> None:
+    pointing = await started(
+        Generic(Scripted.of([tagged("mouse_click(10, 20)")]), options=TreeOptions(coordinates=True))
+    )
+    assert set(pointing.wants) == {"tree", "screenshot"}
+    assert (await pointing.decide(page(0))).actions == (Action.of("mouse_click", 10, 20),)
+    model = Scripted.of([tagged("mouse_click(10, 20)"), tagged("click('4')")])
+    without = await started(Generic(model))
+    assert (await without.decide(page(0))).actions == (Action.of("click", "4"),)
+    assert "not one of your actions" in model.asked[1].messages[-1].text
 
 
 async def test_a_tag_named_in_a_thought_is_not_the_tag() -> None:

@@ -37,6 +37,14 @@ async def started(agent: Occam, **changes: object) -> Occam:
         ("note [a [b]\nc]", Command("note", ("a [b]\nc",))),
         ('stop [{"results": [1, 2]}]', Command("stop", ('{"results": [1, 2]}',))),
         ('stop {"results": [1]}', Command("stop", ('{"results": [1]}',))),
+        (
+            "report_infeasible [NOT_FOUND_ERROR] [no such [blue] lamp]",
+            Command("report_infeasible", ("NOT_FOUND_ERROR", "no such [blue] lamp")),
+        ),
+        ("click_at [612] [48.5]", Command("click_at", ("612", "48.5"))),
+        ("drag [1] [2] [3] [4]", Command("drag", ("1", "2", "3", "4"))),
+        ("type_at [30] [7] [a [b]] [0]", Command("type_at", ("30", "7", "a [b]", "0"))),
+        ("report_infeasible [impossible]", Command("report_infeasible", ("", "impossible"))),
         ("branch [0] [look around]", Command("branch", ("0", "look around"))),
         ("prune [12] [no [luck]]", Command("prune", ("12", "no [luck]"))),
     ],
@@ -81,6 +89,38 @@ async def test_an_answer_without_sections_is_asked_for_again() -> None:
     agent = await started(Occam(model))
     assert (await agent.decide(page(0))).actions == (Action.of("click", "33"),)
     assert "no action in your answer" in model.asked[1].messages[-1].text
+
+
+async def test_a_refusal_carries_its_status() -> None:
+    model = Scripted.of(
+        [
+            occam_reply("report_infeasible [GONE] [no lamp]"),
+            occam_reply("report_infeasible [NOT_FOUND_ERROR] [no lamp]"),
+        ]
+    )
+    agent = await started(Occam(model))
+    assert (await agent.decide(page(0))).actions == (Action.of("report_infeasible", "no lamp", "NOT_FOUND_ERROR"),)
+    assert "status must be one of ACTION_NOT_ALLOWED_ERROR" in model.asked[1].messages[-1].text
+
+
+@pytest.mark.parametrize(
+    ("said", "actions"),
+    [
+        ("click_at [10] [20]", [Action.of("mouse_click", 10.0, 20.0)]),
+        ("hover_at [10] [20]", [Action.of("mouse_move", 10.0, 20.0)]),
+        ("drag [1] [2] [3] [4]", [Action.of("mouse_drag_and_drop", 1.0, 2.0, 3.0, 4.0)]),
+        ("type_at [1] [2] [tea] [0]", [Action.of("mouse_click", 1.0, 2.0), Action.of("keyboard_type", "tea")]),
+    ],
+)
+async def test_points_are_an_option(said: str, actions: list[Action]) -> None:
+    agent = await started(Occam(Scripted.of([occam_reply(said)]), options=Options(coordinates=True)))
+    assert "screenshot" in agent.wants
+    assert (await agent.decide(page(0))).actions == tuple(actions)
+    model = Scripted.of([occam_reply(said), occam_reply("click [33]")])
+    without = await started(Occam(model))
+    assert "screenshot" not in without.wants
+    assert (await without.decide(page(0))).actions == (Action.of("click", "33"),)
+    assert "name elements by their ids" in model.asked[1].messages[-1].text
 
 
 # --- plans ----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from tests.unit.agent_pages import GOAL, PRUNED, occam_reply, page, tagged
 from webassay.agents import prompts
 from webassay.agents.base import Agent
 from webassay.agents.computer import POINTER_STYLE
-from webassay.agents.generic import Generic, Options
+from webassay.agents.generic import Generic, Options, TreeOptions
 from webassay.agents.knowledge import Knowledge
 from webassay.agents.occam import Occam
 from webassay.agents.occam import Options as OccamOptions
@@ -60,6 +60,14 @@ PLAYS: dict[str, tuple[Callable[[Model], Agent], list[str]]] = {
     "occam-judge.txt": (
         lambda model: Occam(model, options=OccamOptions(judge=True)),
         [CANDIDATES, '{"ratings": ["good", "early"], "choice": 0}'],
+    ),
+    "generic-coordinates.txt": (
+        lambda model: Generic(model, options=TreeOptions(coordinates=True)),
+        [tagged("mouse_click(10, 20)"), tagged("keyboard_type('lamp')"), tagged("send_msg_to_user('30')")],
+    ),
+    "occam-coordinates.txt": (
+        lambda model: Occam(model, options=OccamOptions(coordinates=True)),
+        [occam_reply("click_at [10] [20]"), occam_reply("type_at [10] [20] [lamp] [1]"), occam_reply("stop [30]")],
     ),
     "knowledge.txt": (lambda model: Knowledge(model), ["30"]),
 }

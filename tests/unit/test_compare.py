@@ -28,8 +28,6 @@ SAME = [
     ("number", 1_500_000, "1.5M"),
     ("number", 3000, "3k"),
     ("number", 0.5, "50%"),
-    ("number", 50, "50%"),
-    ("number", "50%", 50),
     ("number", 0.5, "½"),
     ("number", 2.75, "2 3/4"),
     ("number", 2.5, "2½"),
@@ -105,6 +103,7 @@ SAME = [
 ]
 
 DIFFERENT = [
+    ("number", 37, "37 reviews"),
     ("string", "North Carolina", "South Carolina"),
     ("string", "paypal", "pаypal"),  # the second letter is Cyrillic
     ("string", "a", ["a", "b"]),
@@ -315,6 +314,46 @@ def test_money_survives_being_written(value, form):
     text = form.format(value)
     assert compare("currency", float(value), text).ok
     assert not compare("currency", float(value + Decimal("0.01")), text).ok
+
+
+def test_a_percent_sign_counts_only_where_the_key_has_one():
+    assert compare("number", "50%", 50) and compare("number", "50%", "0.5")
+    assert not compare("number", 50, "50%") and not compare("number", 4, "4%")
+
+
+UNITS = ["reviews", "orders", "pounds", "boxes", "categories", "days", "in-store pickups"]
+OTHERS = ["stars", "%", "kg", "oz", "dollars", "reviewers", "$"]
+
+
+@given(st.integers(0, 10**6), st.sampled_from(UNITS), st.sampled_from(["{} {}", "{:,} {}", "{} {}.", " {}  {} "]))
+def test_a_number_with_the_goals_own_unit_is_that_number(number, unit, form):
+    assert compare("number", number, form.format(number, unit), unit=unit)
+    assert compare("number", number, form.format(number, unit.upper()), unit=unit)
+    assert not compare("number", number + 1, form.format(number, unit), unit=unit)
+    assert compare("number", number, number, unit=unit)
+
+
+FORMS = ["{} {}", "{}{}", "{1}{0}"]
+
+
+@given(st.integers(1, 10**6), st.sampled_from(UNITS), st.sampled_from(OTHERS), st.sampled_from(FORMS))
+def test_any_other_unit_is_not_read(number, unit, other, form):
+    assert not compare("number", number, form.format(number, other), unit=unit)
+    assert not compare("number", number, form.format(number, unit))
+
+
+@pytest.mark.parametrize(
+    ("unit", "key", "same", "other"),
+    [
+        ("pounds", 4.5, ["4.5 lb", "4.5lbs.", "4½ pounds", "4.5"], ["72 oz", "£4.5", "4.5 kg", "4 lb 8 oz", "4.5%"]),
+        ("reviews", 1, ["1 review", "one review", "1"], ["1 reviewer", "review 1", "about 1 review", "1 star review"]),
+        ("percent", 37, ["37%", "37 percent", 37], ["0.37", "37 points", 0.37]),
+        ("stars", 5, ["5 ★", "five stars"], ["5 reviews"]),
+    ],
+)
+def test_units_have_singular_plural_and_signs(unit, key, same, other):
+    assert all(compare("number", key, value, unit=unit) for value in same)
+    assert not any(compare("number", key, value, unit=unit) for value in other)
 
 
 @settings(deadline=None)

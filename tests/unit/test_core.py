@@ -155,6 +155,39 @@ def test_actions_are_read(text, expected):
     assert [(action.name, action.args) for action in parse_actions(text)] == expected
 
 
+TEXT = st.text(st.characters(exclude_characters="'\\\x00", exclude_categories=["Cs"]), max_size=30)
+
+
+@given(TEXT, st.sampled_from(["", "I'll write it down: ", "noop()\n"]), st.sampled_from(["", "\nclick('2')", " Done."]))
+def test_a_text_in_quotes_may_run_over_lines(value, before, after):
+    found = parse_actions(f"{before}fill('1', '{value}'){after}")
+    fills = [action.args["value"] for action in found if action.name == "fill"]
+    assert fills == [value]
+
+
+@given(TEXT)
+def test_what_stands_in_a_text_is_never_an_action(value):
+    found = parse_actions(f"I'd say fill('1', '\nclick(\"9\")\n{value}') is right.")
+    assert [action.name for action in found] == ["fill"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I should look at the orders first.", "There is no action in “I should look at the orders first.”."),
+        ("I'd tap('1')", "There is no action 'tap'."),
+        ("send_msg_to_user('it's 4')", "send_msg_to_user('it's 4') cannot be read: unterminated string literal."),
+        ('{"action": "retrieve"}', "An answer is sent with send_msg_to_user('…')."),
+        ("click('12", "click( was never closed."),
+    ],
+)
+def test_what_cannot_be_read_says_why(text, said):
+    with pytest.raises(ActionError) as caught:
+        parse_actions(text)
+    assert said in str(caught.value)
+    assert "<unknown>" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "text",
     [

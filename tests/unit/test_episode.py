@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests.unit import samples
-from webassay.core.errors import BrowserError, ProbeError, SiteError
+from webassay.benchmarks.open import FREE
+from webassay.core.errors import BrowserError, InputError, ProbeError, SiteError
 from webassay.core.interaction import Action, Decision, Observation, Tab
 from webassay.core.task import LocatorProbe
 from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
 from webassay.episode import Episode, EpisodeContext, Limits, play
+from webassay.grading.response import read_response
 
 
 @dataclass
@@ -160,9 +162,85 @@ async def test_the_key_is_not_in_the_record():
     assert "checks" not in trajectory.to_json()
 
 
-async def test_giving_up_is_an_answer_too():
-    trajectory = await Play("report_infeasible('no such thing')").trajectory()
-    assert (trajectory.ending.kind, trajectory.answer) == ("gave_up", "no such thing")
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("report_infeasible('no such thing')", "UNKNOWN_ERROR"),
+        ("report_infeasible('no such thing', 'NOT_FOUND_ERROR')", "NOT_FOUND_ERROR"),
+        ("report_infeasible(status='PERMISSION_DENIED_ERROR', reason='no such thing')", "PERMISSION_DENIED_ERROR"),
+    ],
+)
+async def test_a_refusal_is_an_answer_of_the_protocol(said, status):
+    trajectory = await Play(said).trajectory()
+    assert trajectory.ending.kind == "gave_up"
+    read = read_response(trajectory.answer, "arena")
+    assert (read.findings, read.recovered) == ((), ())
+    assert (read.value["status"], read.value["results"], read.value["error_details"]) == (status, None, "no such thing")
+
+
+@pytest.mark.parametrize("status", ["SUCCESS", "not_found_error", "404", ""])
+async def test_a_refusal_with_a_status_that_does_not_exist_goes_on(status):
+    played = Play(f"report_infeasible('no such thing', {status!r})", Decision.answer("x"))
+    assert (await played.trajectory()).ending.kind == "answered"
+    assert "NOT_FOUND_ERROR" in played.agent.seen[1].last_error
+
+
+async def test_whoever_refuses_with_the_whole_response_means_that_response():
+    said = '{"action": "mutate", "status": "NOT_FOUND_ERROR", "results": null}'
+    trajectory = await Play(Decision(actions=(Action.of("report_infeasible", said),))).trajectory()
+    assert trajectory.answer == said
+
+
+async def test_a_reason_that_only_speaks_of_a_status_is_a_reason():
+    said = 'The "status" of the order is {unknown}.'
+    trajectory = await Play(Decision(actions=(Action.of("report_infeasible", said),))).trajectory()
+    assert json.loads(trajectory.answer)["error_details"] == said
+
+
+async def test_without_a_protocol_a_refusal_is_what_was_said():
+    free = samples.task(goal=samples.goal(protocol=FREE))
+    assert (await Play("report_infeasible('no shop here')", task=free).trajectory()).answer == "no shop here"
+    said = "report_infeasible('no shop here', 'NOT_FOUND_ERROR')"
+    assert (await Play(said, task=free).trajectory()).answer == "NOT_FOUND_ERROR: no shop here"
+
+
+async def test_actions_over_the_limit_are_reported():
+    fills = "\n".join(f"fill('{number}', 'x')" for number in range(25))
+    played = Play(fills, Decision.answer("x"))
+    trajectory = await played.trajectory()
+    assert sum(event.startswith("fill") for event in played.happened.events) == 20
+    assert played.agent.seen[1].last_error == "One step takes at most 20 actions: 20 done, 5 skipped."
+    assert len(trajectory.steps[0].actions) == 25
+
+
+async def test_an_answer_over_the_limit_is_no_answer():
+    played = Play("noop(); noop(); send_msg_to_user('x')", Decision.answer("y"), limits=Limits(actions_a_step=2))
+    assert (await played.trajectory()).answer == "y"
+    assert "2 done, 1 skipped" in played.agent.seen[1].last_error
+
+
+async def test_after_a_failed_action_the_agent_knows_what_was_skipped():
+    played = Play("noop(); click('9'); noop(); noop()", "click('9')", Decision.answer("x"), refuses="click")
+    await played.trajectory()
+    assert played.agent.seen[1].last_error == "There is no element 9. (Action 2 of 4: 1 done, 2 skipped.)"
+    assert played.agent.seen[2].last_error == "There is no element 9."
+
+
+async def test_the_agent_is_told_how_many_steps_there_are():
+    played = Play(Decision.answer("x"))
+    await played.trajectory()
+    assert (played.agent.goal.max_steps, played.agent.goal.hints) == (5, ())
+    goal = samples.goal(hints=("You may take at most 5 steps.", "You are Ana."))
+    limited = Play(Decision.answer("x"), task=samples.task(goal=goal, max_steps=5), limits=Limits(steps=3))
+    await limited.trajectory()
+    assert limited.agent.goal.max_steps == 3
+    assert limited.agent.goal.hints == ("You are Ana.", "You may take at most 3 steps.")
+
+
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"decide_seconds": 0}, {"episode_seconds": -1}, {"actions_a_step": 0}])
+def test_a_limit_that_lets_nothing_through_is_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Limits(**wrong)
 
 
 async def test_an_agent_that_never_stops_is_stopped():
@@ -201,15 +279,15 @@ async def test_text_that_is_no_action_is_shown_to_the_agent_and_the_episode_goes
     assert trajectory.ending.kind == "answered"
     assert trajectory.steps[0].action_text == "fly me to the moon"
     assert trajectory.steps[0].actions == ()
-    assert "cannot be parsed" in played.agent.seen[1].last_error
+    assert "no action in" in played.agent.seen[1].last_error
 
 
 async def test_after_an_action_that_fails_the_rest_of_the_step_is_not_done():
     played = Play("click('9')\nfill('2', 'x')", Decision.answer("x"), refuses="click")
     trajectory = await played.trajectory()
     assert not any(event.startswith("fill") for event in played.happened.events)
-    assert played.agent.seen[1].last_error == "There is no element 9."
-    assert trajectory.steps[0].error == "There is no element 9."
+    assert played.agent.seen[1].last_error == "There is no element 9. (Action 1 of 2: 0 done, 1 skipped.)"
+    assert trajectory.steps[0].error == played.agent.seen[1].last_error
 
 
 async def test_an_answer_among_several_actions_comes_after_those_before_it():

@@ -71,7 +71,7 @@ def test_terminal_table_shows_every_count(width: int) -> None:
     console.print(render.to_table(sample()))
     text = console.export_text()
     # Names and numbers stand whole, also on a narrow terminal.
-    for whole in ("always yes", "87.5 % ± 39.8", "85.7 % [60.1, 96.0]", "12 / 14", "[-138.4, 5.0]", "0.057"):
+    for whole in ("always yes", "87.5 % [31.6, 99.1]", "85.7 % [60.1, 96.0]", "12 / 14", "[-100.0, 5.0]", "0.057"):
         assert whole in text
     for heading in ("planned", "attempted", "faulted", "abstained", "missing", "Paired differences to clerk"):
         assert heading in text
@@ -91,15 +91,16 @@ def test_json_is_the_record() -> None:
 class TestNumbers:
     def test_nothing_is_a_dash(self) -> None:
         nothing = Interval(value=None, units=0, method="t")
-        assert [render.plus_minus(nothing), render.bounds(nothing), render.points(nothing), render.money(None)] == [
+        assert [render.with_bounds(nothing), render.bounds(nothing), render.points(nothing), render.money(None)] == [
             "–"
         ] * 4
 
     def test_a_value_without_an_interval_stands_alone(self) -> None:
-        assert render.plus_minus(Interval(value=0.5, units=1, method="t")) == "50.0 %"
+        assert render.with_bounds(Interval(value=0.5, units=1, method="t")) == "50.0 %"
 
-    def test_the_papers_way(self) -> None:
-        assert render.plus_minus(Interval(value=0.49, low=0.442, high=0.538, units=190, method="t")) == "49.0 % ± 4.8"
+    def test_the_ends_stand_beside_the_value(self) -> None:
+        found = Interval(value=0.49, low=0.442, high=0.538, units=190, method="wilson-t")
+        assert render.with_bounds(found) == "49.0 % [44.2, 53.8]"
 
 
 class TestPage:

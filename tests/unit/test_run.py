@@ -8,18 +8,20 @@ import pytest
 
 from tests.unit import samples
 from tests.unit.test_episode import FakeBrowser, FakeEnvironment, FakeSession, Happened
+from webassay.benchmarks.base import Selection
 from webassay.core.errors import AgentError, BudgetError, InputError, StoreError, TaskError
 from webassay.core.interaction import Decision
 from webassay.core.task import ResponseCheck
 from webassay.core.text import MAX_TEXT
 from webassay.core.trajectory import MemoryBlobs
 from webassay.core.unit import UnitOfWork
-from webassay.episode import EpisodeContext
+from webassay.episode import EpisodeContext, Limits
 from webassay.grading.grade import grade
 from webassay.run.local import Settings, grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import MAX_RECORD, Played, perform
 from webassay.store import Store
+from webassay.workbench.playing import limits_in_words, remember
 
 ANSWER = '{"action": "navigate", "status": "SUCCESS"}'
 HALF = "\ud83d"
@@ -309,3 +311,21 @@ def test_baselines_are_named_by_whoever_plans():
     known = plan(tasks, ["naive-zero", "knowledge-graph"], baselines=["naive-zero"])
     assert [unit.metadata["baseline"] for unit in known] == [True, False]
     assert "baseline" not in plan(tasks, ["naive-zero"])[0].metadata
+
+
+def test_limits_belong_to_the_run(tmp_path):
+    with Store.create(tmp_path / "run") as fresh:
+        remember(fresh, Selection(), limits=Limits(steps=5))
+        remember(fresh, Selection(), limits=Limits(steps=5))
+        assert limits_in_words(fresh) == "5 steps, 20 actions a step, 600 s a decision, 3600 s an episode"
+        with pytest.raises(InputError, match=r"played otherwise.*limits"):
+            remember(fresh, Selection(), limits=Limits(steps=6))
+
+
+def test_a_run_from_before_limits_were_recorded_had_the_usual_ones(tmp_path):
+    with Store.create(tmp_path / "run") as old:
+        old.plan([UnitOfWork(agent="a", task_id="t", trial=0, seed=0)])
+        with pytest.raises(InputError, match="played otherwise"):
+            remember(old, Selection(), limits=Limits(decide_seconds=1))
+        remember(old, Selection(), limits=Limits())
+        assert limits_in_words(old).startswith("the task's own number of steps")

@@ -56,6 +56,63 @@ class TestWilson:
         assert stats.z_of(0.95) == pytest.approx(1.960, abs=5e-4)
 
 
+class TestMeanShare:
+    @given(rates, st.integers(0, 500))
+    def test_stays_within_bounds_holds_its_value_and_never_says_certain(self, values: list[float], n: int) -> None:
+        found = stats.mean_share(values, n)
+        assert found.low is not None and found.high is not None and found.value is not None
+        assert 0 <= found.low <= found.value <= found.high <= 1
+        assert found.high - found.low > 0
+
+    @given(st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=2, max_size=60), st.integers(0, 500))
+    def test_failures_mirror_successes(self, values: list[float], n: int) -> None:
+        found, mirrored = stats.mean_share(values, n), stats.mean_share([1 - value for value in values], n)
+        assert found.low == pytest.approx(1 - (mirrored.high or 0), abs=1e-9)
+        assert found.high == pytest.approx(1 - (mirrored.low or 0), abs=1e-9)
+
+    @given(rates)
+    def test_more_confidence_is_wider(self, values: list[float]) -> None:
+        narrow, wide = stats.mean_share(values, confidence=0.8), stats.mean_share(values, confidence=0.95)
+        assert (wide.low or 0) <= (narrow.low or 0) + 1e-12
+        assert (wide.high or 0) >= (narrow.high or 0) - 1e-12
+
+    @given(st.integers(2, 60), seeds)
+    def test_of_single_tries_it_is_wilsons_with_the_quantile_of_t(self, n: int, seed: int) -> None:
+        """Where every template has one task and the spread is that of a coin, the effective size is n - 1."""
+        passed = random.Random(seed).randint(0, n)
+        values = [1.0] * passed + [0.0] * (n - passed)
+        found = stats.mean_share(values, n)
+        size = n if passed in (0, n) else n - 1
+        z = stats.t_of(0.95, n - 1)
+        low, high = stats._score_bounds(passed / n, size, z)
+        assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+
+    def test_is_the_t_interval_for_many_templates(self) -> None:
+        drawn = np.random.default_rng(3).beta(2, 2, 500).tolist()
+        ours, published = stats.mean_share(drawn, 5000), stats.t_interval(drawn)
+        assert ours.low == pytest.approx(published.low, abs=0.002)
+        assert ours.high == pytest.approx(published.high, abs=0.002)
+
+    def test_what_few_templates_leave_open(self) -> None:
+        assert stats.mean_share([0.4]) == stats.Estimate(0.4, None, None, 1, "wilson-t")
+        assert stats.mean_share([]).value is None
+        two = stats.mean_share([0.0, 1.0], 6)
+        assert (two.low or 0) < 0.01 and (two.high or 0) > 0.99
+        three = stats.mean_share([1.0, 1.0, 1.0], 9)
+        assert (three.low, three.high) == (pytest.approx(0.139, abs=0.001), 1.0)
+        twenty = stats.mean_share([0.0] * 20, 60)
+        assert (twenty.low, twenty.high) == (0.0, pytest.approx(0.180, abs=0.001))
+
+    def test_equal_templates_are_worth_their_tasks_at_most(self) -> None:
+        few, many = stats.mean_share([0.5] * 10, 20), stats.mean_share([0.5] * 10, 200)
+        assert (few.low or 0) < (many.low or 0) < 0.5 < (many.high or 0) < (few.high or 0)
+
+    @pytest.mark.parametrize("wrong", [[-0.1, 0.5], [0.5, 1.2], [math.nan, 0.5]])
+    def test_refuses_what_is_no_share(self, wrong: list[float]) -> None:
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            stats.mean_share(wrong)
+
+
 class TestTInterval:
     @given(rates)
     def test_agrees_with_statsmodels(self, values: list[float]) -> None:
@@ -112,7 +169,16 @@ class TestPaired:
         assert found.p_value is not None
         if np.std(differences) > 1e-6:
             assert found.p_value == pytest.approx(float(scipy_stats.ttest_1samp(differences, 0).pvalue), abs=1e-9)
-        assert found.estimate == stats.t_interval(differences)
+            published = stats.t_interval(differences)
+            assert found.estimate.low == max(-1, published.low or 0)
+            assert found.estimate.high == min(1, published.high or 0)
+
+    @given(st.lists(st.tuples(levels, levels), min_size=2, max_size=12))
+    def test_stays_within_bounds_and_never_says_certain(self, pairs: list[tuple[float, float]]) -> None:
+        found = stats.paired_difference(*({i: pair[side] for i, pair in enumerate(pairs)} for side in (0, 1))).estimate
+        assert found.low is not None and found.high is not None and found.value is not None
+        assert -1 <= found.low <= found.value <= found.high <= 1
+        assert found.high > found.low
 
     @given(
         st.dictionaries(st.integers(0, 30), st.floats(0, 1), min_size=2),

@@ -7,15 +7,19 @@ observations and returns decisions. It runs in our process but may only import `
 An `AgentFactory` makes a fresh agent for each episode and says what it needs for that.
 """
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
-from webassay.core.errors import AgentError, InputError, boundary
-from webassay.core.interaction import Decision, Goal, Observation, ObservationPart, Walk
+from webassay.core.errors import ActionError, AgentError, InputError, boundary
+from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart, Walk, parse_actions
 from webassay.core.options import NoOptions
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -58,6 +62,66 @@ class BrowserDriver(Protocol):
     async def drive(self, door: DevToolsEndpoint) -> str:
         """Returns the answer when it is done."""
         ...
+
+
+# --- calling agents ---------------------------------------------------------------------------------------
+#
+# Whatever an agent's code does (raise, exit, cancel itself, return garbage) is an `AgentError` of its own episode.
+
+
+async def without_exit(answer: Awaitable[T], name: str) -> T:
+    """Where `wait_for` runs it in a task of its own, a SystemExit would end the process, whoever catches it later."""
+    try:
+        return await answer
+    except SystemExit as error:
+        raise AgentError(f"{name} tried to end the process.") from error
+
+
+@contextmanager
+def own_cancellation(name: str) -> Iterator[None]:
+    """An agent that raises CancelledError has crashed. Only a cancellation from outside may pass as one."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise AgentError(f"{name} raised CancelledError.") from None
+
+
+async def stop(agent: Agent | BrowserDriver) -> None:
+    end = getattr(agent, "stop", None)
+    if end is not None:
+        with boundary(AgentError, f"{agent.name} could not stop"), own_cancellation(agent.name):
+            await end()
+
+
+def checked_decision(decision: object, name: str) -> Decision | str:
+    if isinstance(decision, str) or (
+        isinstance(decision, Decision) and all(isinstance(action, Action) for action in decision.actions)
+    ):
+        return decision
+    raise AgentError(
+        f"{name} decided on a {type(decision).__name__}.",
+        hint="Return a Decision with Actions, or text such as click('12').",
+    )
+
+
+def last_word(driving: "asyncio.Future[str]", name: str) -> Action:
+    """What a driver returns is its answer, unless it is the one call that says that there is none."""
+    with boundary(AgentError, f"{name} could not drive"):
+        if driving.cancelled():
+            raise AgentError(f"{name} raised CancelledError.")
+        text = str(driving.result())
+    if not text.strip().startswith("report_infeasible("):
+        return Action.of("send_msg_to_user", text)
+    try:
+        actions = parse_actions(text)
+    except ActionError as error:
+        raise AgentError(f"{name} printed a refusal that cannot be read: {error}") from error
+    if len(actions) != 1:
+        raise AgentError(f"{name} printed a refusal and more.", hint="Print report_infeasible(…) and nothing else.")
+    return actions[0]
 
 
 # --- making agents ----------------------------------------------------------------------------------------
@@ -129,14 +193,13 @@ def make_agent(factory: AgentFactory, request: AgentRequest) -> Agent | BrowserD
     return agent
 
 
+MAX_NAME = 100
 _FORM = "It needs `name`, `wants`, `start(goal)` and either `decide(observation)` or `drive(door)`."
 
 
 def as_factory(thing: Any, name: str) -> AgentFactory:
-    """A plain agent class, or a function without arguments that returns an agent, as a factory.
-
-    The agent's own `name` is what reports show; `name` is what the user typed.
-    """
+    """A plain agent class, or a function without arguments that returns an agent, as a factory. Its name is the
+    agent's own; `name` is what the user typed."""
     if isinstance(thing, AgentFactory):
         return thing
     if not callable(thing):
@@ -155,4 +218,16 @@ def as_factory(thing: Any, name: str) -> AgentFactory:
     except ValueError:
         pass  # written in C: it cannot be inspected, so it is tried
     summary = (inspect.getdoc(thing) or "").partition("\n")[0]
-    return AgentFactory(name, summary or "Your own agent.", lambda request: thing())
+    return AgentFactory(_own_name(thing) or name, summary or "Your own agent.", lambda request: thing())
+
+
+def _own_name(thing: Callable[[], Any]) -> str:
+    """Of the class, or of an agent that is made only to ask it; empty if it has none."""
+    name = getattr(thing, "name", None)
+    if not isinstance(name, str):
+        try:
+            with boundary(AgentError, "It could not be made"):
+                name = getattr(thing(), "name", None)
+        except AgentError:
+            return ""  # Every episode will say why.
+    return " ".join(name.split())[:MAX_NAME] if isinstance(name, str) else ""

@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 from collections.abc import Sequence
@@ -32,10 +33,10 @@ GRACE_SECONDS = 3.0
 
 
 class External:
-    name = "external"
     wants: Sequence[ObservationPart] = ()
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, name: str = "external") -> None:
+        self.name = name
         try:
             self._command = shlex.split(command)
         except ValueError as error:
@@ -104,7 +105,12 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             await asyncio.wait_for(process.wait(), GRACE_SECONDS)
 
 
-def external(command: str) -> AgentFactory:
-    """The agent that `cmd:COMMAND` means; a command that cannot be parsed is refused now."""
+_NAMED = re.compile(r"([\w.+-]{1,100})=(.*)", re.DOTALL)
+
+
+def external(text: str) -> AgentFactory:
+    """The agent that `cmd:COMMAND` or `cmd:NAME=COMMAND` means; a command that cannot be parsed is refused now."""
+    named = _NAMED.fullmatch(text.strip())
+    name, command = (named[1], named[2]) if named else (f"{COMMAND}{text}", text)
     External(command)
-    return AgentFactory(f"{COMMAND}{command}", "A program that drives the browser.", lambda request: External(command))
+    return AgentFactory(name, "A program that drives the browser.", lambda request: External(command, request.name))

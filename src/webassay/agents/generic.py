@@ -6,7 +6,7 @@ style of seeing and acting.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from webassay.agents.dialogue import (
@@ -78,6 +78,22 @@ class Options(ThinkingOptions):
     """Above this, lines are cut from the end of the tree."""
 
 
+POINTER_ACTIONS = (
+    "mouse_click",
+    "mouse_dblclick",
+    "mouse_move",
+    "mouse_drag_and_drop",
+    "scroll_at",
+    "keyboard_type",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOptions(Options):
+    coordinates: bool = False
+    """Whether it may also point with the mouse; it then sees a screenshot beside the tree."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """A reply that could be read."""
@@ -112,7 +128,8 @@ class Generic:
         """`memory` and `tools` replace what the options name, for some of your own."""
         self._model = model
         self._options = options or Options()
-        self._style = style
+        self._points = isinstance(options, TreeOptions) and options.coordinates
+        self._style = replace(style, actions=(*style.actions, *POINTER_ACTIONS)) if self._points else style
         equipment = equip(self._options, memory, tools)
         self._memory, self._toolbox = equipment.memory, equipment.toolbox
         self.name = style.name
@@ -124,6 +141,8 @@ class Generic:
     async def start(self, goal: Goal) -> None:
         self._goal = goal
         self._modality: Modality = self._options.modality or goal.modality
+        if self._points and self._modality == "tree":
+            self._modality = "tree+screenshot"  # Nobody can point at what they do not see.
         self.wants = _wants(self._modality) if self._style.sees_tree else ("screenshot",)
         self._memory.start(goal.instruction)
         self._toolbox.uses.clear()
@@ -227,7 +246,7 @@ class Generic:
             **self._fixed,
             "tabs": observation.tabs,
             "active_tab": observation.active_tab,
-            "picture": _about_picture(observation, marked=tree is None and self._style.sees_tree),
+            "picture": self._about_picture(observation, marked=tree is None and self._style.sees_tree),
             "focused": observation.focused if self._style.sees_tree else "",
             "notices": observation.notices,
             "error": observation.last_error,
@@ -240,6 +259,14 @@ class Generic:
             room = max(0, estimate_tokens(tree) - over)
             text = render("generic_user.md", tree=cut_tree(tree, room), **values)
         return [self._system, Message.user(text, *picture_of(observation))]
+
+    def _about_picture(self, observation: Observation, *, marked: bool) -> str:
+        if observation.screenshot is None:
+            return ""
+        width, height = observation.viewport
+        marks = " The ids of the elements are drawn beside them." if marked else ""
+        points = " Points are counted in its pixels, from the top left corner." if self._points else ""
+        return f"The picture shows the {width} by {height} pixels that are in view.{marks}{points}"
 
     def _close_last_step(self, error: str) -> None:
         """A step's error is known only when the next page is seen."""
@@ -267,14 +294,6 @@ def _wants(modality: Modality) -> tuple[ObservationPart, ...]:
     return parts[modality]
 
 
-def _about_picture(observation: Observation, *, marked: bool) -> str:
-    if observation.screenshot is None:
-        return ""
-    width, height = observation.viewport
-    marks = " The ids of the elements are drawn beside them." if marked else ""
-    return f"The picture shows the {width} by {height} pixels that are in view.{marks}"
-
-
 def _describe(names: Sequence[str]) -> str:
     return "\n".join(f"{ACTIONS[name].describe()}: {ACTIONS[name].help}" for name in names)
 
@@ -290,5 +309,5 @@ GENERIC_AGENT = thinking_factory(
     "generic",
     "BrowserGym-style: the whole tree, the whole history of actions and memories.",
     lambda model, options: Generic(model, options=options),
-    Options,
+    TreeOptions,
 )

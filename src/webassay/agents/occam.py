@@ -17,7 +17,7 @@ from webassay.agents.prompts import hashes, render
 from webassay.agents.thinking import ThinkingOptions, equip, thinking_factory, tips_of
 from webassay.agents.tools import Outcome, Tool, parse_calls
 from webassay.core.errors import ActionError, AgentError
-from webassay.core.interaction import Action, Call, Decision, Goal, Node, Observation, ObservationPart
+from webassay.core.interaction import REFUSALS, Action, Call, Decision, Goal, Node, Observation, ObservationPart
 from webassay.core.options import Count, Positive
 from webassay.core.record import Json, content_hash
 from webassay.llm.client import Message, Model, Reply, UnusableReply, ask_json
@@ -29,8 +29,8 @@ MAX_HIGHLIGHT_WORDS = 200
 @dataclass(frozen=True, slots=True)
 class Options(ThinkingOptions):
     memory: MemoryName = "plans"
-    max_steps: Count = 50
-    """Only to announce the final step."""
+    max_steps: Count | None = None
+    """Only to announce the final step; none: as many as there are."""
     validity_retries: Count = 10
     """Impossible actions allowed before the step is given up."""
     detailed_steps: Count | None = None
@@ -39,6 +39,8 @@ class Options(ThinkingOptions):
     """The model proposes several actions and chooses one in a second call."""
     candidates: Positive = 4
     """At most this many proposals for the judge."""
+    coordinates: bool = False
+    """Whether it may also point with the mouse; it then sees a screenshot beside the tree."""
     seed: Count = 0
     """For the order in which the judge sees the proposals."""
 
@@ -78,8 +80,16 @@ class Reading:
 _HEADINGS = ("INTERACTION HISTORY SUMMARY", "OBSERVATION DESCRIPTION", "REASON", "ACTION", "OBSERVATION HIGHLIGHT")
 _HEADING = re.compile(rf"^[ \t#*]*({'|'.join(_HEADINGS)})[ \t*]*:[ \t*]*", re.MULTILINE)
 _CANDIDATE = re.compile(r"^[ \t#*]*CANDIDATE \d+[ \t*]*:[ \t*]*", re.MULTILINE)
-_WORDS = ("click", "type", "go_back", "go_home", "note", "stop", "branch", "prune")
+_POINTING = {"click_at": 2, "hover_at": 2, "drag": 4}
+"""Commands with points, and how many numbers each takes; `type_at` takes two and a text."""
+_WORDS = (
+    *("click", "type", "go_back", "go_home", "note", "stop", "report_infeasible", "branch", "prune"),
+    *_POINTING,
+    "type_at",
+)
 _NEXT_COMMAND = re.compile(rf"\n\s*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
+_NUMBER = r"\[\s*(-?\d+(?:\.\d+)?)\s*\]\s*"
+_REFUSAL = re.compile(r"(?:\[\s*([A-Za-z_]+)\s*\]\s*)?\[(.*)\]", re.DOTALL)
 
 
 def sections(text: str) -> dict[str, str]:
@@ -100,10 +110,16 @@ def parse_command(text: str) -> Command:
         inner = re.fullmatch(r"\[(.*)\]", rest, re.DOTALL)
         if inner or (name == "stop" and rest):
             return Command(name, ((inner[1] if inner else rest).strip(),))
+    if name == "report_infeasible" and (found := _REFUSAL.fullmatch(rest)):
+        return Command(name, (found[1] or "", found[2].strip()))
     if name in ("branch", "prune") and (found := re.fullmatch(r"\[\s*(\d+)\s*\]\s*\[(.*)\]", rest, re.DOTALL)):
         return Command(name, (found[1], found[2].strip()))
     if name == "type" and (command := _parse_type(rest)) is not None:
         return command
+    if name in _POINTING and (found := re.fullmatch(_NUMBER * _POINTING[name], rest)):
+        return Command(name, found.groups())
+    if name == "type_at" and (found := re.match(_NUMBER, rest)) and (command := _parse_type(rest[found.end() :])):
+        return Command(name, (found[1], *command.args))
     raise ActionError(
         f"{text.strip()!r:.200} is not an action.",
         hint="Write one of the actions exactly as described, such as click [7] or stop [the answer].",
@@ -213,7 +229,8 @@ class Occam:
     async def start(self, goal: Goal) -> None:
         self._goal = goal
         modality = self._options.modality or goal.modality
-        self.wants = ("pruned",) if modality == "tree" else ("pruned", "screenshot")
+        pictures = modality != "tree" or self._options.coordinates
+        self.wants = ("pruned", "screenshot") if pictures else ("pruned",)
         self._memory.start(goal.instruction)
         own = isinstance(self._memory, PlanNotes)
         self._plans = self._memory.tree if isinstance(self._memory, PlanNotes) else PlanTree(goal.instruction)
@@ -223,6 +240,7 @@ class Occam:
         self._error = ""
         self._results: list[tuple[str, str]] = []
         self._home = _home(goal)
+        self._last_step = self._options.max_steps if self._options.max_steps is not None else goal.max_steps
         self._system = Message.system(
             render(
                 "occam_system.md",
@@ -234,6 +252,8 @@ class Occam:
                 response=goal.protocol.instructions,
                 tips=tips_of(goal, self._options),
                 several_sites=len(goal.sites) > 1,
+                refusals=REFUSALS,
+                coordinates=self._options.coordinates,
             )
         )
 
@@ -326,7 +346,7 @@ class Occam:
             "occam_user.md",
             **goal_values(self._goal),
             step=observation.step,
-            final=observation.step + 1 >= self._options.max_steps,
+            final=self._last_step is not None and observation.step + 1 >= self._last_step,
             plans=self._plans.show(),
             memory="" if own else self._memory.show(),
             history=self._history() or "(nothing yet)",
@@ -400,7 +420,7 @@ class Occam:
         else:
             pieces = _NEXT_COMMAND.split(text)
             # The answer of a stop may contain anything, even lines that look like commands.
-            if text.startswith("stop"):
+            if text.startswith(("stop", "report_infeasible")):
                 pieces = [text]
             commands += [parse_command(piece) for piece in pieces]
         acting = [item for item in commands if not (isinstance(item, Command) and item.name == "note")]
@@ -417,8 +437,14 @@ class Occam:
                 f"There is no element [{command.args[0]}] on the page, so {command.text!r:.200} cannot be done.",
                 hint="Choose an id from the CURRENT OBSERVATION.",
             )
+        if command.name in (*_POINTING, "type_at"):
+            if not self._options.coordinates:
+                raise ActionError(f"There is no {command.name} here: name elements by their ids.")
+            _pointed(command)
         if command.name == "go_home" and not self._home:
             raise ActionError("There is no go_home in this task.")
+        if command.name == "report_infeasible":
+            _refused(command)
         if command.name in ("branch", "prune"):
             self._plans.visible(int(command.args[0]))
 
@@ -449,12 +475,16 @@ class Occam:
             return (Action.of("click", args[0]),)
         if command.name == "type":
             return self._type(*args)
+        if command.name in (*_POINTING, "type_at"):
+            return _pointed(command)
         if command.name == "go_back":
             return (Action.of("go_back"),)
         if command.name == "go_home":
             return (Action.of("goto", self._home),)
         if command.name == "stop":
             return (Action.of("send_msg_to_user", args[0]),)
+        if command.name == "report_infeasible":
+            return (_refused(command),)
         if command.name == "note":
             self._memory.remember(args[0])
         elif command.name == "branch":
@@ -472,6 +502,22 @@ class Occam:
             return (Action.of("select_option", element, text),)
         typed = Action.of("fill", element, text)
         return (typed, Action.of("press", element, "Enter")) if enter == "1" else (typed,)
+
+
+def _pointed(command: Command) -> tuple[Action, ...]:
+    if command.name == "type_at":
+        x, y, text, enter = command.args
+        if not re.fullmatch(r"-?\d+(?:\.\d+)?", y):
+            raise ActionError(f"{y!r} is not a number.", hint="Write type_at [x] [y] [text] [enter].")
+        typed = (Action.of("mouse_click", float(x), float(y)), Action.of("keyboard_type", text))
+        return (*typed, Action.of("keyboard_press", "Enter")) if enter == "1" else typed
+    name = {"click_at": "mouse_click", "hover_at": "mouse_move", "drag": "mouse_drag_and_drop"}[command.name]
+    return (Action.of(name, *map(float, command.args)),)
+
+
+def _refused(command: Command) -> Action:
+    status, reason = command.args
+    return Action.of("report_infeasible", reason, *filter(None, [status]))
 
 
 def _has_choices(nodes: Sequence[Node], at: int) -> bool:

@@ -134,8 +134,11 @@ def process(part: Part) -> Process | None:
     if not means:
         return None
     good = int((scores >= GOOD_PROCESS).sum())
+    # Somebody's own judge may score on another scale, which has no ends that we know of.
+    shares = all(0 <= mean <= 1 for mean in means.values())
+    mean = stats.mean_share(means.values(), len(scores)) if shares else stats.t_interval(means.values())
     return Process(
-        mean=interval(stats.t_interval(means.values())),
+        mean=interval(mean),
         good=interval(stats.wilson(good, len(scores))),
         threshold=GOOD_PROCESS,
     )

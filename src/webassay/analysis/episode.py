@@ -164,6 +164,9 @@ class UnitLine:
     steps: int
     seconds: float
     played: bool
+    own_seconds: float | None = None
+    """Without those that the agent took to decide; None where nobody knows."""
+    difficulty: str = ""
 
 
 @dataclass(frozen=True)

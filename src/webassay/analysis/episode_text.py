@@ -33,16 +33,14 @@ def to_text(view: EpisodeView, width: int = 100) -> str:
 
 def units_table(lines: Sequence[UnitLine]) -> str:
     """Units to choose from, with their status."""
-    rows = [("unit", "status", "steps", "seconds")]
-    rows += [
-        (printable(line.unit), line.status, str(line.steps), f"{line.seconds:.1f}")
-        if line.played
-        else (printable(line.unit), line.status, "", "")
-        for line in lines
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    rows = [("unit", "status", "steps", "seconds", "without thinking")]
+    for line in lines:
+        own = "" if line.own_seconds is None else f"{line.own_seconds:.1f}"
+        took = (str(line.steps), f"{line.seconds:.1f}", own) if line.played else ("", "", "")
+        rows.append((printable(line.unit), line.status, *took))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
     return "\n".join(
-        f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}".rstrip()
+        "  ".join(f"{cell:{'>' if place > 1 else '<'}{widths[place]}}" for place, cell in enumerate(row)).rstrip()
         for row in rows
     )
 
@@ -53,6 +51,7 @@ class _Writer:
 
     def write(self, view: EpisodeView) -> Iterator[str]:
         yield from self._head(view)
+        yield from self._section("Trace", self._trace(view))
         yield from self._section("Steps", self._steps(view))
         yield from self._section("Answer", self._answer(view))
         yield from self._section("Rows", self._rows(view.key))
@@ -93,6 +92,11 @@ class _Writer:
             yield from self._field("error", ending.fault.boundary)
         yield from self._field("took", ", ".join(totals(trajectory)))
         yield from self._field("played", trajectory.started_at)
+
+    def _trace(self, view: EpisodeView) -> Iterator[str]:
+        fault = view.trajectory.ending.fault
+        for line in (fault.trace if fault is not None else "").splitlines():
+            yield f"  {printable(line.expandtabs(4))}"
 
     def _steps(self, view: EpisodeView) -> Iterator[str]:
         for step in view.trajectory.steps:

@@ -24,7 +24,7 @@ def _unbroken(write: Callable[..., str]) -> Callable[..., str]:
 
 
 environment.filters.update(
-    percent=_unbroken(render.percent), plus_minus=_unbroken(render.plus_minus), bounds=_unbroken(render.bounds)
+    percent=_unbroken(render.percent), with_bounds=_unbroken(render.with_bounds), bounds=_unbroken(render.bounds)
 )
 
 
@@ -47,7 +47,8 @@ def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
 
 def _intervals(agents: Sequence[AgentReport]) -> str:
     bars = [
-        Bar(agent.name, agent.success.macro, render.plus_minus(agent.success.macro), agent.baseline) for agent in agents
+        Bar(agent.name, agent.success.macro, render.with_bounds(agent.success.macro), agent.baseline)
+        for agent in agents
     ]
     return forest(bars, low=0.0, high=1.0, step=0.2) if bars else ""
 
@@ -97,7 +98,7 @@ def _dimensions(report: Report) -> dict[Dimension, tuple[list[str], list[tuple[A
             if group.dimension == dimension
         }
         names = sorted({name for _, name in own}, key=group_order)
-        if len(names) > 1:
+        if len(names) > 1 or (names and dimension == "difficulty"):
             result[dimension] = (
                 names,
                 [(agent, [own.get((agent.name, name)) for name in names]) for agent in agents],

@@ -24,6 +24,7 @@ from webassay.core.report import (
     Report,
     Success,
 )
+from webassay.core.text import printable
 
 DASH = "–"
 
@@ -35,11 +36,11 @@ def percent(value: float | None, digits: int = 1) -> str:
     return DASH if value is None else f"{100 * value:.{digits}f} %"
 
 
-def plus_minus(interval: Interval) -> str:
-    """`49.0 % ± 4.8`, as the paper writes it; only for symmetrical intervals."""
+def with_bounds(interval: Interval) -> str:
+    """`49.0 % [44.2, 53.9]`; without an interval the value alone."""
     if interval.value is None or interval.low is None or interval.high is None:
         return percent(interval.value)
-    return f"{percent(interval.value)} ± {50 * (interval.high - interval.low):.1f}"
+    return f"{percent(interval.value)} {bounds(interval)}"
 
 
 def bounds(interval: Interval) -> str:
@@ -106,7 +107,7 @@ SUCCESS_HEADINGS = (
 def success_cells(success: Success) -> tuple[str, ...]:
     counts = success.counts
     return (
-        plus_minus(success.macro),
+        with_bounds(success.macro),
         _worst(success),
         f"{counts.passed} / {counts.scored}",
         _micro(success),
@@ -143,7 +144,15 @@ def comparison_cells(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-EFFORT_HEADINGS = ("agent", "steps (median)", "seconds (median)", "tokens in", "tokens out", "cost", "cost per success")
+EFFORT_HEADINGS = (
+    "agent",
+    "steps (median)",
+    "seconds with thinking (median)",
+    "tokens in",
+    "tokens out",
+    "cost",
+    "cost per success",
+)
 
 
 def effort_cells(agent: AgentReport) -> tuple[str, ...]:
@@ -173,6 +182,7 @@ class Block(NamedTuple):
     """The columns that fit a terminal; none: it is too long for one. None: all of them do."""
 
 
+DIFFICULTY = "By difficulty"
 PROCESS_HEADINGS = ("process score (95 %)", "good process (Wilson 95 %)")
 
 
@@ -193,14 +203,32 @@ def decimal(interval: Interval) -> str:
 
 def blocks(report: Report) -> list[Block]:
     """In the order in which they are shown."""
-    made = [_sites(report), _opinions(report), _concords(report), _process(report), _diagnosed(report)]
+    made = [
+        _difficulties(report),
+        _sites(report),
+        _opinions(report),
+        _concords(report),
+        _process(report),
+        _diagnosed(report),
+    ]
     made += [_errors(report, "categories"), _errors(report, "codes")]
     return [block for block in made if block.rows]
 
 
+def _difficulties(report: Report) -> Block:
+    """Also where there is only one level: success on easy tasks is not success on hard ones."""
+    rows = [
+        (agent.name, group.name, with_bounds(group.success.macro), f"{counts.passed} / {counts.scored}")
+        for agent in contestants(report)
+        for group in agent.groups
+        if group.dimension == "difficulty" and (counts := group.success.counts)
+    ]
+    return Block(DIFFICULTY, ("agent", "difficulty", "success, template-macro", "passed / scored"), rows)
+
+
 def _sites(report: Report) -> Block:
     rows = [
-        (agent.name, plus_minus(agent.site_macro), str(agent.site_macro.units))
+        (agent.name, with_bounds(agent.site_macro), str(agent.site_macro.units))
         for agent in contestants(report)
         if agent.site_macro.units > 1
     ]
@@ -263,7 +291,7 @@ def _opinions(report: Report) -> Block:
 def opinion_cells(one: Opinion) -> tuple[str, ...]:
     success = one.success
     scored = f"{success.counts.passed} / {success.counts.scored}"
-    return (one.agent, one.grader, plus_minus(success.macro), scored, _micro(success), *process_cells(one.process))
+    return (one.agent, one.grader, with_bounds(success.macro), scored, _micro(success), *process_cells(one.process))
 
 
 def _concords(report: Report) -> Block:
@@ -297,12 +325,15 @@ def to_table(report: Report) -> RenderableType:
     agents = report.agents
     success = []
     counts = []
+    complete = all(agent.success.complete for agent in agents)
     for agent in agents:
         c = agent.success.counts
-        figures = (plus_minus(agent.success.macro), _worst(agent.success), _micro(agent.success))
+        worst = () if complete else (_worst(agent.success),)
+        figures = (with_bounds(agent.success.macro), *worst, _micro(agent.success))
         success.append((agent.name, *figures, f"{c.passed} / {c.scored}"))
         counts.append((agent.name, *map(str, (c.planned, c.attempted, c.faulted, c.abstained, c.missing))))
-    headings = ("agent", "success, template-macro", "unscored as failures", "micro, Wilson", "passed / scored")
+    worst_heading = () if complete else ("unscored as failures",)
+    headings = ("agent", "success, template-macro", *worst_heading, "micro, Wilson", "passed / scored")
     parts: list[RenderableType] = [
         rich_table(report.title or None, headings, success),
         *([Text(graded_by(report), style="dim")] if report.grader else []),
@@ -314,14 +345,14 @@ def to_table(report: Report) -> RenderableType:
         rows = [comparison_cells(comparison) for comparison in report.comparisons]
         title = f"Paired differences to {report.anchor}"
         parts.append(rich_table(title, COMPARISON_HEADINGS[:6], [row[:6] for row in rows]))
-        parts += [Text(f"{row[0]}: {row[6]}{_needed(row[7])}", style="dim") for row in rows]
+        parts += [Text(printable(f"{row[0]}: {row[6]}{_needed(row[7])}"), style="dim") for row in rows]
     for block in blocks(report):
         parts += _narrowed(block)
     parts += [Text(concord_in_words(one), style="dim") for one in report.concords]
     parts.append(rich_table("Effort", EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]))
     if report.contamination is not None:
         parts.append(Text(without_work(report.contamination)))
-    parts.extend(Text(f"! {warning}", style="yellow") for warning in all_warnings(report))
+    parts.extend(Text(printable(f"! {warning}"), style="yellow") for warning in all_warnings(report))
     return Stack(*parts)
 
 
@@ -348,11 +379,11 @@ def _needed(templates: str) -> str:
 
 
 def _micro(success: Success) -> str:
-    return f"{percent(success.micro.value)} {bounds(success.micro)}" if success.counts.scored else DASH
+    return with_bounds(success.micro)
 
 
 def _worst(success: Success) -> str:
-    return "same" if success.complete else plus_minus(success.worst)
+    return "same" if success.complete else with_bounds(success.worst)
 
 
 def _success_rows(report: Report) -> list[tuple[str, ...]]:
@@ -360,7 +391,13 @@ def _success_rows(report: Report) -> list[tuple[str, ...]]:
 
 
 def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
+    table = Table(
+        title=Text(printable(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=SIMPLE_HEAD,
+    )
     table.padding = (0, 1, 0, 0)
     for place, heading in enumerate(headings):
         cells = [row[place] for row in rows]
@@ -370,8 +407,8 @@ def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequen
             heading = textwrap.fill(heading, max(8, *map(len, cells), 0), break_long_words=False)
         table.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
-        # Text, not markup: an agent may be called `[red]`.
-        table.add_row(*map(Text, row))
+        # Text, not markup: an agent may be called `[red]`, or worse.
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table
 
 
@@ -403,6 +440,8 @@ def to_markdown(report: Report) -> str:
             *markdown_table(COMPARISON_HEADINGS, rows),
         ]
     for block in blocks(report):
+        if block.title == DIFFICULTY:
+            continue  # it comes with the other groups, in full
         lines += ["", f"## {block.title}", "", *([block.note, ""] if block.note else [])]
         lines += markdown_table(block.headings, block.rows)
     for dimension in dict.fromkeys(group.dimension for agent in report.agents for group in agent.groups):
@@ -412,7 +451,7 @@ def to_markdown(report: Report) -> str:
             for group in agent.groups
             if group.dimension == dimension
         ]
-        if len({row[1] for row in rows}) < 2:
+        if len({row[1] for row in rows}) < (1 if dimension == "difficulty" else 2):
             continue
         lines += ["", f"## By {dimension}", "", *markdown_table(("agent", dimension, *SUCCESS_HEADINGS[1:]), rows)]
     lines += [
@@ -453,7 +492,7 @@ def markdown_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> li
 
 def plain(text: str) -> str:
     """Names come from outside: they must not break the table or become markup."""
-    escaped = "".join(f"\\{char}" if char in "\\|<>*_`[]#" else char for char in text)
+    escaped = "".join(f"\\{char}" if char in "\\|<>*_`[]#" else char for char in printable(" ".join(text.split())))
     return " ".join(escaped.split())
 
 

@@ -40,10 +40,10 @@ from webassay.core.report import (
 
 POINTS_WORTH_SEEING = 0.03
 MAXIMUM_K = 10
-FEW_TEMPLATES = 20
-"""Below this the t-interval holds the truth clearly less often than it says: docs/statistics.md has the table."""
+FEW_TEMPLATES = 5
+"""Below this a report says so: the intervals are honest, and hardly exclude anything."""
 
-_ASCENDING = ("easy", "medium", "hard")
+_ASCENDING = ("easy", "medium", "hard", "extreme")
 """These are shown in this order, everything else by name."""
 
 
@@ -120,15 +120,23 @@ def success_of(rows: Iterable[Row]) -> Success:
 
 def success_of_part(part: Part) -> Success:
     rates, counts = part.rates(), part.counts()
-    macro = interval(stats.t_interval(rates.values()))
+    macro = interval(stats.mean_share(rates.values(), _distinct(part.unit[part.scored])))
     complete = counts.scored == counts.planned
     return Success(
         counts=counts,
         templates=len(rates),
         macro=macro,
-        worst=macro if complete else interval(stats.t_interval(part.rates(unscored_fail=True).values())),
+        worst=macro if complete else interval(_worst(part)),
         micro=interval(stats.wilson(counts.passed, counts.scored)),
     )
+
+
+def _worst(part: Part) -> stats.Estimate:
+    return stats.mean_share(part.rates(unscored_fail=True).values(), _distinct(part.unit))
+
+
+def _distinct(numbers: Ints) -> int:
+    return int(np.count_nonzero(np.bincount(numbers)))
 
 
 def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, names: Names) -> AgentReport:
@@ -174,7 +182,7 @@ def group_order(name: str) -> tuple[int, str]:
 
 def _reach(part: Part) -> Interval | None:
     reached = part.reaches()
-    return interval(stats.t_interval(reached.values())) if reached else None
+    return interval(stats.mean_share(reached.values(), _distinct(part.unit))) if reached else None
 
 
 def _trials(part: Part) -> tuple[Trials, ...]:
@@ -194,8 +202,8 @@ def _trials(part: Part) -> tuple[Trials, ...]:
             Trials(
                 k=k,
                 tasks=int(enough.sum()),
-                at_least_one=interval(stats.t_interval(_means(cluster[enough], some))),
-                every=interval(stats.t_interval(_means(cluster[enough], every))),
+                at_least_one=interval(stats.mean_share(_means(cluster[enough], some), len(some))),
+                every=interval(stats.mean_share(_means(cluster[enough], every), len(every))),
             )
         )
     return tuple(result)
@@ -222,7 +230,7 @@ def _compare(agent: str, test: Part, anchor: str, reference: Part) -> Comparison
     tasks_test, tasks_reference = (np.unique(part.task[part.scored]) for part in (test, reference))
     shared = np.intersect1d(tasks_test, tasks_reference, assume_unique=True)
     both = [part.where(np.isin(part.task, shared)) for part in (test, reference)]
-    found = stats.paired_difference(both[0].rates(), both[1].rates())
+    found = stats.paired_difference(both[0].rates(), both[1].rates(), len(shared))
     return Comparison(
         agent=agent,
         anchor=anchor,
@@ -233,17 +241,11 @@ def _compare(agent: str, test: Part, anchor: str, reference: Part) -> Comparison
         tasks_left_out=len(tasks_test) + len(tasks_reference) - 2 * len(shared),
         identical_tasks=len(tasks_test) == len(tasks_reference) == len(shared),
         identical_templates=test.rates().keys() == reference.rates().keys(),
-        templates_to_see_3_points=_needed(found.estimate),
+        templates_to_see_3_points=stats.templates_needed(POINTS_WORTH_SEEING, found.deviation)
+        if found.deviation
+        else None,
         warnings=tuple(_mismatches(both[0], both[1], len(shared))),
     )
-
-
-def _needed(estimate: stats.Estimate) -> int | None:
-    """From the interval back to the deviation that made it."""
-    if not estimate.half_width:
-        return None
-    deviation = estimate.half_width / stats.t_of(stats.CONFIDENCE, estimate.units - 1) * estimate.units**0.5
-    return stats.templates_needed(POINTS_WORTH_SEEING, deviation)
 
 
 def _mismatches(test: Part, reference: Part, shared: int) -> Iterator[str]:
@@ -320,8 +322,10 @@ def _warnings(parts: Mapping[str, Part], gathered: Gathered) -> Iterator[str]:
         yield f"{_named(mixed)}: verdicts come from several graders; grade again before quoting a number."
     templates = len(gathered.shared.units.clusters)
     if 0 < templates < FEW_TEMPLATES:
-        few = "one template" if templates == 1 else f"{templates} templates"
-        yield f"Only {few}: near 0 % and 100 % the t-interval is too narrow; read Wilson's beside it."
+        if templates == 1:
+            yield "Only one template: how well others would go cannot be said; micro's interval is about its own tasks."
+        else:
+            yield f"Only {templates} templates: too few to say much about others, and the intervals show it."
     if len({np.unique(part.task).tobytes() for part in parts.values()}) > 1:
         yield "The agents were planned on different tasks; only the paired differences compare like with like."
     if len(set(graders.values())) > 1:

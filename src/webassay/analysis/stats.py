@@ -4,7 +4,7 @@ Section numbers refer to the WebArena Verified paper; docs/statistics.md says wh
 stops being reliable. Four rules hold throughout:
 
 - What cannot be computed is None, never 0 and never a guess: no units, one template, a constant ranking.
-- Intervals are not clipped to 0 and 1; a plot may clip them, a number may not.
+- No interval says more than can be known: none of a share leaves 0 to 1, and none has width 0.
 - Every bootstrap takes a seed, so that a report made twice is the same report.
 - Floats are added with `math.fsum`: `sum` rounds differently from Python 3.12 on.
 
@@ -63,21 +63,52 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE, *, z: float |
         raise ValueError(f"{successes} successes out of {n}")
     if n == 0:
         return Estimate(None, None, None, 0, "wilson")
-    z = z_of(confidence) if z is None else z
-    p = successes / n
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    # For 0 and n successes the bound is exactly 0 or 1; rounding must not move it.
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
-    return Estimate(p, low, high, n, "wilson")
+    low, high = _score_bounds(successes / n, n, z_of(confidence) if z is None else z)
+    return Estimate(successes / n, low, high, n, "wilson")
+
+
+def _score_bounds(share: float, n: float, z: float) -> tuple[float, float]:
+    """Every true share that lies within z standard errors of this one (Wilson 1927); n need not be whole."""
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # At 0 and 1 the bound is exactly that, and the share always lies inside; rounding must not move either.
+    low = 0.0 if share == 0 else min(share, max(0.0, centre - half))
+    high = 1.0 if share == 1 else max(share, min(1.0, centre + half))
+    return low, high
+
+
+def mean_share(values: Iterable[float], observations: int = 0, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of shares (each from 0 to 1, one for each template) with Wilson's interval for clustered data.
+
+    The effective sample size is that of independent trials with the same standard error as this mean has between
+    templates, at most as many as there are `observations` (tasks). The quantile is that of t, as the spread is
+    estimated (Korn and Graubard 1998; Dean and Pagano 2015). With many templates this is the t-interval. Where all are
+    0 or all are 1 there is no spread to go by, and each template counts as one trial. One template says nothing about
+    others: no interval.
+    """
+    data = [float(value) for value in values]
+    if not all(0 <= value <= 1 for value in data):
+        raise ValueError("shares lie between 0 and 1")
+    if not data:
+        return Estimate(None, None, None, 0, "wilson-t")
+    mean = math.fsum(data) / len(data)
+    if len(data) == 1:
+        return Estimate(mean, None, None, 1, "wilson-t")
+    error = math.fsum((value - mean) ** 2 for value in data) / (len(data) - 1) / len(data)
+    most = max(observations, len(data))
+    if mean in (0, 1):
+        size = float(len(data))
+    else:
+        size = min(most, mean * (1 - mean) / error) if error > 1e-15 else most
+    low, high = _score_bounds(mean, size, t_of(confidence, len(data) - 1))
+    return Estimate(mean, low, high, len(data), "wilson-t")
 
 
 def t_interval(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimate:
     """The mean with its two-sided t-interval (section 4.4; F.1, equation 3).
 
-    One unit has a mean but no interval. Units that are all equal have an interval of width 0: that is what the formula
-    says, and a reason to look at Wilson's interval too.
+    As published. It leaves 0 and 1 where there are few units, and has width 0 where all are equal; reports use
+    `mean_share` in its place.
     """
     data = [float(value) for value in values]
     if not data:
@@ -110,7 +141,8 @@ def template_rates(units: Iterable[tuple[K, Hashable, float]]) -> dict[K, float]
 
 def site_macro(rates: Iterable[tuple[Hashable, float]], confidence: float = CONFIDENCE) -> Estimate:
     """The mean over websites of their mean template rates; the website is the unit (F.3)."""
-    return t_interval(means_by(rates).values(), confidence)
+    known = list(rates)
+    return mean_share(means_by(known).values(), len(known), confidence)
 
 
 # --- comparisons ----------------------------------------------------------------------------------------
@@ -122,31 +154,41 @@ class Difference:
 
     estimate: Estimate
     p_value: float | None
+    deviation: float | None
+    """Of the differences; None for fewer than two."""
     only_test: int
     only_reference: int
 
 
 def paired_difference(
-    test: Mapping[K, float], reference: Mapping[K, float], confidence: float = CONFIDENCE
+    test: Mapping[K, float], reference: Mapping[K, float], observations: int = 0, confidence: float = CONFIDENCE
 ) -> Difference:
-    """The mean per-template difference with its t-interval (F.2; G.1, equation 4) and two-sided p-value."""
+    """The mean per-template difference of shares with its t-interval (F.2; G.1, equation 4), which ends at -1 and 1,
+    and two-sided p-value. Where all differences are equal, t has nothing to go by: then the interval comes from those
+    of the two means (Newcombe 1998) and the p-value from the sign test, which knows how many there are."""
     shared = [key for key in test if key in reference]
     differences = [test[key] - reference[key] for key in shared]
+    missing = len(test) - len(shared), len(reference.keys() - test.keys())
     estimate = t_interval(differences, confidence)
-    return Difference(
-        estimate, _p_value(differences, estimate), len(test) - len(shared), len(reference.keys() - test.keys())
-    )
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if value is None or low is None or high is None:
+        return Difference(estimate, None, None, *missing)
+    deviation = math.sqrt(math.fsum((d - value) ** 2 for d in differences) / (len(differences) - 1))
+    if deviation > 1e-12:
+        t = -abs(value) / deviation * math.sqrt(len(differences))
+        p_value = float(2 * special.stdtr(len(differences) - 1, t))
+    else:
+        sides = [mean_share([own[key] for key in shared], observations, confidence) for own in (test, reference)]
+        low, high = _square_and_add(*sides)
+        p_value = 1.0 if abs(value) < 1e-12 else 2 * 0.5 ** len(differences)
+    within = Estimate(value, max(-1.0, low), min(1.0, high), len(differences), estimate.method)
+    return Difference(within, p_value, deviation, *missing)
 
 
-def _p_value(differences: Sequence[float], estimate: Estimate) -> float | None:
-    if estimate.value is None or len(differences) < 2:
-        return None
-    variance = math.fsum((d - estimate.value) ** 2 for d in differences) / (len(differences) - 1)
-    error = math.sqrt(variance / len(differences))
-    if error < 1e-12:
-        # If all differences are equal, t is infinite however few there are. The sign test knows how many there are.
-        return 1.0 if abs(estimate.value) < 1e-12 else 2 * 0.5 ** len(differences)
-    return float(2 * special.stdtr(len(differences) - 1, -abs(estimate.value) / error))
+def _square_and_add(one: Estimate, other: Estimate) -> tuple[float, float]:
+    """The ends of the difference of two means, as if they were independent: wider than for pairs, never too narrow."""
+    (a, low_a, high_a), (b, low_b, high_b) = ((x.value or 0.0, x.low or 0.0, x.high or 0.0) for x in (one, other))
+    return a - b - math.hypot(a - low_a, high_b - b), a - b + math.hypot(high_a - a, b - low_b)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

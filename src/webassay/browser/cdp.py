@@ -152,8 +152,8 @@ class Connection:
         profile = Path(tempfile.mkdtemp(prefix="webassay-profile-"))
         to_browser, our_end = os.pipe()
         our_other_end, from_browser = os.pipe()
-        try:
-            process = await asyncio.create_subprocess_exec(
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
                 sys.executable,
                 "-ISc",
                 _STARTER,
@@ -169,17 +169,25 @@ class Connection:
                 stderr=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
             )
-        except OSError as error:
+        )
+        try:
+            connection = cls(await asyncio.shield(starting), profile)
+        except (OSError, asyncio.CancelledError) as error:
             os.close(our_end)
             os.close(our_other_end)
+            if isinstance(error, asyncio.CancelledError):
+                with contextlib.suppress(OSError):
+                    # A process was started all the same, and has to end.
+                    await cls(await starting, profile).close()
             shutil.rmtree(profile, ignore_errors=True)
-            raise BrowserError(f"Chromium at {executable} could not be started: {error}.") from error
+            if isinstance(error, OSError):
+                raise BrowserError(f"Chromium at {executable} could not be started: {error}.") from error
+            raise
         finally:
             os.close(to_browser)
             os.close(from_browser)
-        connection = cls(process, profile)
-        await connection._connect(our_end, our_other_end)
         try:
+            await connection._connect(our_end, our_other_end)
             connection.version = (await connection.root.send("Browser.getVersion", timeout=START_TIMEOUT))["product"]
         except (Refused, Unanswered, BrowserError) as error:
             await connection.close()
@@ -187,6 +195,9 @@ class Connection:
                 f"Chromium at {executable} started but did not answer: {error}.",
                 hint="Run it once by hand to see what it complains about.",
             ) from error
+        except BaseException:
+            await connection.close()
+            raise
         return connection
 
     version: str = ""
@@ -272,7 +283,7 @@ class Connection:
     async def close(self) -> None:
         for task in list(self._tasks):
             task.cancel()
-        if not self.closed:
+        if not self.closed and self._outgoing is not None:
             self.root.post("Browser.close")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(STOP_TIMEOUT):

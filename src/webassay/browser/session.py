@@ -125,6 +125,9 @@ class Browser:
                 except (Refused, Unanswered) as error:
                     await connection.close()
                     raise BrowserError(f"{connection.version} cannot be driven: {error}.") from error
+                except BaseException:  # cancelled: nobody else knows of this process
+                    await connection.close()
+                    raise
                 self._connection = connection
             return self._connection
 

@@ -33,13 +33,14 @@ for part in (playing, grading, judging, labelling, importing, results, showing, 
 def main() -> None:
     """Every error of ours is two lines and an exit code; anything else is a bug and shows its traceback."""
     from webassay.core.errors import InputError, TaskError, WebassayError
+    from webassay.core.text import printable
 
     try:
         app()
     except WebassayError as error:
-        print(f"error: {error.message}", file=sys.stderr)
+        print(printable(f"error: {error.message}", lines=True), file=sys.stderr)
         if error.hint:
-            print(f"       {error.hint}", file=sys.stderr)
+            print(printable(f"       {error.hint}", lines=True), file=sys.stderr)
         sys.exit(2 if isinstance(error, InputError | TaskError) else 1)
     except BrokenPipeError:
         # `webassay tasks | head`: the reader has seen enough.

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
     from webassay.core.report import Report
     from webassay.workbench import Listed, Progress, ReportFormat, Selection, Workbench
@@ -98,11 +99,14 @@ def workbench() -> "Iterator[Workbench]":
 
 @contextmanager
 def _bar() -> "Iterator[Callable[[Progress], None]]":
-    """Nothing where nobody looks, so that piped output stays clean."""
+    """On standard error: a bar for a person, and where nobody looks a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     out = console(stderr=True)
+    if not out.is_terminal:
+        yield _Lines().show
+        return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -110,7 +114,7 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    with Bar(*columns, console=out, transient=True) as bar:
         lines: dict[str, int] = {}
 
         def show(progress: "Progress") -> None:
@@ -129,11 +133,73 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
         yield show
 
 
+class _Lines:
+    """What a log file shows of long work: every unit that is finished, of many every hundredth."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, int] = {}
+
+    def show(self, progress: "Progress") -> None:
+        if not progress.total or not progress.done:
+            return
+        step = max(1, progress.total // MOST_LINES)
+        last = self._said.get(progress.doing, 0)
+        if progress.done - last < step and (progress.done < progress.total or progress.done == last):
+            return
+        self._said[progress.doing] = progress.done
+        counts = ", ".join(f"{count} {status}" for status, count in progress.counts.items() if count)
+        say(f"{progress.doing} {progress.done}/{progress.total}" + (f": {counts}" if counts else ""), stderr=True)
+
+
+MOST_LINES = 100
+WIDE = 160
+"""Columns of a table in a file or a pipe, unless COLUMNS says otherwise."""
+
+
 def console(*, stderr: bool = False) -> "Console":
-    """No markup: names of files and agents may hold brackets."""
+    """No markup and no emoji codes: names of files and agents may hold brackets and colons."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, markup=False)
+    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = WIDE
+    return made
+
+
+def say(text: str, *, stderr: bool = False) -> None:
+    """Prints what somebody else wrote: whatever would steer the terminal is shown as an escape."""
+    from webassay.core.text import printable
+
+    print(printable(text, lines=True), file=sys.stderr if stderr else sys.stdout)
+
+
+def show(table: "Table") -> None:
+    """For a person as a table; in a pipe one line a row, whole, with tabs between the cells."""
+    from webassay.core.text import printable
+
+    out = console()
+    if out.is_terminal:
+        out.print(table)
+        return
+    for cells in zip(*(column.cells for column in table.columns), strict=True):
+        print("\t".join(printable(str(cell)) for cell in cells))
+
+
+def indented(text: str) -> str:
+    """What somebody's code said, safe to print."""
+    from webassay.core.text import printable
+
+    return "\n".join(f"    {line}" for line in printable(text.rstrip(), lines=True).split("\n"))
+
+
+def tell_crashes(bench: "Workbench", run: Path) -> None:
+    """Whoever wrote the agent wants to see at once what it ran into."""
+    from webassay.core.text import printable
+
+    for crash in bench.crashes(run):
+        times = f"{crash.times} of {crash.episodes} episodes"
+        print(f"\n{printable(crash.agent)} crashed in {times}; first in {printable(crash.unit)}:", file=sys.stderr)
+        print(indented(crash.said), file=sys.stderr)
 
 
 def new_directory(name: str) -> Path:
@@ -166,7 +232,8 @@ def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:
 
     given = _rendered(made, FORMATS.load(form))
     if isinstance(given, str):
-        print(given.rstrip("\n"))
+        # A program gets it as it is; JSON has no such characters anyway.
+        (say if sys.stdout.isatty() else print)(given.rstrip("\n"))
     else:
         console().print(given)
     if html is not None:

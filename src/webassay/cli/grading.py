@@ -86,7 +86,9 @@ def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: 
             if as_json:
                 print(json.dumps({"agent": graded.unit.agent, **_line(graded.verdict)}, ensure_ascii=False))
             elif explain:
-                print(f"{graded.unit.agent}: {in_words(graded.verdict)}")
+                common.say(f"{graded.unit.agent}: {in_words(graded.verdict)}")
+                if graded.trace:
+                    print(common.indented(graded.trace))
         if not as_json:
             common.give(bench.report([place], title=place.name), "table")
             print(f"\n{changed} verdicts differ from before.")
@@ -122,7 +124,7 @@ def _grade_logs(
         if as_json:
             print(json.dumps(log.record(), ensure_ascii=False))
         elif explain:
-            print(in_words(log.verdict))
+            common.say(in_words(log.verdict))
     if not as_json:
         _summary(logs)
 
@@ -142,12 +144,12 @@ def _summary(logs: "list[GradedLog]") -> None:
     for log in logs:
         if log.verdict.status != "pass":
             why = next((f.message for f in log.verdict.findings if f.status == log.verdict.status), "")
-            print(f"  {log.number}: {log.verdict.status}: {why}")
+            common.say(f"  {log.number}: {log.verdict.status}: {why}")
 
 
 def _tell_differences(logs: "Sequence[GradedLog]", found: "Sequence[Difference]") -> None:
     for one in found:
         print(f"{one.number}: {one.kind} of the reference: ours {one.ours}, theirs {one.theirs}")
-        print(f"   ours:   {one.why_ours or 'every check passed'}")
-        print(f"   theirs: {one.why_theirs or 'every check passed'}")
+        common.say(f"   ours:   {one.why_ours or 'every check passed'}")
+        common.say(f"   theirs: {one.why_theirs or 'every check passed'}")
     print(f"{len(logs)} logs under both graders, {len(found)} verdicts differ.")

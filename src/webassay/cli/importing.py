@@ -59,7 +59,7 @@ def import_(
         else:
             imported = bench.import_logs(paths, out, _logs(benchmark, tasks_file, config, agent, only_present))
     for place, why in imported.skipped:
-        common.console(stderr=True).print(f"{place} is left out: {why}")
+        common.say(f"{place} is left out: {why}", stderr=True)
     print(f"{imported.added} imported, {imported.known} known already, {len(imported.skipped)} left out.")
 
 

@@ -43,7 +43,7 @@ def list_(
             table.add_row(name, summary)
             for line in _settings(kind, name) if options else ():
                 table.add_row("", line)
-    common.console().print(table)
+    common.show(table)
 
 
 def _settings(kind: str, name: str) -> list[str]:

@@ -25,7 +25,7 @@ Agents = Annotated[
 ]
 AgentCommands = Annotated[
     list[str] | None,
-    typer.Option("--agent-cmd", help="A program that drives the browser over DevTools (repeatable)."),
+    typer.Option("--agent-cmd", help="NAME=COMMAND: a program that drives the browser over DevTools (repeatable)."),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is resumed.")]
 Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
@@ -44,8 +44,21 @@ ModelSetting = Annotated[
     typer.Option("--set", help="A setting of the model, such as temperature=0.2 or reasoning_effort=low (repeatable)."),
 ]
 MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
+MaxSteps = Annotated[
+    int | None, typer.Option("--max-steps", min=1, max=10_000, help="Steps of an episode; default: the task's own.")
+]
+DecideSeconds = Annotated[
+    float, typer.Option("--decide-seconds", min=0.1, max=1_000_000, help="How long an agent may take to decide.")
+]
+EpisodeSeconds = Annotated[
+    float, typer.Option("--episode-seconds", min=1, max=1_000_000, help="How long an episode may take.")
+]
+ActionsAStep = Annotated[
+    int, typer.Option("--actions-a-step", min=1, max=1000, help="Actions of one step; the agent is told of the rest.")
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
 
+MOST_WRITES = 20
 DEMO_TEMPLATES = (
     "shop.low-reviews",
     "shop.price-range-total",
@@ -83,8 +96,9 @@ def demo(
         selection = Selection(instances=1, templates=DEMO_TEMPLATES)
         run_sync(bench.run(path, ["oracle", "naive"], selection, PlayOptions(workers=workers)))
         report = bench.report([path], title="webassay demo")
-    page = path / "report.html"
-    common.give(report, "table", page)
+        page = path / "report.html"
+        common.give(report, "table")
+        bench.write_report(report, [path], page)
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     print(f"\nOpen the report: {opener} {page}")
     print(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
@@ -108,6 +122,10 @@ def run(
     seed: Seed = 0,
     limit: Limit = None,
     trials: Annotated[int, typer.Option("--trials", min=1, help="Times each agent plays each task.")] = 1,
+    max_steps: MaxSteps = None,
+    decide_seconds: DecideSeconds = 600,
+    episode_seconds: EpisodeSeconds = 3600,
+    actions_a_step: ActionsAStep = 20,
     workers: Workers = 2,
     environment: Annotated[
         str, typer.Option("--environment", help="One of `webassay list environments`; default: the benchmark's own.")
@@ -126,7 +144,7 @@ def run(
 
     Example: `webassay run -a oracle -a naive-zero -o runs/first -n 2`
     """
-    from webassay import PlayOptions, run_sync
+    from webassay import Limits, PlayOptions, run_sync
 
     selection = common.selection(
         benchmark, tasks_file, template, task, instances=instances, world_seed=world_seed, seed=seed, limit=limit
@@ -142,11 +160,13 @@ def run(
         video=video,
         trace=trace,
         ask=_ask_person if headed and sys.stdin.isatty() else None,
+        limits=Limits(max_steps, decide_seconds, episode_seconds, actions_a_step),
     )
     with common.workbench() as bench:
         run_sync(bench.run(out, _agents(agent, agent_cmd), selection, options))
         report = bench.report([out], title=out.name)
     common.give(report, "table")
+    common.tell_crashes(bench, out)
     print(f"\nThe whole report: webassay report {out} --html report.html")
 
 
@@ -175,8 +195,12 @@ def try_(
         goals = [OpenTask(url=url, goal=goal, max_steps=max_steps)]
         run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))
     for ending in bench.endings(path):
-        print(f"{ending.agent}: {ending.kind} after {ending.steps} steps")
-        print(ending.said)
+        common.say(f"{ending.agent}: {ending.kind.replace('_', ' ')} after {ending.steps} steps")
+        common.say(ending.said)
+        common.say("\n".join(ending.writes[:MOST_WRITES]))
+        if len(ending.writes) > MOST_WRITES:
+            print(f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {path}` lists them.")
+    common.tell_crashes(bench, path)
     print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
 
 
@@ -206,10 +230,10 @@ def check(
     table = Table("template", "oracle passes", "mistakes caught", "most steps", box=None)
     for proof in proofs:
         table.add_row(proof.template, str(proof.passed), str(proof.caught), str(proof.most_steps))
-    common.console().print(table)
+    common.show(table)
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
-        print(problem, file=sys.stderr)
+        common.say(problem, stderr=True)
     if problems:
         raise typer.Exit(1)
 

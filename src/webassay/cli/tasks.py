@@ -1,12 +1,16 @@
 """`webassay tasks`: list, show, export, fetch."""
 
 import json
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webassay.cli import common
 from webassay.cli.common import Benchmark, Instances, Limit, Seed, TasksFile, Templates, WorldSeed
+
+if TYPE_CHECKING:
+    from webassay.core.task import Task
 
 app = typer.Typer(help="List tasks, show one with its key, export them, fetch those of others.", no_args_is_help=True)
 
@@ -25,10 +29,13 @@ def list_(
     seed: Seed = 0,
     limit: Limit = None,
     templates: Annotated[bool, typer.Option("--templates", help="One line per template instead of task.")] = False,
+    as_json: common.Json = False,
 ) -> None:
-    """Every task of a benchmark, one line each, without its key.
+    """Every task of a benchmark, one line each, without its key. In a pipe: cells with tabs between them, ids first.
 
     Example: `webassay tasks list --templates`
+
+    Example: `webassay tasks list --json | jq -r '.[].id'`
     """
     from rich.table import Table
 
@@ -38,11 +45,22 @@ def list_(
     with common.workbench() as bench:
         found = bench.tasks(chosen)
     lines = {task.template if templates else task.id: task for task in reversed(found)}
+    if as_json:
+        print(json.dumps([_without_key(task) for task in reversed(lines.values())], ensure_ascii=False, indent=1))
+        return
     table = Table("template" if templates else "task", "kind", "chore", "goal", box=None)
     for name, task in reversed(lines.items()):
         table.add_row(name, task.kind, task.chore or "", task.goal.instruction)
-    common.console().print(table)
-    print(f"\n{len(lines)} {'templates' if templates else 'tasks'}.")
+    common.show(table)
+    if sys.stdout.isatty():
+        print(f"\n{len(lines)} {'templates' if templates else 'tasks'}.")
+
+
+def _without_key(task: "Task") -> dict[str, object]:
+    return {
+        **task.model_dump(include={"id", "benchmark", "template", "kind", "chore", "difficulty", "max_steps", "sites"}),
+        "instruction": task.goal.instruction,
+    }
 
 
 @app.command()

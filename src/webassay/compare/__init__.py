@@ -9,7 +9,7 @@ from webassay.compare.assign import assign, matching
 from webassay.compare.dates import DATE, MONTH
 from webassay.compare.match import EXACT, Kind, Match, Slack, Unreadable, compared, described, shown
 from webassay.compare.places import COORDINATES, FULL_ADDRESS
-from webassay.compare.quantities import CURRENCY, DISTANCE, DURATION, NUMBER, in_currency
+from webassay.compare.quantities import CURRENCY, DISTANCE, DURATION, NUMBER, in_currency, number_in
 from webassay.compare.text import (
     BASE64,
     BOOLEAN,
@@ -47,9 +47,18 @@ KINDS: dict[str, Kind] = {
 
 
 def compare(
-    type: str, expected: object, actual: object, *, slack: Slack = EXACT, currency: str = "", sites: Sites | None = None
+    type: str,
+    expected: object,
+    actual: object,
+    *,
+    slack: Slack = EXACT,
+    currency: str = "",
+    unit: str = "",
+    sites: Sites | None = None,
 ) -> Match:
     """Compares two values as a type in `KINDS`, or as `url`. A key that cannot be read raises `Unreadable`."""
+    if type == "number" and unit:
+        return compared(number_in(unit), expected, actual, slack)
     if type == "url":
         return compared((sites or Sites()).kind, expected, actual, slack)
     if type == "currency" and currency:

@@ -127,8 +127,8 @@ def _exact(value: float) -> Decimal:
 def _same_number(a: Number, b: Number, slack: Slack) -> bool:
     if near(a.value, b.value, slack):
         return True
-    # A key of 50 may mean 50 %, and so may a key of 0.5. Only a percent sign settles it.
-    return a.percent != b.percent and near(_as_said(a), _as_said(b), slack)
+    # A key of 50 % may be answered with 50. A key of 4 is not 4 %.
+    return a.percent and not b.percent and near(_as_said(a), _as_said(b), slack)
 
 
 def _as_said(number: Number) -> Decimal:
@@ -136,6 +136,64 @@ def _as_said(number: Number) -> Decimal:
 
 
 NUMBER = Kind("number", read_number, _same_number)
+
+_PERCENT = ("%", "percent", "per cent")
+_SAME_UNITS = (
+    _PERCENT,
+    ("pound", "lb", "lbs"), ("ounce", "oz"), ("gram", "g"), ("kilogram", "kg"), ("milligram", "mg"), ("ton", "t"),
+    ("liter", "litre", "l"), ("milliliter", "millilitre", "ml"), ("gallon", "gal"),
+    ("meter", "metre", "m"), ("centimeter", "centimetre", "cm"), ("millimeter", "millimetre", "mm"),
+    ("kilometer", "kilometre", "km"), ("mile", "mi"), ("foot", "feet", "ft"), ("inch", "in"), ("yard", "yd"),
+    ("second", "sec", "s"), ("minute", "min"), ("hour", "hr", "h"), ("day", "d"), ("week", "wk"), ("year", "yr"),
+    ("item", "piece", "pc", "pcs"), ("person", "people"), ("star", "★"),
+)  # fmt: skip
+"""Different ways to write one unit; plurals come by rule."""
+
+
+def number_in(unit: str) -> Kind:
+    """A number that may be followed by this unit, as a word in singular or plural or as its sign; by no other."""
+    names = _names_of(unit)
+    if not names.isdisjoint(_PERCENT):
+        return NUMBER._replace(name="percentage", read=_read_percentage)
+    ends = sorted(names, key=len, reverse=True)
+    after = re.compile(rf"(.*[\w.)½-¾⅐-⅞])(?:\s|-|(?<=[\d.)½-¾⅐-⅞]))(?:{'|'.join(map(re.escape, ends))})\.?")
+
+    def read(value: object) -> Number:
+        if isinstance(value, str) and len(value) <= _LONGEST:
+            found = after.fullmatch(" ".join(value.casefold().split()))
+            value = found[1] if found else value
+        return read_number(value)
+
+    return NUMBER._replace(name=f"number of {unit}", read=read)
+
+
+def _read_percentage(value: object) -> Number:
+    """What is asked for in percent, with or without the sign."""
+    number = read_number(value)
+    return number if number.percent else Number(number.value / 100, True)
+
+
+def _names_of(unit: str) -> frozenset[str]:
+    """The unit in the singular, in the plural, and in other words or signs for it."""
+    said = " ".join(unit.casefold().split())
+    forms = _both_numbers(said)
+    same = next((group for group in _SAME_UNITS if not forms.isdisjoint(group)), ())
+    return forms.union(*map(_both_numbers, same)) if same else forms
+
+
+def _both_numbers(word: str) -> frozenset[str]:
+    """A word with its singular and plural, by the usual rules; both where it cannot be told which it is."""
+    forms = {word}
+    if word.endswith("ies"):
+        forms.add(f"{word[:-3]}y")
+    if word.endswith("es"):
+        forms.add(word[:-2])
+    if word.endswith("s"):
+        forms.add(word[:-1])
+    elif word.isalpha() or " " in word:
+        forms |= {f"{word}s", f"{word}es"} | ({f"{word[:-1]}ies"} if word.endswith("y") else set())
+    return frozenset(form for form in forms if form)
+
 
 _UNITS = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",

@@ -28,6 +28,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import dropwhile
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 
@@ -89,7 +91,7 @@ class GradingError(WebassayError):
 
 @dataclass(frozen=True)
 class Fault:
-    """An internal failure, as data: the boundary, the message, and a trace for debugging."""
+    """A failure of ours or of an agent, as data: the boundary, the message, and a trace for debugging."""
 
     # Not a Record, although records contain it: `webassay --help` loads this module, and importing pydantic is slow.
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
@@ -100,8 +102,28 @@ class Fault:
 
     @classmethod
     def of(cls, error: BaseException) -> Self:
-        trace = "".join(traceback.format_exception(error, limit=-8))
-        return cls(boundary=type(error).__name__, message=str(error) or repr(error), trace=trace[-4000:])
+        origin = error
+        while isinstance(origin, WebassayError) and origin.__cause__ is not None:
+            origin = origin.__cause__
+        message = str(error) or repr(error)
+        if isinstance(origin, AgentError):
+            return cls(boundary=type(error).__name__, message=message)  # No line of code says more than the message.
+        found = traceback.TracebackException.from_exception(origin)
+        if isinstance(error, AgentError):
+            # Whoever wrote the agent looks for their own lines, not for those that called them.
+            own = list(dropwhile(_is_ours, found.stack))
+            found.stack = traceback.StackSummary.from_list(own or list(found.stack))
+        found.stack = traceback.StackSummary.from_list(list(found.stack)[-_FRAMES:])
+        return cls(boundary=type(error).__name__, message=message, trace="".join(found.format())[-4000:])
+
+
+_FRAMES = 8
+_OURS = (str(Path(__file__).parents[1]), str(Path(traceback.__file__).parent / "asyncio"))
+"""This package, and what it calls agents through."""
+
+
+def _is_ours(frame: traceback.FrameSummary) -> bool:
+    return frame.filename.startswith(_OURS)
 
 
 @contextmanager

@@ -3,16 +3,15 @@
 Agents may import this module and must not need more. Nothing here knows how a task is graded.
 """
 
-import ast
 import json
-import re
-import warnings
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from pydantic import Field
 
+from webassay.core.calls import Call as Call
+from webassay.core.calls import read_calls as read_calls
 from webassay.core.errors import ActionError
 from webassay.core.record import Json, Record
 from webassay.core.text import well_formed
@@ -44,6 +43,8 @@ class Goal(Record):
     modality: Modality = "tree"
     hints: tuple[str, ...] = ()
     """What a person would be told besides the task: user names, where the other sites are."""
+    max_steps: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How many steps there are before the episode ends; filled in when it starts."""
 
     def at(self, bases: Mapping[str, str]) -> Self:
         """The same goal with every `__SITE__` replaced by that site's base URL."""
@@ -193,6 +194,19 @@ def _number(name: str, default: float | None = None) -> Parameter:
     return Parameter(name, "number", default, default is None)
 
 
+STATUSES: Mapping[str, str] = {
+    "SUCCESS": "the task is done",
+    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
+    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
+    "PERMISSION_DENIED_ERROR": "this user may not do it",
+    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
+    "UNKNOWN_ERROR": "it failed for any other reason",
+}
+"""The six status codes of the arena and their meanings; the released WebArena-Verified has the same codes."""
+
+REFUSALS: tuple[str, ...] = tuple(code for code in STATUSES if code != "SUCCESS")
+"""The codes of a task that cannot be done."""
+
 _BUTTON = Parameter("button", "choice", "left", False, ("left", "middle", "right"))
 _MODIFIERS = Parameter("modifiers", "texts", (), False)
 
@@ -221,7 +235,12 @@ ACTIONS: dict[str, Signature] = {
         Signature("go_forward", (), "Go forward in the history of the tab."),
         Signature("goto", (_text("url"),), "Open an address in the tab."),
         Signature("send_msg_to_user", (_text("text"),), "Give the final answer and stop.", True),
-        Signature("report_infeasible", (_text("reason"),), "Say that the task cannot be done, and stop.", True),
+        Signature(
+            "report_infeasible",
+            (_text("reason"), Parameter("status", "choice", "UNKNOWN_ERROR", False, REFUSALS)),
+            f"Say that the task cannot be done, and why, and stop. The status is one of {', '.join(REFUSALS)}.",
+            True,
+        ),
         Signature("dblclick", (_id(), _BUTTON, _MODIFIERS), "Double-click an element."),
         Signature("press", (_id(), _text("key_comb")), "Focus an element and press a key or combination."),
         Signature("focus", (_id(),), "Focus an element."),
@@ -257,8 +276,6 @@ ACTIONS: dict[str, Signature] = {
 """Every action. The two baseline agents are given the first fifteen."""
 
 BASIC_ACTIONS: tuple[str, ...] = tuple(ACTIONS)[:15]
-
-MAX_ACTION_TEXT = 100_000
 
 
 class Action(Record):
@@ -331,130 +348,9 @@ def _checked(action: str, p: Parameter, value: Any) -> Json:
     raise ActionError(f"{action}: {p.name} must be {expected}, not {value!r:.200}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call as it was written, not yet validated."""
-
-    name: str
-    args: tuple[Any, ...]
-    named: Mapping[str, Any]
-
-
 def parse_actions(text: str) -> tuple[Action, ...]:
     """Reads one or more calls such as `click('12')`; see `read_calls`."""
     return tuple(Action.of(call.name, *call.args, **call.named) for call in read_calls(text, ACTIONS))
-
-
-def read_calls(text: str, known: Collection[str]) -> tuple[Call, ...]:
-    """Calls with literal arguments; the text is parsed, never executed.
-
-    Calls may be separated by new lines, semicolons, commas, blanks and comments. As in BrowserGym they may also be
-    fenced in Markdown or, if they are `known`, appear in the middle of a sentence. If Python can parse the text it is
-    code, and then anything but a call is an error: a loop must not be mistaken for a sentence.
-    """
-    if len(text) > MAX_ACTION_TEXT:
-        raise ActionError(f"The action text is longer than {MAX_ACTION_TEXT} characters.")
-    try:
-        calls: Sequence[Call] = _code(well_formed(text))
-    except _NotCode as error:
-        calls = _calls_in_prose(well_formed(text), known, error)
-    if not calls:
-        raise ActionError("No action was given.", hint=_EXAMPLE)
-    return tuple(calls)
-
-
-_EXAMPLE = "Write calls such as click('12')."
-_FENCE = re.compile(r"```(?:[A-Za-z]*[ \t]*\n)?(.*?)```", re.DOTALL)
-_CALL_OR_COMMENT = re.compile(r"^[ \t]*#.*$|(?<=\))[ \t]*#.*$|\b([A-Za-z_]\w*)\s*\(", re.MULTILINE)
-_COMMENT = re.compile(r"#.*")
-_SHORT_CALL = re.compile(r"\b[A-Za-z_]\w*\s*\([^()]*\)")
-_STRING_OR_BRACKET = re.compile(
-    r"\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[()]",
-    re.DOTALL,
-)
-
-
-class _NotCode(Exception):
-    """Python cannot parse it."""
-
-
-def _unreadable(problem: object) -> ActionError:
-    return ActionError(f"The action cannot be parsed: {problem}.", hint=_EXAMPLE)
-
-
-def _code(text: str) -> list[Call]:
-    try:
-        # Python would warn about an odd escape, in a text that is not ours to fix.
-        with warnings.catch_warnings(action="ignore"):
-            module = ast.parse(text.strip(), mode="exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _NotCode(str(error)) from None
-    calls = []
-    for statement in module.body:
-        value = statement.value if isinstance(statement, ast.Expr) else None
-        calls += [_read_call(item) for item in (value.elts if isinstance(value, ast.Tuple) else [value])]
-    return calls
-
-
-def _calls_in_prose(text: str, known: Collection[str], problem: _NotCode) -> Sequence[Call]:
-    fenced = "\n".join(_FENCE.findall(text))
-    if any(f"{name}(" in fenced for name in known):
-        return read_calls(fenced, known)
-    pieces = _call_texts(text, known)
-    if not pieces:
-        raise _unreadable(problem) from None
-    try:
-        return [call for piece in pieces for call in _code(piece)]
-    except _NotCode as error:
-        raise _unreadable(error) from None
-
-
-def _call_texts(text: str, known: Collection[str]) -> list[str]:
-    """The known calls in a text that is not code."""
-    found: list[str] = []
-    others, at = text, 0
-    while match := _CALL_OR_COMMENT.search(text, at):
-        at = match.end()
-        if match[1] in known:
-            at = _end_of_call(text, at, match[1])
-            found.append(text[match.start() : at])
-            others = others.replace(found[-1], " ", 1)
-    # If there is nothing but calls, the unknown ones are mistakes too, and not words of a sentence.
-    others = _COMMENT.sub("", others)
-    only_calls = not re.search(r"\w", _SHORT_CALL.sub("", others))
-    return [*found, *_SHORT_CALL.findall(others)] if only_calls else found
-
-
-def _end_of_call(text: str, start: int, name: str) -> int:
-    """Where the bracket opened just before `start` closes. A call that never closes is an error, not a sentence:
-    nothing in its argument may be mistaken for an action."""
-    depth = 1
-    for token in _STRING_OR_BRACKET.finditer(text, start):
-        depth += {"(": 1, ")": -1}.get(token[0], 0)
-        if depth == 0:
-            return token.end()
-    raise _unreadable(f"{name}( was never closed")
-
-
-def _read_call(call: ast.expr | None) -> Call:
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise ActionError("Only calls such as click('12') are allowed.")
-    try:
-        args = tuple(_literal(argument) for argument in call.args)
-        named = {str(k.arg): _literal(k.value) for k in call.keywords if k.arg is not None}
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise ActionError(f"{call.func.id}: arguments must be plain strings, numbers or lists of them.") from None
-    if len(named) != len(call.keywords):
-        raise ActionError(f"{call.func.id}: an argument is given twice, or with **.")
-    return Call(call.func.id, args, named)
-
-
-def _literal(node: ast.expr) -> Any:
-    """The value of a literal. Two escapes that form a surrogate pair become the one character they stand for."""
-    value = ast.literal_eval(node)
-    if isinstance(value, str):
-        return well_formed(value)
-    return [well_formed(one) if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
 
 
 class Usage(Record):
@@ -491,16 +387,6 @@ Walk = Generator[Action, Observation, Json]
 
 
 # --- what the agent answers ----------------------------------------------------------------------------
-
-STATUSES: Mapping[str, str] = {
-    "SUCCESS": "the task is done",
-    "ACTION_NOT_ALLOWED_ERROR": "the site does not offer or does not allow what is asked",
-    "NOT_FOUND_ERROR": "what is asked about does not exist, or nothing fits the description",
-    "PERMISSION_DENIED_ERROR": "this user may not do it",
-    "DATA_VALIDATION_ERROR": "the data that the task gives is missing or is refused by the site",
-    "UNKNOWN_ERROR": "it failed for any other reason",
-}
-"""The six status codes of the arena and their meanings; the released WebArena-Verified has the same codes."""
 
 
 class Response(Record):

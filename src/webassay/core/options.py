@@ -15,7 +15,7 @@ from webassay.core.errors import InputError
 
 O = TypeVar("O")  # noqa: E741
 
-_SWITCHES = {"yes": True, "no": False}
+_SWITCHES = {"yes": True, "no": False, "true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)

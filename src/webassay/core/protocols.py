@@ -3,6 +3,8 @@
 The wording is ours; for the two published protocols, the field names, codes and conditions are theirs.
 """
 
+import json
+import re
 from typing import Any
 
 from webassay.core.interaction import STATUSES, ResponseProtocol
@@ -14,6 +16,9 @@ PAPER_STATUSES: tuple[str, ...] = (
     "NOT_SUPPORTED_BY_PLATFORM_ERROR",
 )
 """The paper prints two lists, in its Table 9 and in its appendix I; a response may use either."""
+
+MAX_DETAILS = 500
+"""Characters of `error_details`."""
 
 _ITEM = {"type": ["null", "boolean", "number", "string", "object"]}
 _NOTHING = {"anyOf": [{"type": "null"}, {"type": "array", "maxItems": 0}]}
@@ -30,7 +35,7 @@ def _schema(
             action: {"enum": list(actions)},
             "status": {"enum": list(statuses)},
             results: {"anyOf": [{"type": "null"}, {"type": "array", "items": _ITEM}]},
-            "error_details": {"anyOf": [{"type": "null"}, {"type": "string", "maxLength": 500}]},
+            "error_details": {"anyOf": [{"type": "null"}, {"type": "string", "maxLength": MAX_DETAILS}]},
         },
     }
 
@@ -111,3 +116,28 @@ RELEASED_PROTOCOL = ResponseProtocol(
 PROTOCOLS: dict[str, ResponseProtocol] = {
     protocol.name: protocol for protocol in (ARENA_PROTOCOL, PAPER_PROTOCOL, RELEASED_PROTOCOL)
 }
+
+
+_STATUS = re.compile(r'"status"\s*:')
+
+
+def refusal(protocol_name: str, reason: str, status: str = "") -> str:
+    """The answer that `report_infeasible` stands for.
+
+    A task that cannot be done has no action to name, but every protocol wants one; it is the first. An agent that
+    wrote the whole response as its reason meant that response.
+    """
+    known = PROTOCOLS.get(protocol_name)
+    if known is None:
+        return f"{status}: {reason}" if status else reason
+    start = reason.find("{")
+    if not status and start >= 0 and _STATUS.search(reason, start):
+        return reason
+    action, _, results, details = known.answer_schema["properties"]
+    response = {
+        action: known.answer_schema["properties"][action]["enum"][0],
+        "status": status or "UNKNOWN_ERROR",
+        results: None,
+        details: reason if len(reason) <= MAX_DETAILS else f"{reason[: MAX_DETAILS - 1]}…",
+    }
+    return json.dumps(response, ensure_ascii=False)

@@ -11,7 +11,7 @@ Dimension = Literal["site", "kind", "chore", "difficulty", "modality", "benchmar
 
 
 class Interval(Record):
-    """A number that cannot be computed is None, which is not 0. Intervals are not cut off at 0 and 1."""
+    """A number that cannot be computed is None, which is not 0. No interval of a share leaves 0 and 1."""
 
     value: float | None
     low: float | None = None
@@ -47,7 +47,7 @@ class Success(Record):
     templates: int
     """With at least one scored unit."""
     macro: Interval
-    """Primary: mean over templates, t-interval over templates. Of scored units."""
+    """Primary: mean over templates, with its interval over templates. Of scored units."""
     worst: Interval
     """The same with every unit that has no verdict taken as a failure."""
     micro: Interval
@@ -123,7 +123,7 @@ class Process(Record):
     """How well the work was done, whatever came of it: the score of judges that give one, from 0 to 1."""
 
     mean: Interval
-    """Template-macro, t-interval over templates."""
+    """Template-macro, with its interval over templates."""
     good: Interval
     """Share of scored episodes that reach the threshold, Wilson's interval."""
     threshold: float
@@ -213,7 +213,7 @@ class AgentReport(Record):
     model: str = ""
     success: Success
     bootstrap: Interval
-    """The check beside the t-interval: cluster bootstrap over templates."""
+    """The check beside the interval: cluster bootstrap over templates."""
     site_macro: Interval
     checkpoint_reach: Interval | None
     templates: dict[str, float]

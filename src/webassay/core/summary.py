@@ -47,10 +47,13 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
     retries: int = 0
     """Steps straight after a failed one."""
     retries_that_worked: int = 0
+    thinking: float | None = None
+    """Seconds that the agent took to decide; None where nobody measured, as with programs that drive by themselves."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Self:
         steps = trajectory.steps
+        timed = any(step.timing.observe for step in steps)
         usages = [step.usage for step in steps if step.usage is not None]
         failed = [bool(step.error) for step in steps]
         worked = [not again for before, again in pairwise(failed) if before]
@@ -76,6 +79,7 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
             errors=sum(failed),
             retries=len(worked),
             retries_that_worked=sum(worked),
+            thinking=round(fsum(step.timing.decide for step in steps), 3) if timed else None,
         )
 
     def to_json(self) -> str:

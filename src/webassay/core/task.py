@@ -63,6 +63,8 @@ class Expectation(Record):
     """None: exact. The task decides how lenient to be, never the comparator."""
     currency: str = ""
     """ISO code that an answer with a currency sign must agree with; empty: any."""
+    unit: str = Field(default="", exclude_if=lambda value: not value)
+    """For `number`: the unit that the goal names, such as `reviews`. An answer may repeat it; no other unit is read."""
 
     @model_validator(mode="after")
     def _one_way_of_saying_it(self) -> Self:
@@ -82,6 +84,8 @@ class Expectation(Record):
         )
         if not fits and not self.any_of and not self.anything:
             raise ValueError(f"type {self.type!r} does not go with this kind of expectation")
+        if self.unit and self.type != "number":
+            raise ValueError(f"type {self.type!r} has no unit of the goal's own")
         if self.pattern:
             check_pattern(self.pattern)
         return self

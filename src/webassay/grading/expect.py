@@ -31,7 +31,9 @@ def fits(wanted: Expectation, value: Any, sites: Sites) -> Match:
         value = sites.mask(value)
     slack = Slack(wanted.tolerance.absolute, wanted.tolerance.relative) if wanted.tolerance else Slack()
     try:
-        return compare(wanted.type, wanted.value, value, slack=slack, currency=wanted.currency, sites=sites)
+        return compare(
+            wanted.type, wanted.value, value, slack=slack, currency=wanted.currency, unit=wanted.unit, sites=sites
+        )
     except Unreadable as problem:
         raise GradingError(f"The key {shown(wanted.value)} cannot be read as {wanted.type}: {problem}.") from None
 

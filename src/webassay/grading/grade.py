@@ -17,7 +17,7 @@ from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.response import ReadResponse, check_response, read_response
 from webassay.grading.state import check_state, counted_rows
 
-VERSION = "2"
+VERSION = "3"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
@@ -158,7 +158,7 @@ class _Grading:
         activity = [check for check in self.task.checks if isinstance(check, ActivityCheck)]
         requests = [check for check in self.task.checks if isinstance(check, NetworkCheck)]
         visits = Visits(self.sites, activity, self.task.checkpoints)
-        network = NetworkGrader(requests, self.sites, self.task.sites)
+        network = NetworkGrader(requests, self.sites, self.task.sites, anywhere=self._open)
         if self.trajectory.network is None:
             if requests or (activity and self.policy.activity != "off"):
                 raise GradingError("The checks need a network log, and none was recorded.")
@@ -174,9 +174,23 @@ class _Grading:
         if self.policy.activity != "off":
             for check in activity:
                 self._activity(check, visits, network.proven)
-        if not any(self.trajectory.probed(RowsResult)):
+        if self._open:
+            self._writes(outcome.writes, network.side_effects)
+        elif not any(self.trajectory.probed(RowsResult)):
             self._damaging_requests(outcome.damage, network.side_effects)
         return visits
+
+    @property
+    def _open(self) -> bool:
+        """Nobody here knows its sites, or what its goal asks to be changed."""
+        return not self.trajectory.bases and any(check.kind == "judged" for check in self.task.checks)
+
+    def _writes(self, writes: list[str], count: int) -> None:
+        said = [f"A request changed something: {write}." for write in writes]
+        if count > len(writes):
+            said.append(f"{count - len(writes)} more requests changed something.")
+        for message in said or ["No request changed anything."]:
+            self.findings.append(Finding(check="network.writes", status="pass", message=message))
 
     def _activity(self, check: ActivityCheck, visits: Visits, proven: bool) -> None:
         sessions, login = self.trajectory.probed(SessionResult), self.task.logins.get(check.site)

@@ -115,12 +115,17 @@ def _all_of(values: list[Expectation]) -> Expectation:
 class NetworkOutcome:
     findings: list[Finding]
     damage: list[Finding]
+    writes: list[str]
+    """What `damage` is about."""
 
 
 class NetworkGrader:
     """Takes every event with `add`, and decides in `finish`."""
 
-    def __init__(self, checks: list[NetworkCheck], sites: Sites, task_sites: tuple[str, ...]) -> None:
+    def __init__(
+        self, checks: list[NetworkCheck], sites: Sites, task_sites: tuple[str, ...], *, anywhere: bool = False
+    ) -> None:
+        """`anywhere`: writes count on every site, for tasks on sites that nobody here knows."""
         groups: dict[str, list[NetworkCheck]] = {}
         for number, check in enumerate(checks):
             # Checks that any request may satisfy, or that none may, do not share.
@@ -139,6 +144,7 @@ class NetworkGrader:
         self._navigations: deque[Event] = deque(maxlen=max((len(watch.checks) for watch in self._pages), default=1))
         self.looks_at_reading = bool(self._pages) or any(method in READING for method in self._by_method)
         self._sites, self._places = sites, {f"__{site.upper()}__" for site in task_sites}
+        self._anywhere = anywhere
         self._damage: list[tuple[str, str]] = []
         self.side_effects = 0
         """Number of unrequested writes."""
@@ -161,7 +167,8 @@ class NetworkGrader:
             if _selected(watch.first, event, location, self._sites):
                 explained = watch.take(event, location, self._sites) or explained
         self.proven = self.proven or (explained and location.place in self._places)
-        if changing and not explained and location.place in self._places and _went_through(event):
+        counts = self._anywhere or location.place in self._places
+        if changing and not explained and counts and _went_through(event):
             self.side_effects += 1
             if len(self._damage) < _MAX_DAMAGE:
                 self._damage.append((method, str(location)))
@@ -181,7 +188,8 @@ class NetworkGrader:
             )
             for method, url in self._damage
         ]
-        return NetworkOutcome([one for watch in self._watches for one in watch.findings(self._sites)], damage)
+        found = [one for watch in self._watches for one in watch.findings(self._sites)]
+        return NetworkOutcome(found, damage, [f"{method} {url[:300]}" for method, url in self._damage])
 
 
 def _located(sites: Sites, url: str) -> Location:

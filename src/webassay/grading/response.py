@@ -55,12 +55,19 @@ def read_response(text: str, protocol_name: str) -> ReadResponse:
     try:
         value, recovered = _parse(text)
     except Unreadable as problem:
-        return ReadResponse(None, (), (_broken("not_json", f"The answer cannot be read: {problem}.", shown(text)),))
+        found = f"{shown(text, 60)} is not JSON ({problem})" if text.strip() else "it is empty"
+        message = f"The answer cannot be read: {found}. {_asked(protocol_name)}"
+        return ReadResponse(None, (), (_broken("not_json", message, shown(text)),))
     if not isinstance(value, dict):
-        message = f"The answer is {shown(value, 60)}, not a JSON object."
+        message = f"The answer is {shown(value, 60)}, not a JSON object. {_asked(protocol_name)}"
         return ReadResponse(None, recovered, (_broken("not_an_object", message),))
     value, spelled = _respelled(value, protocol_name)
     return ReadResponse(value, recovered + spelled, _violations(value, protocol_name))
+
+
+def _asked(protocol_name: str) -> str:
+    fields = FIELDS[protocol_name]
+    return f'The protocol asks for {{"{fields.action}": …, "status": …, "{fields.results}": …}}.'
 
 
 def _broken(code: str, message: str, actual: str | None = None) -> Finding:

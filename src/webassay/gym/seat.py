@@ -109,7 +109,7 @@ class Seat:
             place = plan.out.resolve()
             run = self._engine.shared(("run", place), lambda: _journal(plan.bench, place))
             self._journal = await self._shared.enter_async_context(_taken(run))
-            self._journal.expect(plan.selection)
+            self._journal.expect(plan.selection, plan.limits)
         recording = Recording(parts=()) if self._journal is None else Recording()
         self._context = replace(context, limits=plan.limits, recording=recording)
 

@@ -65,7 +65,7 @@ from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.models import ModelOptions
-from webassay.workbench.playing import DEFAULTS, EpisodeEnd, PlayOptions
+from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
 from webassay.workbench.setup import OnProgress, Progress, Setup, default_cache, silent
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.tasks import select
@@ -184,6 +184,10 @@ class Workbench:
     def endings(self, run: AnyPath) -> Iterator[EpisodeEnd]:
         """How each episode of a run ended, and what its agent said last."""
         return playing.endings(Path(run))
+
+    def crashes(self, run: AnyPath) -> list[Crash]:
+        """The agents whose own code failed, each with the trace of the first time."""
+        return playing.crashes(Path(run))
 
     async def check(
         self, out: AnyPath, selection: Selection = ALL_TASKS, options: PlayOptions = DEFAULTS

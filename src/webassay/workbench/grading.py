@@ -34,6 +34,8 @@ class Graded:
     unit: UnitOfWork
     verdict: Verdict
     before: Verdict | None
+    trace: str = ""
+    """Of the agent's own code, where that failed."""
 
     @property
     def changed(self) -> bool:
@@ -62,7 +64,9 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             verdict = rules.grade(tasks.get(unit.task_id), trajectory, store.blobs, options.policy)
             if before != verdict:
                 store.add_verdict(verdict)
-            yield Graded(unit, verdict, before)
+            ending = trajectory.ending
+            crashed = ending.kind == "agent_crashed" and ending.fault is not None
+            yield Graded(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
 
 
 def _named(selection: Selection, options: GradeOptions) -> Selection:

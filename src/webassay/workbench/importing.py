@@ -15,7 +15,7 @@ from webassay.run.work import storable
 from webassay.store import LEDGER, Store
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
 from webassay.workbench.kinds import GRADERS, IMPORTERS
-from webassay.workbench.playing import DEFAULTS, RULES, remember
+from webassay.workbench.playing import RULES, remember
 from webassay.workbench.setup import OnProgress, Progress, Setup
 from webassay.workbench.tasks import select
 
@@ -76,7 +76,7 @@ def import_logs(
     found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in _whose(folders, wanted).items()}
     made, done = Imported(), 0
     with Store.create(out) as store:
-        remember(store, selection, DEFAULTS)
+        remember(store, selection)
         for agent, (folder, names) in found.items():
             planned = [by_folder[name] for name in names] if wanted.only_present else tasks
             units = {unit.task_id: unit for unit in plan(planned, [agent])}

@@ -1,6 +1,7 @@
 """Runs: agents on tasks, recorded and graded in a run directory that survives being killed."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
 from webassay.episode import EpisodeContext, Limits, Recording
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
+from webassay.registry import Files
 from webassay.run.local import Progress as RunProgress
 from webassay.run.local import Settings as RunSettings
 from webassay.run.local import grade_missing, run_units
@@ -43,6 +45,7 @@ from webassay.workbench.tasks import TaskSet, environment_for, select
 RULES = "rules"
 
 _SELECTION = TypeAdapter(Selection)
+_LIMITS = TypeAdapter(Limits)
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,18 @@ async def run(
     on_progress: OnProgress,
 ) -> None:
     """Whatever can be wrong with the call is found before anything is written."""
-    names = expand(agents)
+    specs = expand(agents)
     models = _models(setup, options)
     builder = Builder(options, models)
-    for name in names:
-        builder.check(name)
+    for spec in specs:
+        builder.check(spec)
     chromium = setup.find_chromium()
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
     with Store.create(out) as store:
-        remember(store, selection, options)
+        remember(store, selection, offline=options.offline, limits=options.limits)
+        names = builder.name_agents(specs, store)
         baselines = {name for name in names if builder.is_baseline(name)}
         tasks = builder.tasks.tasks
         store.plan(plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines))
@@ -147,13 +151,47 @@ class EpisodeEnd:
     steps: int
     said: str
     """The answer, or why there is none."""
+    writes: tuple[str, ...] = ()
+    """Requests that changed something, where no rule knows which should have."""
 
 
 def endings(run: Path) -> Iterator[EpisodeEnd]:
     with Store.open(run) as store:
         for unit, trajectory in store.trajectories():
             said = trajectory.answer or trajectory.ending.message
-            yield EpisodeEnd(unit.agent, unit.task_id, trajectory.ending.kind, len(trajectory.steps), said)
+            verdict = store.verdict(trajectory.id, RULES)
+            found = verdict.findings if verdict is not None else ()
+            writes = tuple(finding.message for finding in found if finding.check == "network.writes")
+            yield EpisodeEnd(unit.agent, unit.task_id, trajectory.ending.kind, len(trajectory.steps), said, writes)
+
+
+@dataclass(frozen=True)
+class Crash:
+    """How often an agent's own code failed, and how it did so first."""
+
+    agent: str
+    times: int
+    episodes: int
+    unit: str
+    said: str
+    """The trace of the agent's own code, or what happened where there is none."""
+
+
+def crashes(run: Path) -> list[Crash]:
+    with Store.open(run) as store:
+        played: Counter[str] = Counter()
+        crashed: dict[str, list[str]] = {}
+        for row in store.rows(RULES):
+            played[row.agent] += row.trajectory is not None
+            if row.trajectory is not None and row.trajectory.ending == "agent_crashed":
+                crashed.setdefault(row.agent, []).append(f"{row.agent}/{row.task_id}/{row.trial}")
+        found = []
+        for agent, units in crashed.items():
+            first = store.trajectory(units[0])
+            fault = first.ending.fault if first is not None else None
+            said = fault.trace or fault.message if fault is not None else ""
+            found.append(Crash(agent, len(units), played[agent], units[0], said))
+        return found
 
 
 def expand(names: Sequence[str]) -> list[str]:
@@ -185,17 +223,36 @@ def _session_settings(store: Store, options: PlayOptions) -> SessionSettings:
     )
 
 
-def remember(store: Store, selection: Selection, options: PlayOptions) -> None:
-    """So that grading and resuming build the same tasks; another selection in the same place is a mistake."""
-    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(options.offline)}
+def remember(store: Store, selection: Selection, *, offline: bool = False, limits: Limits | None = None) -> None:
+    """So that grading and resuming build the same tasks; another selection in the same place is a mistake, and so are
+    other limits. Episodes that nobody here played have none."""
+    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(offline)}
+    if limits is not None:
+        given["limits"] = json.dumps(asdict(limits), sort_keys=True)
     for name, text in given.items():
         before = store.setting(name)
+        if name == "limits" and before is None and store.count_units():
+            before = json.dumps(asdict(Limits()), sort_keys=True)  # before limits were recorded, nobody could set them
         if before is not None and before != text:
             raise InputError(
                 f"{store.path} is a run of other tasks, or was played otherwise.",
                 hint=f"It was made with {name} {before}. Give another --out, or the same options.",
             )
         store.set(name, text)
+
+
+def limits_in_words(store: Store) -> str:
+    """Under which limits the run was played; empty if it does not say."""
+    text = store.setting("limits")
+    if text is None:
+        return ""
+    with boundary(InputError, f"{store.path} does not say which limits it was played under"):
+        limits = _LIMITS.validate_json(text)
+    steps = "the task's own number of steps" if limits.steps is None else f"{limits.steps} steps"
+    return (
+        f"{steps}, {limits.actions_a_step} actions a step, {limits.decide_seconds:g} s a decision, "
+        f"{limits.episode_seconds:g} s an episode"
+    )
 
 
 def selection_of(store: Store) -> Selection:
@@ -215,6 +272,10 @@ class Builder:
     models: OpenModels
     tasks: TaskSet | None = None
     _factories: dict[str, tuple[AgentFactory, Any]] = field(default_factory=dict)
+    _files: Files = field(default_factory=dict)
+    """A file of agents is executed once a run, however many agents and episodes it gives."""
+    _specs: dict[str, str] = field(default_factory=dict)
+    """Name in reports to what the user typed."""
 
     def task(self, unit: UnitOfWork) -> Task:
         assert self.tasks is not None
@@ -234,18 +295,37 @@ class Builder:
             available.append("person")
         check_needs(self._factory(name)[0], name, available)
 
+    def name_agents(self, specs: Sequence[str], store: Store) -> list[str]:
+        """What reports call them: built-in and installed ones as they were typed, with their settings; somebody's own
+        by its own name. Where two would share a name, both say where they come from; a run that already knows an agent
+        by what was typed keeps that name."""
+        wanted = {spec: self._own_name(spec) for spec in specs}
+        taken = Counter(wanted.values())
+        for spec, name in wanted.items():
+            shared = taken[name] > 1 or (name != spec and name in AGENTS)
+            shown = spec if store.count_units([spec]) else f"{name} ({spec})" if shared and name != spec else name
+            self._specs[shown] = spec
+        return list(self._specs)
+
+    def _own_name(self, spec: str) -> str:
+        if not spec.startswith(COMMAND) and (":" not in spec or spec in AGENTS):
+            return spec
+        name = self._factory(spec)[0].name
+        return f"{name}[{spec.partition('[')[2]}" if spec.endswith("]") and not spec.startswith(COMMAND) else name
+
     def is_baseline(self, name: str) -> bool:
         return self._factory(name)[0].baseline
 
-    def _factory(self, spec: str) -> tuple[AgentFactory, Any]:
+    def _factory(self, name: str) -> tuple[AgentFactory, Any]:
         """Loaded once a run, however many episodes there are."""
+        spec = self._specs.get(name, name)
         if spec not in self._factories:
             if spec.startswith(COMMAND):
                 self._factories[spec] = (external(spec.removeprefix(COMMAND)), None)
             else:
                 # A path may have brackets of its own.
                 name, wishes = read_spec(spec) if spec.endswith("]") or ":" not in spec else (spec, {})
-                factory = AGENTS.load(name)
+                factory = AGENTS.load(name, self._files)
                 self._factories[spec] = (factory, read_options(name, factory.options, wishes))
         return self._factories[spec]
 

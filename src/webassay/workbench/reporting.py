@@ -17,13 +17,14 @@ from webassay.analysis.rows import Row, row_of, together
 from webassay.analysis.subset import Procedure, select
 from webassay.core.errors import InputError
 from webassay.core.rater import Rater, raters
+from webassay.core.record import Json
 from webassay.core.report import Report
 from webassay.core.task import Task
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.judging.diagnosis import TAXONOMIES
 from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.playing import RULES
+from webassay.workbench.playing import RULES, limits_in_words
 
 CATEGORIES = {
     f"{taxonomy}:{code.code.partition('.')[0]}": code.category
@@ -150,8 +151,19 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
         names=found.names,
     )
     told = found.unused(first) if not wanted else ""
-    made = made.model_copy(update={"warnings": (*made.warnings, told)}) if told else made
+    warnings = (*made.warnings, *filter(None, [told]))
+    made = made.model_copy(update={"warnings": warnings, "facts": {**made.facts, **_limits(runs)}})
     return beside(made, graded, found.names)
+
+
+def _limits(runs: Sequence[Path]) -> dict[str, Json]:
+    """Two runs under different limits are not the same experiment, so the report says which they were."""
+    found: dict[str, Json] = {}
+    for name, path in _named(runs).items():
+        with Store.open(path) as store:
+            if said := limits_in_words(store):
+                found["limits" if len(runs) == 1 else f"limits of {name}"] = said
+    return found
 
 
 def _gathered(runs: Sequence[Path], rater: Rater) -> Gathered:

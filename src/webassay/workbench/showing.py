@@ -30,6 +30,7 @@ from webassay.analysis.rows import row_of
 from webassay.core.errors import GradingError, InputError, StoreError, TaskError, WebassayError, boundary
 from webassay.core.files import write_whole
 from webassay.core.report import Report
+from webassay.core.summary import UnitResult
 from webassay.core.text import printable
 from webassay.core.trajectory import Trajectory
 from webassay.grading.events import events, is_static
@@ -71,6 +72,8 @@ class Recorded:
         found = self.store.rows(RULES, on_damage=lambda error: self.damaged.append(error.message))
         return [
             UnitLine(
+                own_seconds=_without_thinking(result),
+                difficulty=row.difficulty,
                 unit=f"{row.agent}/{row.task_id}/{row.trial}",
                 agent=row.agent,
                 task_id=row.task_id,
@@ -80,7 +83,8 @@ class Recorded:
                 seconds=row.seconds,
                 played=row.played,
             )
-            for row in map(row_of, found)
+            for result in found
+            for row in [row_of(result)]
         ]
 
     def matching(self, part: str) -> list[UnitLine]:
@@ -185,6 +189,11 @@ class Recorded:
                 else:
                     left_out += 1
         return Traffic(tuple(requests), total, left_out)
+
+
+def _without_thinking(result: UnitResult) -> float | None:
+    played = result.trajectory
+    return None if played is None or played.thinking is None else max(0.0, played.seconds - played.thinking)
 
 
 # --- reports --------------------------------------------------------------------------------------------------

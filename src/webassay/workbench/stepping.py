@@ -14,7 +14,7 @@ from webassay.core.trajectory import Blobs, MemoryBlobs, Trajectory, WritableBlo
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ARENA, Arena
-from webassay.episode import EpisodeContext
+from webassay.episode import EpisodeContext, Limits
 from webassay.run.plan import metadata, unit_seed
 from webassay.run.work import graded, storable
 from webassay.store import Store
@@ -80,9 +80,9 @@ class Journal:
     def blobs(self) -> WritableBlobs:
         return self._store.blobs
 
-    def expect(self, selection: Selection) -> None:
+    def expect(self, selection: Selection, limits: Limits) -> None:
         """Every episode of a run directory comes from the same selection, so that it can be graded again."""
-        remember(self._store, selection, PlayOptions())
+        remember(self._store, selection, limits=limits)
 
     def next_trial(self, agent: str, task: Task, seed: int) -> UnitOfWork:
         trial = self._trials[agent, task.id]

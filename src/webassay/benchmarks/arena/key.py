@@ -35,10 +35,10 @@ class Key:
     checkpoints: tuple[Checkpoint, ...] = ()
 
     @classmethod
-    def answer(cls, *results: object, ordered: bool = False) -> Self:
+    def answer(cls, *results: object, ordered: bool = False, unit: str = "") -> Self:
         """One argument for each element of the results: a plain value, an `Expectation` such as `money(…)`, or a dict
-        of these."""
-        items = tuple(Expectation.of(result) for result in results)
+        of these. `unit` is what the goal counts or measures in (`reviews`, `pounds`), for numbers."""
+        items = tuple(Expectation.of(result, unit=unit) if unit else Expectation.of(result) for result in results)
         if any(item.type == "list" for item in items):
             raise TaskError("A result cannot be a list.", hint="Pass the elements one by one: Key.answer(*values).")
         return cls(results=Expectation(type="list", items=items, ordered=ordered))
