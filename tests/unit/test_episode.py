@@ -223,7 +223,8 @@ async def test_an_answer_over_the_limit_is_no_answer():
 async def test_after_a_failed_action_the_agent_knows_what_was_skipped():
     played = Play("noop(); click('9'); noop(); noop()", "click('9')", Decision.answer("x"), refuses="click")
     await played.trajectory()
-    assert played.agent.seen[1].last_error == "There is no element 9. (Action 2 of 4: 1 done, 2 skipped: noop(), noop().)"
+    told = "There is no element 9. (Action 2 of 4: 1 done, 2 skipped: noop(), noop().)"
+    assert played.agent.seen[1].last_error == told
     assert played.agent.seen[2].last_error == "There is no element 9."
 
 
