@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from webassay.browser.cdp import Refused, Unanswered
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.interaction import Action, Node, Observation
 
@@ -171,6 +172,9 @@ class Copy:
             await self.session.act(Action.of("mouse_click", *state.opener))
         self._clean = (state.url, state.opener)
 
+    def spoil(self) -> None:
+        self._clean = None
+
     async def _look(self) -> None:
         page = self._context.active
         await page.evaluate(page.main_frame, LOOK)
@@ -238,7 +242,12 @@ class Copies:
         async def run(copy: Copy) -> None:
             while queue:
                 at, job = queue.pop()
-                results[at] = await work(copy, job)
+                try:
+                    results[at] = await work(copy, job)
+                except (Refused, Unanswered):
+                    # The page went elsewhere while it was being asked, or the machine is busy.
+                    copy.spoil()
+                    results[at] = await work(copy, job)
 
         async with asyncio.TaskGroup() as group:
             for copy in self._copies:
@@ -411,10 +420,10 @@ def _root(number: int, targets: list[Target], paths: dict[str, int]) -> str:
 
 
 async def ids_of(copy: Copy, state: State) -> tuple[list[Id], Observation]:
-    copy._clean = None
+    copy.spoil()
     await copy.fresh(state)
     seen = await copy.session.observe(("tree", "pruned", "boxes", "marks"))
-    copy._clean = None
+    copy.spoil()
     nodes = {node.id: node for node in seen.nodes if node.id.isdigit()}
     found = await copy.ask("lands", [int(number) for number in nodes])
     return [

@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
@@ -317,10 +317,11 @@ class Episode:
                 # What follows was decided on the assumption that this one worked.
                 acting.error = acted.error
                 if given > 1:
-                    acting.error += f" (Action {number} of {given}: {number - 1} done, {given - number} skipped.)"
+                    skipped = _skipped(decision.actions[number:])
+                    acting.error += f" (Action {number} of {given}: {number - 1} done, {skipped}.)"
                 return
         if given > most:
-            acting.error = f"One step takes at most {most} actions: {most} done, {given - most} skipped."
+            acting.error = f"One step takes at most {most} actions: {most} done, {_skipped(decision.actions[most:])}."
 
     def _end(self, action: Action) -> None:
         if action.name == "send_msg_to_user":
@@ -442,6 +443,17 @@ class _Acting:
     act: float = 0.0
     settle: float = 0.0
     waited_for: list[str] = field(default_factory=list)
+
+
+SKIPPED_SHOWN = 5
+
+
+def _skipped(actions: Sequence[Action]) -> str:
+    """How many, and which."""
+    named = [action.text if len(action.text) <= 80 else f"{action.text[:80]}…" for action in actions[:SKIPPED_SHOWN]]
+    if len(actions) > SKIPPED_SHOWN:
+        named.append("…")
+    return f"{len(actions)} skipped" + (f": {', '.join(named)}" if named else "")
 
 
 def _recorded(

@@ -218,7 +218,8 @@ async def test_actions_over_the_limit_are_reported():
     played = Play(fills, Decision.answer("x"))
     trajectory = await played.trajectory()
     assert sum(event.startswith("fill") for event in played.happened.events) == 20
-    assert played.agent.seen[1].last_error == "One step takes at most 20 actions: 20 done, 5 skipped."
+    told = played.agent.seen[1].last_error
+    assert told.startswith("One step takes at most 20 actions: 20 done, 5 skipped: fill(bid='20', value='x'), ")
     assert len(trajectory.steps[0].actions) == 25
 
 
@@ -231,7 +232,8 @@ async def test_an_answer_over_the_limit_is_no_answer():
 async def test_after_a_failed_action_the_agent_knows_what_was_skipped():
     played = Play("noop(); click('9'); noop(); noop()", "click('9')", Decision.answer("x"), refuses="click")
     await played.trajectory()
-    assert played.agent.seen[1].last_error == "There is no element 9. (Action 2 of 4: 1 done, 2 skipped.)"
+    told = "There is no element 9. (Action 2 of 4: 1 done, 2 skipped: noop(), noop().)"
+    assert played.agent.seen[1].last_error == told
     assert played.agent.seen[2].last_error == "There is no element 9."
 
 
@@ -295,7 +297,8 @@ async def test_after_an_action_that_fails_the_rest_of_the_step_is_not_done():
     played = Play("click('9')\nfill('2', 'x')", Decision.answer("x"), refuses="click")
     trajectory = await played.trajectory()
     assert not any(event.startswith("fill") for event in played.happened.events)
-    assert played.agent.seen[1].last_error == "There is no element 9. (Action 1 of 2: 0 done, 1 skipped.)"
+    told = "There is no element 9. (Action 1 of 2: 0 done, 1 skipped: fill(bid='2', value='x').)"
+    assert played.agent.seen[1].last_error == told
     assert trajectory.steps[0].error == played.agent.seen[1].last_error
 
 
