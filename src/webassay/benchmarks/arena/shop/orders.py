@@ -13,6 +13,7 @@ from webassay.benchmarks.arena.walking import answer, click, done, every_page, g
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
+from webassay.core.task import Expectation
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
@@ -189,7 +190,8 @@ def _above(order: Row, dollars: int) -> bool:
 
 
 def _counted(orders: list[Row]) -> Key:
-    return Key.answer({"count": len(orders), "total": money(_total(orders))})
+    count = Expectation.of(len(orders), unit="orders")
+    return Key.answer({"count": count, "total": money(_total(orders))})
 
 
 @dataclass(frozen=True)
@@ -319,7 +321,7 @@ class OrderWeight(Template):
         items = queries.order_items(worlds["shop"], self.order)
         order = Key.checkpoint("order", queries.order_page(self.order))
         return (
-            Key.answer(_weighed(items))
+            Key.answer(_weighed(items), unit="ounces")
             & facts.seen([sight for item in items for sight in (facts.bought(item), facts.weighed(item))])
             & order
             & Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)

@@ -79,7 +79,7 @@ class LowReviews(ReviewChore):
         reviews = queries.reviews(worlds["shop"], self.product)
         few = sum(review["rating"] <= self.stars for review in reviews)
         low = facts.seen([facts.review(review) for review in reviews if review["rating"] <= self.stars])
-        return Key.answer(few) & low & _read(worlds["shop"], self.product)
+        return Key.answer(few, unit="reviews") & low & _read(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
@@ -114,7 +114,8 @@ class RatingDistribution(ReviewChore):
 
     def key(self, worlds: Worlds) -> Key:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
-        return Key.answer(*_distribution(ratings), ordered=True) & _read(worlds["shop"], self.product)
+        answer = Key.answer(*_distribution(ratings), ordered=True, unit="reviews")
+        return answer & _read(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
