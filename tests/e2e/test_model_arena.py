@@ -2,8 +2,13 @@
 
 The script is derived from the reference solution while it is played: a shadow walks the same pages with the
 template's solution and writes, in the notation of the agent, what the model is to say next.
+
+The model must be able to say it: every id that it names stands in the prompt that it was given just then, and every
+fact that the key asks for has stood in one of its prompts, on the tree form or the pruned form, whichever the agent
+shows.
 """
 
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +27,8 @@ from webassay.agents.oracle import Oracle
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
+from webassay.core.served import plain
+from webassay.core.task import EvidenceCheck, Fact, Sight
 from webassay.core.trajectory import MemoryBlobs, Trajectory
 from webassay.environments.arena import Arena
 from webassay.episode import EpisodeContext, play
@@ -127,8 +134,13 @@ async def solved(
 ) -> Trajectory:
     task = next(task for task in place.tasks if task.template == template)
     line: list[str] = []
+    prompts: list[str] = []
+    unseen: list[str] = []
 
     def author(messages: Sequence[Message]) -> str:
+        prompts.append(messages[-1].text)
+        named = re.findall(r"bid='(\w+)'|(?:click|type|hover) \[(\w+)\]", line[0])
+        unseen.extend(id for id in map("".join, named) if f"[{id}]" not in prompts[-1])
         return line[0]
 
     async with replaying(Script(author)) as server:
@@ -141,10 +153,36 @@ async def solved(
         await close(model)
     verdict = grade(task, trajectory, blobs)
     assert verdict.status == "pass", [finding.message for finding in verdict.findings] + [trajectory.ending.message]
+    assert unseen == []
+    assert missing(task, prompts) == []
     return trajectory
 
 
-SHORT = ("shop.low-reviews", "shop.open-cheapest")
+def missing(task: Task, prompts: Sequence[str]) -> list[Fact]:
+    """What the answer cannot be known without and no prompt showed, of the page's content alone."""
+    pages = [f" {plain(_content(prompt))} " for prompt in prompts]
+
+    def shows(sight: Sight) -> bool:
+        texts = [f" {plain(text)} " for text in sight.texts]
+        return any(all(text in page for text in texts) for page in pages)
+
+    facts = [fact for check in task.checks if isinstance(check, EvidenceCheck) for fact in check.facts]
+    return [fact for fact in facts if not any(all(map(shows, sights)) for sights in fact.any_of)]
+
+
+def _content(prompt: str) -> str:
+    """The names, values and cells of a tree, without its ids and roles."""
+    found = []
+    for text in prompt.splitlines():
+        literals = re.findall(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", text)
+        if text.lstrip().startswith("|"):
+            found.append(re.sub(r"\||\[\w+\]|\b(?:link|button|text)\b(?= )", " ", text))
+        else:
+            found += [re.sub(r"\\(.)", r"\1", literal[1:-1]) for literal in literals]
+    return " ".join(found)
+
+
+SHORT = ("shop.cart-sold-out", "shop.open-cheapest")
 
 
 def sampled() -> list[Any]:

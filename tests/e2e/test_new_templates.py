@@ -75,8 +75,10 @@ def _shown(page: Observation) -> dict[str, Any]:
     return shown
 
 
-async def proved(template: type[Template], sites: Mapping[str, Site], places: Mapping[str, str]) -> set[str]:
-    """The mistakes that failed, once the oracle has passed."""
+async def proved(
+    template: type[Template], sites: Mapping[str, Site], places: Mapping[str, str]
+) -> tuple[set[str], set[str]]:
+    """The mistakes that failed, once the oracle has passed, and all that were made."""
     worlds = {name: World(site, 5, snapshot(site, 5, CACHE)) for name, site in sites.items()}
     (task,) = instances(template, worlds, 1)
     blobs = MemoryBlobs()
@@ -87,16 +89,15 @@ async def proved(template: type[Template], sites: Mapping[str, Site], places: Ma
     verdict = grade(task, trajectory, blobs)
     assert verdict.status == "pass", [finding.message for finding in verdict.findings] + [trajectory.ending.message]
     became = {name: grade(task, wrong, blobs).status for name, wrong in mistakes(task, trajectory, blobs)}
-    # What the harness opens by itself counts if the facts stand on it, and on the notes' start pages they do.
-    expected = "pass" if template is LatestOnBoth else "fail"
-    assert became.pop("answers at step 0") == expected
-    assert set(became.values()) == {"fail"}
-    return set(became)
+    assert set(became.values()) <= {"fail", "pass"}
+    return {name for name, status in became.items() if status == "fail"}, set(became)
 
 
 async def test_a_template_over_two_sites():
     sites = {site.name: site for site in (notes_site.SITE, other_site.SITE)}
-    failed = await proved(LatestOnBoth, sites, SITES)
+    failed, made = await proved(LatestOnBoth, sites, SITES)
+    # Both answers stand on the start pages: who answers at once has seen them.
+    assert made - failed == {"answers at step 0"}
     assert {"is logged out of notes", "is logged out of other_notes", "does nothing on the site"} <= failed
 
 
@@ -107,5 +108,5 @@ async def test_the_worked_example_of_the_docs(tmp_path):
     place = tmp_path / "counting_products.py"
     place.write_text(example)
     template = load_attribute(f"{place}:CheapProducts")
-    failed = await proved(template, {"shop": SHOP}, {"shop": "webassay.sites.shop:SITE"})
-    assert "result 1: one more" in failed
+    failed, made = await proved(template, {"shop": SHOP}, {"shop": "webassay.sites.shop:SITE"})
+    assert failed == made >= {"result 1: one more", "answers at step 0"}

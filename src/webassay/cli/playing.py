@@ -47,9 +47,9 @@ MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cle
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
 
 DEMO_TEMPLATES = (
-    "shop.low-reviews",
+    "shop.critical-reviewers",
     "shop.price-range-total",
-    "shop.dearest-purchase",
+    "shop.order-weight",
     "shop.open-cheapest",
     "shop.change-address",
     "shop.price-of-nothing",

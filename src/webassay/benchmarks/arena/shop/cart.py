@@ -47,7 +47,8 @@ class CartCheapestWellRated(Template):
         tenths = stream.choice((40, 42, 43, 44, 45, 46))
         drawn = cls(user, shelf, path, f"{tenths // 10}.{tenths % 10}", stream.between(2, 4))
         good = drawn._well_rated(world)
-        if len(good) < 2 or good[0]["price_cents"] == good[1]["price_cents"]:
+        rounded_up = any(one["rating_sum"] * 10 < tenths * one["review_count"] for one in good)
+        if len(good) < 2 or good[0]["price_cents"] == good[1]["price_cents"] or rounded_up:
             return None
         hasty = drawn._cheapest(world)
         # What a hasty agent buys must be for sale as well, or the shop itself would put it right.

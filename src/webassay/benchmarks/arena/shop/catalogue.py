@@ -39,9 +39,9 @@ class PriceRangeTotal(Template):
     kind = "retrieve"
     chore = "calculation"
     instruction = (
-        "Which products in {shelf} cost between ${low} and ${high} today, and what would one of each cost together? "
-        "Where a product has a special price, that is what it costs. Products that are out of stock count too. "
-        "Answer with the sum of the prices, without shipping and tax."
+        "Take all the products in {shelf} that cost between ${low} and ${high} today. What would one of each cost "
+        "together? Where a product has a special price, that is what it costs. Products that are out of stock count "
+        "too. Answer with the sum of the prices, without shipping and tax."
     )
 
     shelf: str
@@ -265,9 +265,8 @@ class MostReviewedTotal(Template):
 
     def effort(self, worlds: Worlds) -> Effort:
         count = len(queries.products(worlds["shop"], self.path))
-        return Effort(
-            rows=count, pages=pages_of(count, pages.PRODUCTS_ON_A_PAGE), steps=5 + pages_of(count, SHORT_PAGE)
-        )
+        on_pages = pages_of(count, pages.PRODUCTS_ON_A_PAGE)
+        return Effort(rows=count, pages=on_pages, steps=5 + on_pages, longest=5 + pages_of(count, SHORT_PAGE))
 
     def solve(self, page: Observation) -> Walk:
         page = yield from pages.open_long_place(page, self.shelf)

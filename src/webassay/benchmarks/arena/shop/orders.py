@@ -42,7 +42,7 @@ class MonthSpend(Template):
     instruction = (
         "How much did my orders of {month} come to in total, with shipping and tax? Leave canceled orders out."
     )
-    levels = ("medium", "hard")
+    levels = ("easy", "medium")
 
     user: str
     month: str
@@ -92,7 +92,7 @@ class MonthSpend(Template):
     def effort(self, worlds: Worlds) -> Effort:
         orders = self._orders(worlds["shop"])
         first, last = (list_page(worlds["shop"], self.user, orders[place]["number"]) for place in (0, -1))
-        return Effort(rows=len(orders), pages=last - first + 1, steps=last + 2 * len(orders) + 5)
+        return Effort(rows=len(orders), pages=last - first + 1, steps=last + 4, longest=last + 2 * len(orders) + 5)
 
     def solve(self, page: Observation) -> Walk:
         orders = yield from pages.all_orders_until(page, self._past)
@@ -165,7 +165,8 @@ class OrdersByStatus(Template):
 
     def effort(self, worlds: Worlds) -> Effort:
         count = len(queries.orders_of(worlds["shop"], self.user))
-        return Effort(rows=count, pages=pages_of(count, pages.ORDERS_ON_A_PAGE), steps=4 + pages_of(count, SHORT_PAGE))
+        on_pages = pages_of(count, pages.ORDERS_ON_A_PAGE)
+        return Effort(rows=count, pages=on_pages, steps=4 + on_pages, longest=4 + pages_of(count, SHORT_PAGE))
 
     def solve(self, page: Observation) -> Walk:
         return self._findings((yield from pages.all_orders(page)))
@@ -414,8 +415,12 @@ class OpenOrderWith(Template):
         numbers = [order["number"] for order in queries.orders_of(worlds["shop"], self.user)]
         place = numbers.index(self._number(worlds["shop"])) + 1
         listed = pages_of(len(numbers), pages.ORDERS_ON_A_PAGE)
-        longest = max(place, len(numbers) - place + 1)
-        return Effort(rows=place, pages=place + 1, steps=2 * longest + 2 * listed + 4)
+        return Effort(
+            rows=place,
+            pages=place + 1,
+            steps=2 * place + listed + 4,
+            longest=2 * (len(numbers) - place + 1) + 2 * listed + 4,
+        )
 
     def solve(self, page: Observation) -> Walk:
         yield from pages.open_order_with(page, self.product)
