@@ -533,8 +533,8 @@
     if (rules.hovered?.has(element)) return true;
     if (!HANDS.test(style.cursor)) return false;
     if (around.cursor !== style.cursor || around.list) return true;
-    if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
     if (around.control?.click === 'native' && !listens(element)) return false;
+    if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
     const words = element.textContent.trim();
     return !words || !around.control || words !== around.control.element.textContent.trim();
   };
