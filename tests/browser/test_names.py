@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 LEFT_OUT = frozenset({"InlineTextBox", "LineBreak", "none"})
 """Roles that the text format does not have."""
+UNNAMED = frozenset({"generic", "listitem", "LabelText", "paragraph", "strong", "emphasis", "time", "mark", "code"})
+"""Roles that Chromium gives no name by their content."""
 Line = tuple[str, str]
 
 
