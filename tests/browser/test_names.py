@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 LEFT_OUT = frozenset({"InlineTextBox", "LineBreak", "none"})
 """Roles that the text format does not have."""
+UNNAMED = frozenset({"generic", "listitem", "LabelText", "paragraph", "strong", "emphasis", "time", "mark", "code"})
+"""Roles that Chromium gives no name by their content."""
 Line = tuple[str, str]
 
 
@@ -60,7 +62,18 @@ def internals(node: Params, inside: bool = False) -> set[int]:
 def given_name(nodes: Sequence[Node], at: int) -> str:
     """Without the names that we give to controls nobody named: what they say."""
     node = nodes[at]
-    if node.get("clickable") is None and node.get("draggable") is None:
+    unnamed = node.role in (
+        "generic",
+        "listitem",
+        "LabelText",
+        "paragraph",
+        "strong",
+        "emphasis",
+        "time",
+        "mark",
+        "code",
+    )
+    if not unnamed or (node.get("clickable") is None and node.get("draggable") is None):
         return squeeze(node.name)
     inside = itertools.takewhile(lambda inner: inner.depth > node.depth, nodes[at + 1 :])
     said = " ".join(inner.name for inner in inside if inner.role in ("StaticText", "image"))

@@ -247,8 +247,9 @@ async def test_ratings_are_in_every_form(visit: Opener) -> None:
         await page.do("goto", f"{page.base}/listing.html")
         tab = page.session._context.active
         stars = '<span role="img" aria-label="Rating: 1 out of 5 stars">★☆☆☆☆</span>'
-        script = f"document.querySelector('.card').insertAdjacentHTML('beforeend', '{stars}')"
-        await tab.evaluate(tab.main_frame, script)
+        await tab.evaluate(
+            tab.main_frame, f"document.querySelector('.card').insertAdjacentHTML('beforeend', `{stars}`)"
+        )
         seen = await page.see("tree", "pruned", "text")
         for form in (seen.tree, seen.pruned, seen.text):
             assert "Rating: 1 out of 5 stars" in str(form)

@@ -20,11 +20,11 @@
 
   // Everything that is needed later is noted now: the page may change the element, or use it for something else.
   const record = (element, up) => {
-    const made = { element, tag: element.tagName, anchor: element.id && !/\d/.test(element.id) ? '#' + element.id : '', up, parts: [], line: null, lines: 0, acts: false, item: false };
+    const made = { element, tag: element.tagName, anchor: element.id && !/\d/.test(element.id) ? '#' + element.id : '', up, parts: [], kids: [], line: null, lines: 0, acts: false, item: false };
     up?.parts.push(made);
+    up?.kids.push(made);
     return made;
   };
-  const kidsOf = (rec) => rec.parts.filter((part) => typeof part !== 'string');
 
   // --- items ---------------------------------------------------------------------------------------------
   const ITEM_TAGS = new Set(['LI', 'TR', 'OPTION']);
@@ -46,7 +46,7 @@
   };
   const placeOf = (rec) => (rec.place ??= `${rec.up ? placeOf(rec.up) : ''}/${rec.tag}${rec.anchor}`);
   const survey = (rec, found) => {
-    const kids = kidsOf(rec);
+    const kids = rec.kids;
     for (const kid of kids) survey(kid, found);
     rec.lines = (rec.line ? 1 : 0) + kids.reduce((sum, kid) => sum + kid.lines, 0);
     rec.acts = (rec.line !== null && acts(rec.line)) || kids.some((kid) => kid.acts);
@@ -128,7 +128,7 @@
 
   // --- which item is which ---------------------------------------------------------------------------------
   const itemsOf = (rec, found = []) => {
-    for (const kid of kidsOf(rec)) if (kid.item) found.push(kid); else if (kid.lines > 0) itemsOf(kid, found);
+    for (const kid of rec.kids) if (kid.item) found.push(kid); else if (kid.lines > 0) itemsOf(kid, found);
     return found;
   };
   const grouped = (recs, key) => {
@@ -212,7 +212,7 @@
   // --- which line is which -----------------------------------------------------------------------------------
   const linesOf = (rec, found = []) => {
     if (rec.line) found.push(rec);
-    for (const kid of kidsOf(rec)) if (!kid.item) linesOf(kid, found);
+    for (const kid of rec.kids) if (!kid.item) linesOf(kid, found);
     return found;
   };
   const relative = (rec, scope) => {
@@ -281,7 +281,7 @@
     const parents = new Map();
     for (const rec of items) parents.set(rec.up.element, (parents.get(rec.up.element) ?? new Set()).add(rec.tag));
     const search = (rec) => {
-      const tags = parents.get(rec.element), kids = kidsOf(rec);
+      const tags = parents.get(rec.element), kids = rec.kids;
       for (const kid of kids) {
         search(kid);
         if (!tags?.has(kid.tag) || kid.item || kid.lines === 0 || FIXTURES.has(kid.tag) || CELLS.has(roleOf(kid))) continue;
@@ -313,7 +313,7 @@
   };
   const inOrder = (rec, found = []) => {
     if (rec.line) found.push(rec);
-    for (const kid of kidsOf(rec)) inOrder(kid, found);
+    for (const kid of rec.kids) inOrder(kid, found);
     return found;
   };
   const itemAround = (rec) => {
@@ -321,16 +321,15 @@
     while (at && !at.item) at = at.up;
     return at;
   };
-  // `changed`: whether the document changed since the look before. If not, every element is what it was.
+  // `changed`: whether the document changed since the look before. If not, every element is what it was; the lines are
+  // returned if they are the same ones too.
   const identify = (root, changed) => {
     const lines = inOrder(root);
     const kept = new Map();
     if (last && !changed) {
-      for (const rec of lines) if (ids.has(rec.element)) kept.set(rec, ids.get(rec.element));
-      if (kept.size === lines.length && lines.length === last.lines.length) {
-        for (const [rec, id] of kept) rec.line[3] = id;
-        return;
-      }
+      for (const rec of lines) rec.line[3] = ids.get(rec.element) ?? 0;
+      if (lines.length === last.lines.length && lines.every((rec) => rec.line[3] > 0)) return lines;
+      for (const rec of lines) if (rec.line[3] > 0) kept.set(rec, rec.line[3]);
     }
     const items = survey(root, []);
     for (const rec of items) describe(rec);
@@ -347,6 +346,7 @@
     (last?.lines ?? []).forEach((rec, place) => { if (!given.has(rec.line[3])) retire(rec, place, shown); });
     for (const [id, was] of resting) if (given.has(id)) resting.delete(id); else if (!was.element.deref()?.isConnected || ids.get(was.element.deref()) !== id) end(id, was);
     last = { root, lines, items };
+    return null;
   };
   const retire = (rec, place, shown) => {
     const was = { place, element: new WeakRef(rec.element), role: rec.line[1], name: rec.line[2], item: itemAround(rec)?.full ?? '' };
@@ -364,7 +364,7 @@
   const neighbours = (root) => {
     const groups = [];
     const visit = (rec) => {
-      const kids = kidsOf(rec), inside = new Map(kids.map((kid) => [kid, visit(kid)]));
+      const kids = rec.kids, inside = new Map(kids.map((kid) => [kid, visit(kid)]));
       for (const recs of grouped(kids.filter((kid) => inside.get(kid).length > 0), (kid) => kid.tag).values()) if (recs.length > 2) gather(recs, inside);
       const found = [...inside.values()].flat();
       if (rec.line && acts(rec.line)) found.unshift(rec);

@@ -345,6 +345,7 @@
   const MAX_REMARK = 300;
   const remarksOn = (element, name, value) => {
     const found = [];
+    if (!element.hasAttributes()) return found;
     const add = (key, text) => { const said = squeeze(text ?? '').slice(0, MAX_REMARK); if (said && !name.includes(said)) found.push([key, said]); };
     if (!value) add('placeholder', element.placeholder || element.getAttribute('aria-placeholder'));
     if (element.title !== name) add('title', typeof element.title === 'string' ? element.title : '');
@@ -491,7 +492,7 @@
     return false;
   };
   // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
-  const seeThrough = (element) => element.checkVisibility() && !element.checkVisibility({ opacityProperty: true });
+  const seeThrough = (element) => !element.checkVisibility({ opacityProperty: true }) && element.checkVisibility();
   const share = (element, box, clip, pointer) => {
     const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
     const width = Math.min(box.right, clip[2]) - left, height = Math.min(box.bottom, clip[3]) - top;
@@ -510,16 +511,16 @@
 
   // --- what a person can do with an element -------------------------------------------------------------
   // Attributes by which pages name what a click does, for a listener further up to read.
-  const ACTIONS = ['onclick', 'jsaction', 'data-action', 'data-click', 'data-command', 'data-toggle', 'data-bs-toggle', 'data-dismiss', 'data-bs-dismiss',
-    'data-href', 'data-url', 'ng-click', '@click', 'x-on:click', 'v-on:click', 'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete'];
+  const ACTIONS = new Set(['onclick', 'jsaction', 'data-action', 'data-click', 'data-command', 'data-toggle', 'data-bs-toggle', 'data-dismiss', 'data-bs-dismiss',
+    'data-href', 'data-url', 'ng-click', '@click', 'x-on:click', 'v-on:click', 'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete']);
   const OTHER_EVENT = /^(?!.*\bclick\b).*->/;  // "input->search#find" is about another event
-  const namesAction = (element) => ACTIONS.some((name) => element.hasAttribute(name) && !OTHER_EVENT.test(element.getAttribute(name)));
+  const namesAction = (element) => element.hasAttributes() && element.getAttributeNames().some((name) => ACTIONS.has(name) && !OTHER_EVENT.test(element.getAttribute(name)));
   const listens = (element) => clickListeners.has(element) || namesAction(element);
   const GRIPS = /^(grab|grabbing|move|all-scroll|[a-z]+-resize)$/;
   // Lists whose items are the controls, wherever the hand was set.
   const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
   // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
-  const isList = (element) => LISTS.test(element.tagName) || (element.childElementCount > 2 && element.tabIndex < 0 && listens(element) && holdsAlike(element));
+  const isList = (element, hears) => LISTS.test(element.tagName) || (hears && element.childElementCount > 2 && element.tabIndex < 0 && holdsAlike(element));
   const holdsAlike = (element) => {
     const like = (one, other) => other && likeness(one) === likeness(other);
     if (like(element, element.previousElementSibling) || like(element, element.nextElementSibling)) return false;
@@ -529,19 +530,23 @@
   // more than a wrapper around all that its control says.
   const HANDS = /^(pointer|crosshair|zoom-in|zoom-out|cell)$/;
   const showsHand = (element, style, around) => {
-    if (rules.hover && element.matches(rules.hover)) return true;
+    if (rules.hovered?.has(element)) return true;
     if (!HANDS.test(style.cursor)) return false;
     if (around.cursor !== style.cursor || around.list) return true;
-    if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
     if (around.control?.click === 'native' && !listens(element)) return false;
+    if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
     const words = element.textContent.trim();
     return !words || !around.control || words !== around.control.element.textContent.trim();
   };
   const scrollState = (element, style) => {
+    const height = element.clientHeight;
+    if (height === 0) return '';
+    const tall = element.scrollHeight > height + 1, wide = element.scrollWidth > element.clientWidth + 1;
+    if (!tall && !wide) return '';
     const parts = [];
     const scrolls = (overflow) => overflow === 'auto' || overflow === 'scroll';
-    if (scrolls(style.overflowY) && element.scrollHeight > element.clientHeight + 1) parts.push(`down ${Math.round(element.scrollTop)} of ${element.scrollHeight - element.clientHeight}`);
-    if (scrolls(style.overflowX) && element.scrollWidth > element.clientWidth + 1) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
+    if (tall && scrolls(style.overflowY)) parts.push(`down ${Math.round(element.scrollTop)} of ${element.scrollHeight - element.clientHeight}`);
+    if (wide && scrolls(style.overflowX)) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
     return parts.join(', ');
   };
   const pageScroll = () => {
@@ -580,11 +585,13 @@
     for (const style of styles) times.set(style, (times.get(style) ?? 0) + 1);
     const [usual, count] = [...times].reduce((most, one) => (one[1] > most[1] ? one : most));
     if (count * 2 <= recs.length || count === recs.length || striped(styles, usual)) return;
-    recs.forEach(({ line }, at) => { if (styles[at] !== usual) line[5].push(['stands out', '']); });
+    recs.forEach(({ element, line }, at) => { if (styles[at] !== usual) { line[5].push(['stands out', '']); standing.add(element); } });
   };
   const striped = (styles, usual) => styles.length > 4 && styles.every((style, at) => (style === usual) === (at % 2 === 0));
   const STATES = new Set(['selected', 'checked', 'pressed', 'current', 'expanded', 'stands out']);
+  let standing = new WeakSet();  // what stood out at the last look
   const findStandouts = (groups) => {
+    standing = new WeakSet();
     for (const recs of groups) if (!recs.some(({ line }) => line[5].some(([key]) => STATES.has(key)))) tellApart(recs);
   };
 
@@ -613,8 +620,14 @@
     places = new Map();
     controls = new WeakSet();
     const focused = deepFocus();
-    rules = rulesOf(document);
-    ask({ about: 'listeners' });
+    const isChanged = changed();
+    const known = new Map();  // document or shadow root -> its rules, for this look
+    const rulesIn = (root) => {
+      if (!known.has(root)) { const found = rulesOf(root); known.set(root, { ...found, hovered: found.hover ? new Set(root.querySelectorAll(found.hover)) : null }); }
+      return known.get(root);
+    };
+    rules = rulesIn(document);
+    ask({ about: 'listeners', changed: isChanged });
     const drops = dropPlaces();
     let truncated = false;
     const modal = [...document.querySelectorAll('dialog:modal')].pop() ?? null;
@@ -652,11 +665,11 @@
       if (root) {
         meet(root);
         children = root.childNodes;
-        rules = rulesOf(root);
+        rules = rulesIn(root);
       } else if (element.tagName === 'SLOT') {
         const assigned = element.assignedNodes();
         children = assigned.length ? assigned : element.childNodes;
-        if (assigned.length) rules = rulesOf(assigned[0].getRootNode());
+        if (assigned.length) rules = rulesIn(assigned[0].getRootNode());
       } else children = element.childNodes;
       if (element.tagName === 'DETAILS' && !element.open) {
         children = [...children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
@@ -680,20 +693,24 @@
     };
     const enabled = (element, style) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && style.cursor !== 'not-allowed' && !element.matches(':disabled')
       && element.getAttribute('aria-disabled') !== 'true';
-    // Whether a click does something here, as far as can be told; whether that is certain, or only likely.
-    const clicking = (element, style, around, native) => {
+    // Whether a click does something here, as far as can be told, and what says so.
+    const clicking = (element, style, around, signs) => {
+      const found = reaction(element, style, around, signs);
+      return found && enabled(element, style) ? found : '';
+    };
+    const reaction = (element, style, around, { native, hears, list }) => {
       const tag = element.tagName;
-      if (!enabled(element, style) || FRAMES.has(tag)) return '';
+      if (FRAMES.has(tag)) return '';
       if (native) return tag === 'OPTION' && element.closest('select')?.size <= 1 && !element.closest('select').multiple ? '' : 'native';
       // A click on a label goes to its control, which has a line of its own.
       if (tag === 'LABEL' && element.control) return rendered(element.control) ? '' : 'hand';
-      if ((element.tabIndex >= 0 && focusable(element)) || editable(element)) return 'focus';
-      if (isList(element)) return '';
+      if ((focusable(element) && element.tabIndex >= 0) || editable(element)) return 'focus';
+      if (list) return '';
       if (showsHand(element, style, around)) return 'hand';
-      if (listens(element) && element !== document.body && element !== document.documentElement) return 'listener';
+      if (hears && element !== document.body && element !== document.documentElement) return 'listener';
       return around.list === 'listener' && !/^(THEAD|TFOOT|CAPTION)$/.test(tag) ? 'list' : '';
     };
-    const editable = (element) => element.isContentEditable && !element.parentElement?.isContentEditable;
+    const editable = (element) => element.hasAttribute('contenteditable') && element.isContentEditable && !element.parentElement?.isContentEditable;
     // What else a person could do here. Each makes for a line.
     const abilities = (element, role, style, around) => {
       const found = [];
@@ -703,7 +720,7 @@
       if (element === document.body || element === document.documentElement) return found;
       const scroll = scrollState(element, style);
       if (scroll) found.push(['scroll', scroll]);
-      if (!role && style.position === 'fixed' && element.firstElementChild) found.push(['overlay', '']);
+      if (!role && element.firstElementChild && style.position === 'fixed') found.push(['overlay', '']);
       return found;
     };
     const visit = (element, depth, state, around) => {
@@ -728,7 +745,8 @@
       }
       const style = getComputedStyle(element);
       const present = shown && !behind;
-      const click = present ? clicking(element, style, around, POINTER_ROLES.has(role)) : '';
+      const hears = listens(element), list = isList(element, hears);
+      const click = present ? clicking(element, style, around, { native: POINTER_ROLES.has(role), hears, list }) : '';
       const able = present && !muted ? abilities(element, role, style, around) : [];
       // Hidden from the tree by its author, but not from the mouse: what can be clicked there is told, and nothing else.
       if (muted) role = click && click !== 'focus' ? 'generic' : '';
@@ -737,7 +755,7 @@
       const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
       const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
-      const inner = insideOf(element, style, box, around, { muted, click, scrolls, rec });
+      const inner = insideOf(element, style, box, around, { muted, click, scrolls, rec, list: list && (hears ? 'listener' : 'hand') });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
       rec.line = line;
@@ -762,13 +780,12 @@
       return [depth, role, name, 0, value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
     };
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
-    const insideOf = (element, style, box, around, { muted, click, scrolls, rec }) => {
-      const list = isList(element) && (around.list || (listens(element) ? 'listener' : showsHand(element, style, around) ? 'hand' : ''));
+    const insideOf = (element, style, box, around, { muted, click, scrolls, rec, list }) => {
       const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
-      return { clip: clipped, cursor: style.cursor, list, muted, control, pane, hidden, rec };
+      return { clip: clipped, cursor: style.cursor, list: list === 'hand' ? around.list || (showsHand(element, style, around) ? 'hand' : '') : list && (around.list || list), muted, control, pane, hidden, rec };
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -861,14 +878,14 @@
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
     const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
-    const isChanged = changed();
     mutationsSeen = mutations;
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
       start.rec = record(document.documentElement, null);
       visit(document.documentElement, 1, state, start);
-      identify(start.rec, isChanged);
-      findStandouts(neighbours(start.rec));
+      const same = identify(start.rec, isChanged);
+      if (same) for (const rec of same) { if (standing.has(rec.element)) rec.line[5].push(['stands out', '']); }
+      else findStandouts(neighbours(start.rec));
     }
     return JSON.stringify({ ...facts(), nodes: out, focused: focused && !rootFocused ? ids.get(focused) ?? 0 : 0, truncated });
   };

@@ -166,7 +166,7 @@
   const ask = (event) => {
     const question = JSON.parse(event.detail);
     if (question.about === 'listeners') {
-      findHandlers();
+      if (question.changed) findHandlers();
       const found = listening;
       listening = [];
       for (const [reference, what] of found) {
