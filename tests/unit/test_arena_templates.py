@@ -250,13 +250,14 @@ def test_a_change_can_follow_the_id_of_another():
 
 
 def test_refusals():
-    key = Key.refusal("NOT_FOUND_ERROR", "UNKNOWN_ERROR", visits=[PAGE, PAGE])
-    assert (key.status, key.visits) == (("NOT_FOUND_ERROR", "UNKNOWN_ERROR"), ((PAGE,), (PAGE,)))
+    key = Key.refusal("NOT_FOUND_ERROR", "UNKNOWN_ERROR", facts=SEEN)
+    assert (key.status, key.evidence) == (("NOT_FOUND_ERROR", "UNKNOWN_ERROR"), SEEN.evidence)
     for status in ((), ("SUCCESS",), ("NOT_FOUND",)):
         with pytest.raises(TaskError, match="not a status"):
-            Key.refusal(*status, visits=[PAGE])
-    with pytest.raises(TaskError, match="evidence"):
-        Key.refusal("NOT_FOUND_ERROR", visits=[])
+            Key.refusal(*status, facts=SEEN)
+    for no_facts in (Key(), Key.answer(3), Key.visit(PAGE), SEEN & Key.answer(3)):
+        with pytest.raises(TaskError, match="evidence"):
+            Key.refusal("NOT_FOUND_ERROR", facts=no_facts)
 
 
 parts = st.sampled_from(
@@ -272,7 +273,7 @@ def test_combining_keys_keeps_everything_and_does_not_depend_on_brackets(first, 
     assert len((a & b).changes) == len(a.changes) + len(b.changes)
 
 
-@pytest.mark.parametrize("twice", [Key.answer(1), Key.page(PAGE), Key.refusal("UNKNOWN_ERROR", visits=[PAGE])])
+@pytest.mark.parametrize("twice", [Key.answer(1), Key.page(PAGE), Key.refusal("UNKNOWN_ERROR", facts=SEEN)])
 def test_what_can_only_be_said_once_cannot_be_combined(twice):
     assert (twice & Key.checkpoint("page", PAGE)).checkpoints
     with pytest.raises(TaskError, match="both give"):
@@ -337,7 +338,7 @@ def test_a_user_is_logged_in_on_the_first_site():
         (Key.update("note", where={"id": 1}, colour="red"), "names note.colour, which does not exist"),
         (Key.delete("note", where={"number": 1}), "names note.number, which does not exist"),
         (Key.page(PAGE), "does not decide a task of the kind retrieve"),
-        (Key.answer(1) & Key.refusal("UNKNOWN_ERROR", visits=[PAGE]), "is a refusal"),
+        (Key.answer(1) & Key.refusal("UNKNOWN_ERROR", facts=SEEN), "is a refusal"),
     ],
 )
 def test_a_key_that_cannot_be_right_shows_when_the_task_is_made(worlds, key, says):

@@ -3,12 +3,13 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.unit import samples
 from webassay.benchmarks.arena.key import Key, fact, picture, shown
+from webassay.benchmarks.arena.mistakes import mistakes, with_results
 from webassay.core.errors import TaskError
 from webassay.core.served import SERVED_TYPE, Node, Served, ServedRecord, plain
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
@@ -211,11 +212,9 @@ def test_keys_combine_and_what_is_needed_becomes_one_check():
     assert [len(whole.facts), len(part.facts), part.share] == [2, 2, 0.5]
 
 
-def test_a_refusal_needs_evidence_of_some_kind():
+def test_refusals_and_shares_have_facts():
     key = Key.refusal("NOT_FOUND_ERROR", facts=Key.seen("No results"))
     assert key.status == ("NOT_FOUND_ERROR",) and key.evidence
-    with pytest.raises(TaskError, match="needs evidence"):
-        Key.refusal("NOT_FOUND_ERROR", facts=Key.answer(3))
     with pytest.raises(TaskError, match="nothing to have seen"):
         Key.seen_share(0.5, [])
 
@@ -338,3 +337,55 @@ PAGES = st.lists(st.recursive(st.text(max_size=5), lambda inner: st.lists(inner,
 def test_a_packed_record_is_unpacked_as_it_was(pages):
     site = record(*pages)
     assert ServedRecord.unpack(site.pack()) == site
+
+
+# --- mistakes -------------------------------------------------------------------------------------------------
+
+
+def without_evidence(key: Key, site: ServedRecord) -> dict[str, str]:
+    """What becomes of a right episode when it has not seen what it should have."""
+    blobs = MemoryBlobs()
+    probe = ServedResult(site="shop", blob=blobs.write(site.pack(), SERVED_TYPE), count=len(site.served))
+    trajectory = samples.trajectory(answer=ANSWER, probes=(probe,))
+    task = samples.task(checks=(THREE, *key.on(("shop",)).evidence))
+    assert grade(task, trajectory, blobs).status == "pass"
+    wrong = {name: one for name, one in mistakes(task, trajectory, blobs) if "saw" in name or "step 0" in name}
+    return {name: grade(task, one, blobs).status for name, one in wrong.items()}
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(TOKENS, min_size=1, max_size=4), min_size=1, max_size=12), st.floats(0.05, 1.0))
+def test_whatever_fact_is_taken_out_the_episode_fails(rows, share):
+    rows = [[f"row{number}", *cells] for number, cells in enumerate(rows)]
+    site = record((["Home"], {"start": True}), *([Row(row)] for row in rows), ["Again", [Row(row) for row in rows]])
+    sights = [shown(*row) for row in rows]
+    assert set(without_evidence(Key.seen_share(share, sights), site).values()) == {"fail"}
+    became = without_evidence(Key.all_of(map(Key.seen_any, sights)), site)
+    assert set(became.values()) == {"fail"}
+    assert len(became) == len(rows) + 1
+
+
+def test_all_ways_of_knowing_a_fact_are_taken_out():
+    seen = {"path": "/7.svg", "kind": "picture", "page": None}
+    site = record((["Home"], {"start": True}), [Row(["HOM-1", "Weight 5 g"])], ["HOM-1", ["Weight", "5 g"]], ([], seen))
+    ways = (shown("HOM-1", "5 g"), shown("HOM-1", "5 g", together="page"), picture("/7.svg"))
+    key = Key.seen_any(*ways, [shown("HOM-1"), picture("/7.svg")]) & Key.seen("Home")
+    assert set(without_evidence(key, site).values()) == {"fail"}
+
+
+def test_a_key_whose_facts_stand_on_the_start_page_is_found_out():
+    site = record((["HOM-1"], {"start": True}))
+    assert without_evidence(Key.seen("HOM-1"), site) == {
+        "answers at step 0": "pass",
+        "never saw fact 1 of check 1": "fail",
+    }
+
+
+def test_another_answer_can_be_grafted():
+    right = samples.trajectory(answer=ANSWER)
+    assert json.loads(with_results(right, 4, "x").answer) == {**json.loads(ANSWER), "results": [4, "x"]}
+
+
+def test_a_fact_on_a_site_that_is_not_there_is_refused():
+    with pytest.raises(TaskError, match="forum"):
+        Key.seen("x", site="forum").on(("shop", "home"))

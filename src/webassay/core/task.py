@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -269,6 +270,9 @@ class EvidenceCheck(Record):
     @property
     def needed(self) -> int:
         return math.ceil(round(self.share * len(self.facts), 9))
+
+    def sights(self) -> Iterator[Sight]:
+        return (sight for fact in self.facts for way in fact.any_of for sight in way)
 
 
 class LegacyCheck(Record):

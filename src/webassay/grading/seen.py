@@ -176,7 +176,7 @@ def _is_picture(served: Served, path: str) -> bool:
 def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord]) -> list[Finding]:
     """A finding for each check. Where a record had no room for all that was served, what is not in it may have been
     seen all the same, and nothing is decided."""
-    sights = {sight for check in checks for fact in check.facts for way in fact.any_of for sight in way}
+    sights = {sight for check in checks for sight in check.sights()}
     texts = {site: SeenTexts(record, sights) for site, record in records.items()}
 
     @cache

@@ -16,9 +16,6 @@ from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
 from webassay.core.task import Checkpoint, EvidenceCheck, Expectation, ExpectedChange, Fact, PagePattern, Sight
 
-FACTS_REQUIRED = True
-"""Whether a question without facts is refused."""
-
 
 def money(cents: int, currency: str = "USD") -> Expectation:
     return Expectation(type="currency", value=f"{cents // 100}.{cents % 100:02d}", currency=currency)
@@ -133,18 +130,16 @@ class Key:
         return cls(evidence=(EvidenceCheck(facts=made, share=share),))
 
     @classmethod
-    def refusal(cls, *status: str, visits: Sequence[PagePattern] = (), facts: "Key | None" = None) -> Self:
+    def refusal(cls, *status: str, facts: "Key") -> Self:
         """The task cannot be done, and any of these codes says so. A refusal that did not look is a guess, so it needs
-        evidence: `facts`, a key such as `Key.seen_any(…)` that names what shows it (for something that does not exist,
-        the site's empty result or every place where it would stand), or `visits`, pages that must all have been
-        loaded."""
+        `facts`, such as `Key.seen_any(…)`: what shows that it cannot be done. For something that does not exist that is
+        the site's empty result, or every place where it would stand."""
         for code in status or ("",):
             if code not in STATUSES or code == "SUCCESS":
                 raise TaskError(f"{code!r} is not a status of a refusal.", hint=f"Choose from {', '.join(STATUSES)}.")
-        evidence = facts.evidence if facts is not None else ()
-        if not visits and not evidence:
+        if not facts.evidence or facts != cls(evidence=facts.evidence):
             raise TaskError("A refusal needs evidence.", hint="Give `facts`: what an honest search shows.")
-        return cls(status=status, visits=tuple((page,) for page in visits), evidence=evidence)
+        return cls(status=status, evidence=facts.evidence)
 
     @classmethod
     def visit(cls, *any_of: PagePattern) -> Self:
@@ -182,6 +177,8 @@ class Key:
             raise TaskError(
                 f"On which site is {vague[0]}? The template has {' and '.join(sites)}.", hint="Give `site=…`."
             )
+        for site in {sight.site for check in self.evidence for sight in check.sights()} - {"", *sites}:
+            raise TaskError(f"A fact is to be seen on {site}, which is not a site of the template.")
         changes = (change.model_copy(update={"site": change.site or sites[0]}) for change in self.changes)
         return replace(self, changes=tuple(changes), evidence=_joined(self.evidence))
 

@@ -74,16 +74,12 @@ def _with_log(right: Trajectory, lines: list[bytes], blobs: WritableBlobs) -> Tr
 
 def _unseen(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mistake]:
     """Right, but without having seen it: at once, from memory, and with each of the facts missing."""
-    checks = [check for check in task.checks if isinstance(check, EvidenceCheck)]
-    if not checks:
-        return
     records = {probe: ServedRecord.unpack(blobs.read(probe.blob)) for probe in right.probed(ServedResult)}
-    start = {
-        probe: msgspec.structs.replace(record, served=tuple(one for one in record.served if one.start))
-        for probe, record in records.items()
-    }
-    yield "answers at step 0", _having_seen(right, start, blobs)
+    if not records:
+        return
+    yield "answers at step 0", _at_once(right, records, blobs)
     places = _Places(records.values())
+    checks = [check for check in task.checks if isinstance(check, EvidenceCheck)]
     for number, check in enumerate(checks, 1):
         spare = len(check.facts) - check.needed
         for first in range(0, len(check.facts), spare + 1):
@@ -91,6 +87,20 @@ def _unseen(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mis
             window = (check.facts[first:] + check.facts[:first])[: spare + 1]
             lacking = {probe: places.without(record, window) for probe, record in records.items()}
             yield f"never saw fact {first + 1} of check {number}", _having_seen(right, lacking, blobs)
+
+
+def _at_once(right: Trajectory, records: Mapping[ServedResult, ServedRecord], blobs: WritableBlobs) -> Trajectory:
+    """Nothing seen but what the harness opened, nothing changed, and still on the first page."""
+    start = {
+        probe: msgspec.structs.replace(record, served=tuple(one for one in record.served if one.start))
+        for probe, record in records.items()
+    }
+    early = _having_seen(right, start, blobs)
+    for rows in right.probed(RowsResult):
+        early = _with_rows(early, rows, ())
+    for page in right.probed(PageResult):
+        early = _replacing(early, page, {"url": right.steps[0].seen.url if right.steps else page.url})
+    return early
 
 
 class _Places:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from webassay.benchmarks.arena.effort import DIFFICULTIES, Difficulty, Effort
-from webassay.benchmarks.arena.key import FACTS_REQUIRED, Key
+from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.shortcuts import Shortcuts, bites
 from webassay.core.errors import TaskError
 from webassay.core.interaction import Goal, Observation, Walk
@@ -312,7 +312,7 @@ def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
     proofs = {"retrieve": key.results, "navigate": key.pages, "mutate": key.changes, "unachievable": key.status}
     if not proofs[drawn.kind]:
         yield f"does not decide a task of the kind {drawn.kind}"
-    if FACTS_REQUIRED and drawn.kind in ("retrieve", "unachievable") and not key.evidence:
+    if drawn.kind in ("retrieve", "unachievable") and not key.evidence:
         yield "names no facts that an honest solver must have seen"
     if key.status and drawn.kind != "unachievable":
         yield f"is a refusal, but the task is of the kind {drawn.kind}"
