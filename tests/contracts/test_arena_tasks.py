@@ -5,10 +5,12 @@ import re
 import pytest
 
 from tests.templates import TEMPLATES
-from tests.worlds import shop
+from tests.worlds import bench, shop
+from webassay import Selection
 from webassay.benchmarks.arena.effort import DIFFICULTIES
 from webassay.benchmarks.arena.shortcuts import bites
 from webassay.benchmarks.arena.template import instances
+from webassay.core.errors import InputError
 from webassay.core.task import ActivityCheck, EvidenceCheck, ResponseCheck, StateCheck, Task
 
 SEEDS = ((0, 0), (1, 5))
@@ -130,3 +132,33 @@ def test_the_highest_difficulty_is_a_long_list_on_many_pages():
                 effort = template.from_parameters(task.parameters).effort(worlds)
                 assert effort.rows >= 200
                 assert effort.pages >= 10
+
+
+def test_tasks_are_selected_by_difficulty_and_found_again_by_their_ids():
+    found = bench().tasks(Selection(templates=("shop.orders-by-status",), difficulty="extreme", instances=2))
+    assert [task.id for task in found] == [f"shop.orders-by-status.w0s0-extreme.{number}" for number in (0, 1)]
+    other = "shop.change-address.w0s0.0"
+    assert [task.id for task in bench().tasks(Selection(tasks=(found[1].id, other)))] == [found[1].id, other]
+    assert bench().tasks(Selection(tasks=(found[1].id,))) == (found[1],)
+
+
+@pytest.mark.parametrize(
+    ("selection", "says"),
+    [
+        (Selection(difficulty="lethal"), "no difficulty 'lethal'"),
+        (Selection(difficulty="hard", templates=("shop.change-address",)), "shop.change-address is never hard"),
+    ],
+)
+def test_a_difficulty_that_does_not_exist_is_refused(selection, says):
+    with pytest.raises(InputError, match=says):
+        bench().tasks(selection)
+
+
+def test_tasks_of_a_file_are_selected_by_difficulty(tmp_path):
+    (task,) = bench().tasks(Selection(templates=("shop.change-address",), instances=1))
+    file = tmp_path / "tasks.json"
+    file.write_text(f"[{task.to_json()}]")
+    assert bench().tasks(Selection(benchmark=str(file), difficulty="easy")) == (task,)
+    with pytest.raises(InputError, match="no tasks of the difficulty 'hard'") as error:
+        bench().tasks(Selection(benchmark=str(file), difficulty="hard"))
+    assert error.value.hint == "It has easy."

@@ -171,7 +171,7 @@ async def test_the_cart_is_filled_without_leaving_the_page(shop: Served) -> None
         name = await card.get_by_role("link").first.text_content()
         await card.get_by_role("button", name="Add to Cart").click()
         await expect(page.get_by_role("status")).to_contain_text(f"You added {name}")
-        await expect(page.get_by_role("link", name="Cart 1 items")).to_be_visible()
+        await expect(page.get_by_role("link", name="Cart 1 item", exact=True)).to_be_visible()
         assert page.url == here
         await page.get_by_role("button", name="Show cart summary").click()
         await expect(page.get_by_role("region", name="Cart summary")).to_contain_text(str(name))

@@ -50,9 +50,7 @@ Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
 WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Which seeded copy of the sites.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Which draw of the templates' parameters.")]
-Difficulty = Annotated[
-    str, typer.Option("--difficulty", help="Only tasks that are easy, medium, hard or extreme (arena only).")
-]
+Difficulty = Annotated[str, typer.Option("--difficulty", help="Only tasks that are easy, medium, hard or extreme.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many tasks.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run directories.")]
 Html = Annotated[Path | None, typer.Option("--html", help="Also write one self-contained page here.")]

@@ -39,7 +39,7 @@ def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskS
     """`trusted`: the user named the benchmark just now. A name that comes from a run directory is not trusted: it
     may be built in, installed, or a task file, but it never loads code by a path or a module name."""
     benchmark = benchmark_named(selection.benchmark, trusted=trusted)
-    tasks = benchmark.load(selection, _sources(setup))
+    tasks = _of_difficulty(selection, benchmark.load(selection, _sources(setup)))
     if selection.tasks:
         known = {task.id: task for task in tasks}
         missing = next((name for name in selection.tasks if name not in known), None)
@@ -49,6 +49,18 @@ def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskS
     if not tasks:
         raise InputError(f"Benchmark {selection.benchmark!r} has no tasks.")
     return TaskSet(selection, benchmark, tuple(tasks[: selection.limit]))
+
+
+def _of_difficulty(selection: Selection, tasks: Sequence[Task]) -> Sequence[Task]:
+    wanted = selection.difficulty.casefold()
+    found = [task for task in tasks if not wanted or task.difficulty.casefold() == wanted]
+    if tasks and not found:
+        known = ", ".join(sorted({task.difficulty for task in tasks if task.difficulty}))
+        raise InputError(
+            f"{selection.benchmark} has no tasks of the difficulty {selection.difficulty!r}.",
+            hint=f"It has {known}." if known else "Its tasks do not say how difficult they are.",
+        )
+    return found
 
 
 def benchmark_named(name: str, *, trusted: bool) -> Benchmark:
