@@ -1,6 +1,6 @@
 """Can everything that a person can click be reached by an id? A census on pages of component libraries.
 
-    python scripts/bench_reach.py [--only mui,antd] [--grid 12] [--states 8] [--copies 3] [--no-browsergym]
+    python scripts/bench_reach.py [--only mui,antd] [--grid 12] [--states 4] [--copies 3] [--no-browsergym]
 
 The pages (scripts/reach/pages) are ours; the libraries come from the npm registry and are kept in a cache.
 
@@ -236,7 +236,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="some of the pages, by name, with commas; shop: only its lines")
     parser.add_argument("--grid", type=int, default=12, help="pixels between two points")
-    parser.add_argument("--states", type=int, default=8, help="at most so many opened states a page")
+    parser.add_argument("--states", type=int, default=4, help="at most so many opened states a page")
     parser.add_argument("--copies", type=int, default=3, help="sessions side by side")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "webassay" / "reach")
     parser.add_argument("--again", action="store_true", help="click everything again, even if it is known what reacts")

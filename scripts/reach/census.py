@@ -153,6 +153,7 @@ class Copy:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._clean: tuple[str, Point | None] | None = None
+        self._noted = False
 
     @property
     def _context(self) -> Any:
@@ -167,7 +168,9 @@ class Copy:
         if self._clean == (state.url, state.opener):
             return
         await self.session.act(Action.of("goto", state.url))
-        await self._look()
+        page = self._context.active
+        await page.evaluate(page.main_frame, LOOK)
+        self._noted = False
         if state.opener is not None:
             await self.session.act(Action.of("mouse_click", *state.opener))
         self._clean = (state.url, state.opener)
@@ -175,10 +178,11 @@ class Copy:
     def spoil(self) -> None:
         self._clean = None
 
-    async def _look(self) -> None:
-        page = self._context.active
-        await page.evaluate(page.main_frame, LOOK)
-        await page.evaluate(page.main_frame, "census.note()")
+    async def note(self) -> None:
+        """Remembers what can be hit, to tell later what a click brought."""
+        if not self._noted:
+            await self.ask("note")
+            self._noted = True
 
     async def effect(self, *actions: Action) -> tuple[Effect, str, str]:
         """What the last of the actions changed, where it landed, and its error."""
@@ -285,6 +289,8 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
 
     async def click(copy: Copy, job: tuple[Target, Point]) -> Effect:
         target, point = job
+        await copy.fresh(base)
+        await copy.note()
         effect = await copy.click(base, point)
         if not effect.nothing and not effect.url and not effect.elsewhere:
             came = [_target(found) for found in await copy.ask("fresh")]
