@@ -21,7 +21,7 @@ LARGEST = 256 * 1024 * 1024
 ServedKind = Literal["document", "fragment", "picture", "other"]
 
 
-class Served(msgspec.Struct, frozen=True, omit_defaults=True):
+class Served(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer of a site, in the order in which they were given."""
 
     method: str
@@ -43,7 +43,7 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True):
     """The node with its text, for documents and fragments."""
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True):
+class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     row: bool
     """One of several alike: a row of a table, an entry of a list, a card."""
     parts: tuple[str | int, ...]

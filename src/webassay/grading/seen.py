@@ -6,7 +6,7 @@ heading of a search, a saved note) is no evidence of what they typed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from functools import cache
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
@@ -57,7 +57,8 @@ class SeenTexts:
         pages: dict[str, set[int]] = defaultdict(set)
         inside: list[Set[str]] = []
         for number, node in enumerate(nodes):
-            own = every = _NOTHING
+            own: Set[str] = _NOTHING
+            every: Set[str] = _NOTHING
             if number in reached:
                 for part in node.parts:
                     if isinstance(part, int):
@@ -92,7 +93,7 @@ class SeenTexts:
         return False
 
 
-_NOTHING: Set[str] = frozenset()
+_NOTHING = frozenset[str]()
 
 
 class Words(dict[str, str]):
@@ -106,21 +107,20 @@ class Words(dict[str, str]):
     def plain(self, line: str) -> str:
         return " ".join(filter(None, map(self.__getitem__, line.split())))
 
-    def held(self, lines: Iterable[str], wanted: Set[str]) -> dict[str, Set[str]]:
+    def held(self, lines: Collection[str], wanted: Set[str]) -> dict[str, Set[str]]:
         """Lines in which a wanted token stands, with these tokens."""
-        split = {line: line.split() for line in lines}
         marked: dict[str, Set[str]] = {}
-        for word in set[str]().union(*split.values()):
+        for word in set(" ".join(lines).split()):
             token = self[word]
             if token in wanted:
                 marked[word] = frozenset((token,))
-            elif " " in token:
-                marked[word] = wanted & set(token.split(" "))
+            elif " " in token and (tokens := wanted & set(token.split(" "))):
+                marked[word] = tokens
         held: dict[str, Set[str]] = {}
-        for line, words in split.items():
-            for word in words:
-                if word in marked:
-                    held[line] = held.get(line, _NOTHING) | marked[word]
+        for line in lines:
+            words = line.split()
+            if not marked.keys().isdisjoint(words):
+                held[line] = _NOTHING.union(*(marked[word] for word in words if word in marked))
         return held
 
 
