@@ -25,10 +25,11 @@ def built(cache: Path) -> Path:
     libraries = cache / f"libraries-{_hash([package])}"
     if not libraries.exists():
         print("Installing the component libraries from the npm registry (once, about a minute)...", flush=True)
-        install = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
+        # Nothing of theirs runs at install: some packages leave a process behind that reports to its makers.
+        install = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"]
         with _made(libraries) as folder:
             shutil.copy(package, folder / "package.json")
-            subprocess.run(install, cwd=folder, check=True)
+            subprocess.run([*install, "--loglevel=error"], cwd=folder, check=True)
     sources = [package, HERE / "build.mjs", *sorted(path for path in SOURCES.rglob("*") if path.is_file())]
     pages = cache / f"pages-{_hash(sources)}"
     if not pages.exists():
