@@ -1,7 +1,12 @@
 """Settings for every test."""
 
+import signal
+
 import pytest
 from hypothesis import settings
+
+# A shell that starts the tests in the background has SIGINT ignored, and Python then does not set its handler.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes depends on what else the machine does; timing belongs in the benches.
 settings.register_profile("webassay", deadline=None)

@@ -177,7 +177,7 @@ async def test_generic_recovers_from_a_stale_element(place: Place) -> None:
             f"click('{element('button', 'Reload', question)}')\nclick('{element('button', 'Send', question)}')"
         )
 
-    lines = Lines([click("link", "My orders"), reload_then_send, click("button", "Send"), ANSWER])
+    lines = Lines([click("link", "My orders"), reload_then_send, click("button", "Send again"), ANSWER])
     async with model_for(lines) as (model, _):
         trajectory = await place.play(Generic(model))
     assert trajectory.ending.kind == "answered"
@@ -197,7 +197,7 @@ async def test_occam_recovers_from_a_stale_element(place: Place) -> None:
             occam_click("link", "My orders"),
             reload,
             lambda q: occam_reply(f"click [{stale[0]}]"),
-            occam_click("button", "Send"),
+            occam_click("button", "Send again"),
             occam_reply("stop [$42.00]"),
         ]
     )
