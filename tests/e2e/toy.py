@@ -29,7 +29,7 @@ def page_at(path: str) -> str:
         number = int(query.get("page", "1"))
         rows = "".join(f"<tr><td>{order}</td><td>{total}</td></tr>" for order, total in ORDERS[number])
         following = "<a href='/orders?page=2'>Next</a>" if number == 1 else ""
-        # The reload button replaces its neighbour by another one, so that an id that was read before is stale afterwards.
+        # The reload button puts another one in place of its neighbour, whose id is stale afterwards.
         script = "const b = document.createElement('button'); b.textContent = 'Send again'; send.replaceWith(b)"
         button = f'<button id="send">Send</button><button onclick="{html.escape(script)}">Reload</button>'
         return f"<title>Orders</title><h1>Orders, page {number}</h1><table>{rows}</table>{following}{button}"
