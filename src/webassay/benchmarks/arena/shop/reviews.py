@@ -1,5 +1,6 @@
 """Reading reviews, and writing one."""
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,9 +30,9 @@ class ReviewChore(Template, abstract=True):
 
     product: str
 
+    @abstractmethod
     def findings(self, reviews: list[pages.Review]) -> Json:
         """The response, once all are read."""
-        raise NotImplementedError
 
     def effort(self, worlds: Worlds) -> Effort:
         count = len(queries.reviews(worlds["shop"], self.product))
