@@ -227,6 +227,8 @@ def test_what_cannot_be_read_says_why(text, said):
         "click(" + "[" * 5000 + "]" * 5000 + ")",
         "-" * 5000 + "1",
         "click('\x00')\x00",
+        "so click('1') " * 7000,
+        "and fill('1', 'a\nb') " * 4500,
     ],
 )
 def test_nothing_else_is_an_action_and_the_agent_is_told_why(text):

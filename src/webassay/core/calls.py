@@ -11,6 +11,8 @@ from webassay.core.errors import ActionError
 from webassay.core.text import well_formed
 
 MAX_ACTION_TEXT = 100_000
+MAX_CALLS_IN_PROSE = 300
+"""Finding the end of each takes time, so that many in one long text could stop the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ def _calls_in_prose(text: str, known: Collection[str]) -> Sequence[Call]:
     while match := _CALL_OR_COMMENT.search(text, at):
         at = match.end()
         if match[1] in known:
+            if len(calls) >= MAX_CALLS_IN_PROSE:
+                raise ActionError(f"There are more than {MAX_CALLS_IN_PROSE} actions in this text.")
             at, found = _call_at(text, match.start(), at)
             others = others.replace(text[match.start() : at], " ", 1)
             calls += found
@@ -134,9 +138,11 @@ def _shortened(text: str) -> str:
 def _call_at(text: str, start: int, inside: int) -> tuple[int, list[Call]]:
     """Where the call that starts there ends, and the call. One that never closes is an error, not a sentence: nothing
     in its argument may be mistaken for an action."""
-    ends = [_end_of_call(text, inside, tokens) for tokens in (_ON_A_LINE, _OVER_LINES)]
     problem = ActionError(f"{text[start:inside]} was never closed.", hint=_EXAMPLE)
-    for end in dict.fromkeys(end for end in ends if end is not None):
+    for tokens in (_OVER_LINES, _ON_A_LINE):
+        end = _end_of_call(text, inside, tokens)
+        if end is None:
+            continue
         try:
             return end, _piece(text[start:end])
         except ActionError as error:
