@@ -529,24 +529,23 @@
   // The hand is inherited: whose is it? That of the outermost element, or of one inside that asks for it again and is
   // more than a wrapper around all that its control says.
   const HANDS = /^(pointer|crosshair|zoom-in|zoom-out|cell)$/;
-  const showsHand = (element, style, around) => {
+  const showsHand = (element, cursor, around) => {
     if (rules.hovered?.has(element)) return true;
-    if (!HANDS.test(style.cursor)) return false;
-    if (around.cursor !== style.cursor || around.list) return true;
+    if (cursor === 'auto' || !HANDS.test(cursor)) return false;
+    if (around.cursor !== cursor || around.list) return true;
     if (around.control?.click === 'native' && !listens(element)) return false;
     if (!(element.style?.cursor === 'pointer' || (rules.hand && element.matches(rules.hand)))) return false;
     const words = element.textContent.trim();
     return !words || !around.control || words !== around.control.element.textContent.trim();
   };
-  const scrollState = (element, style) => {
-    const height = element.clientHeight;
-    if (height === 0) return '';
-    const tall = element.scrollHeight > height + 1, wide = element.scrollWidth > element.clientWidth + 1;
-    if (!tall && !wide) return '';
+  // `overflow` is 'auto', or first that of x and then that of y: 'hidden auto'. Asking for sizes is what takes time.
+  const SCROLLS = /auto|scroll/;
+  const scrollState = (element, overflow) => {
+    if (overflow === 'visible' || !SCROLLS.test(overflow) || element.clientHeight === 0) return '';
+    const [x, y = x] = overflow.split(' ');
     const parts = [];
-    const scrolls = (overflow) => overflow === 'auto' || overflow === 'scroll';
-    if (tall && scrolls(style.overflowY)) parts.push(`down ${Math.round(element.scrollTop)} of ${element.scrollHeight - element.clientHeight}`);
-    if (wide && scrolls(style.overflowX)) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
+    if (SCROLLS.test(y) && element.scrollHeight > element.clientHeight + 1) parts.push(`down ${Math.round(element.scrollTop)} of ${element.scrollHeight - element.clientHeight}`);
+    if (SCROLLS.test(x) && element.scrollWidth > element.clientWidth + 1) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
     return parts.join(', ');
   };
   const pageScroll = () => {
@@ -570,7 +569,7 @@
   // Only what a class or style attribute sets counts: so neither the mouse nor stripes make anything stand out.
   const SHADES = ['color', 'backgroundColor', 'fontWeight', 'borderTopColor', 'borderBottomColor', 'borderLeftColor', 'borderBottomWidth', 'textDecorationLine', 'boxShadow', 'fill'];
   const MAX_DRAWN = 4, MAX_GROUP = 200;
-  const partsOf = (element) => [...element.querySelectorAll('*')].slice(0, MAX_DRAWN);
+  const partsOf = (element) => Array.prototype.slice.call(element.getElementsByTagName('*'), 0, MAX_DRAWN);
   const writtenOn = (part) => `${part.getAttribute('class') ?? ''}|${part.getAttribute('style') ?? ''}`;
   const styleOf = (part) => { const style = getComputedStyle(part); return SHADES.map((name) => style[name]).join(); };
   const tellApart = (recs) => {
@@ -614,6 +613,7 @@
     for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) if (controls.has(node)) return node;
     return null;
   };
+  const RENDERED = { visibilityProperty: true };
   const observe = ({ boxes, clip, inFrame }) => {
     const out = [];
     tableRoles = new Map();
@@ -638,12 +638,13 @@
     };
     const boxOf = (line, box, visible, clickable) => { line.push([box.x, box.y, box.width, box.height], Math.round(visible * 1000) / 1000, clickable); };
 
-    const visitText = (node, depth, state, around) => {
+    const range = document.createRange();
+    const visitText = (node, depth, around) => {
       const data = node.data;
       if (!/[^ \t\n\r\f]/.test(data)) return;
       const parent = node.parentElement ?? node.getRootNode().host;
-      if (state.textStyleOf !== parent) { state.textStyleOf = parent; state.textStyle = getComputedStyle(parent); }
-      const style = state.textStyle;
+      // Text in a slot belongs to another element than the one that is walked through.
+      const style = parent === around.rec.element ? around.style : getComputedStyle(parent);
       if (style.visibility !== 'visible' || style.contentVisibility === 'hidden') return;
       const said = transformed(data, style);
       const text = style.whiteSpaceCollapse === 'collapse' ? squeeze(said) : said.replace(/^\n+|\s+$/g, '');
@@ -653,52 +654,48 @@
       if (around.muted) { around.control?.whispers.push(text); return; }
       const line = emit(depth, 'StaticText', text);
       if (!boxes) return;
-      const range = document.createRange();
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
       line.push('', -1);
       boxOf(line, box, share(parent, box, around.clip, false), false);
     };
     const visitChildren = (element, depth, state, around) => {
-      const root = element.shadowRoot, outside = rules;
-      let children;
-      if (root) {
-        meet(root);
-        children = root.childNodes;
-        rules = rulesIn(root);
-      } else if (element.tagName === 'SLOT') {
-        const assigned = element.assignedNodes();
-        children = assigned.length ? assigned : element.childNodes;
-        if (assigned.length) rules = rulesIn(assigned[0].getRootNode());
-      } else children = element.childNodes;
-      if (element.tagName === 'DETAILS' && !element.open) {
-        children = [...children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
-      }
-      // The button of a customizable select is the select itself.
-      if (element.tagName === 'SELECT') children = [...children].filter((child) => child.tagName !== 'BUTTON');
-      for (const child of children) {
-        if (out.length >= MAX_NODES) { truncated = true; break; }
-        if (child.nodeType === 1) visit(child, depth, state, around);
-        else if (child.nodeType === 3 && (modal === null || holds(modal, child))) visitText(child, depth, state, around);
-      }
+      const root = element.shadowRoot, assigned = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+      const outside = rules;
+      if (root) { meet(root); rules = rulesIn(root); } else if (assigned.length) rules = rulesIn(assigned[0].getRootNode());
+      const chosen = assigned.length ? assigned : chosenChildren(element);
+      if (chosen) for (const child of chosen) visitNode(child, depth, state, around);
+      // From one to the next: going through the list of all children takes twice as long.
+      else for (let child = (root ?? element).firstChild; child; child = child.nextSibling) visitNode(child, depth, state, around);
       rules = outside;
     };
-    const state = { textStyleOf: null, textStyle: null, deep: 0 };
+    const visitNode = (node, depth, state, around) => {
+      if (out.length >= MAX_NODES) truncated = true;
+      else if (node.nodeType === 1) visit(node, depth, state, around);
+      else if (node.nodeType === 3 && (modal === null || holds(modal, node))) visitText(node, depth, around);
+    };
+    // Where not all children are shown; the button of a customizable select is the select itself.
+    const chosenChildren = (element) => {
+      if (element.tagName === 'DETAILS' && !element.open) return [...element.children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
+      if (element.tagName === 'SELECT') return [...element.childNodes].filter((child) => child.tagName !== 'BUTTON');
+      return null;
+    };
+    const state = { deep: 0 };
     const rendered = (element) => {
-      if (element.checkVisibility({ visibilityProperty: true }) || UNPAINTED.has(element.tagName)) return 'shown';
+      if (element.checkVisibility(RENDERED) || UNPAINTED.has(element.tagName)) return 'shown';
       const style = getComputedStyle(element);
       if (style.display === 'none') return '';
       if (style.display !== 'contents' && style.visibility === 'visible') return '';
       return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
     };
-    const enabled = (element, style) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && style.cursor !== 'not-allowed' && !element.matches(':disabled')
+    const enabled = (element, style, cursor) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && cursor !== 'not-allowed' && !element.matches(':disabled')
       && element.getAttribute('aria-disabled') !== 'true';
     // Whether a click does something here, as far as can be told, and what says so.
     const clicking = (element, style, around, signs) => {
-      const found = reaction(element, style, around, signs);
-      return found && enabled(element, style) ? found : '';
+      const found = reaction(element, around, signs);
+      return found && enabled(element, style, signs.cursor) ? found : '';
     };
-    const reaction = (element, style, around, { native, hears, list }) => {
+    const reaction = (element, around, { native, cursor, hears, list }) => {
       const tag = element.tagName;
       if (FRAMES.has(tag)) return '';
       if (native) return tag === 'OPTION' && element.closest('select')?.size <= 1 && !element.closest('select').multiple ? '' : 'native';
@@ -706,19 +703,19 @@
       if (tag === 'LABEL' && element.control) return rendered(element.control) ? '' : 'hand';
       if ((focusable(element) && element.tabIndex >= 0) || editable(element)) return 'focus';
       if (list) return '';
-      if (showsHand(element, style, around)) return 'hand';
+      if (showsHand(element, cursor, around)) return 'hand';
       if (hears && element !== document.body && element !== document.documentElement) return 'listener';
       return around.list === 'listener' && !/^(THEAD|TFOOT|CAPTION)$/.test(tag) ? 'list' : '';
     };
     const editable = (element) => element.hasAttribute('contenteditable') && element.isContentEditable && !element.parentElement?.isContentEditable;
     // What else a person could do here. Each makes for a line.
-    const abilities = (element, role, style, around) => {
+    const abilities = (element, role, { style, cursor, overflow }, around) => {
       const found = [];
       if (editable(element) && !role) found.push(['editable', '']);
-      if (element.getAttribute('draggable') === 'true' || (GRIPS.test(style.cursor) && style.cursor !== around.cursor)) found.push(['draggable', '']);
+      if (element.getAttribute('draggable') === 'true' || (cursor !== around.cursor && GRIPS.test(cursor))) found.push(['draggable', '']);
       if (dropListeners.has(element) || (drops.size > 0 && drops.has(likeness(element)))) found.push(['droppable', '']);
       if (element === document.body || element === document.documentElement) return found;
-      const scroll = scrollState(element, style);
+      const scroll = scrollState(element, overflow);
       if (scroll) found.push(['scroll', scroll]);
       if (!role && element.firstElementChild && style.position === 'fixed') found.push(['overlay', '']);
       return found;
@@ -745,9 +742,10 @@
       }
       const style = getComputedStyle(element);
       const present = shown && !behind;
+      const cursor = style.cursor, overflow = style.overflow;
       const hears = listens(element), list = isList(element, hears);
-      const click = present ? clicking(element, style, around, { native: POINTER_ROLES.has(role), hears, list }) : '';
-      const able = present && !muted ? abilities(element, role, style, around) : [];
+      const click = present ? clicking(element, style, around, { native: POINTER_ROLES.has(role), cursor, hears, list }) : '';
+      const able = present && !muted ? abilities(element, role, { style, cursor, overflow }, around) : [];
       // Hidden from the tree by its author, but not from the mouse: what can be clicked there is told, and nothing else.
       if (muted) role = click && click !== 'focus' ? 'generic' : '';
       else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
@@ -755,7 +753,7 @@
       const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
       const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
-      const inner = insideOf(element, style, box, around, { muted, click, scrolls, rec, list: list && (hears ? 'listener' : 'hand') });
+      const inner = insideOf(element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list: list && (hears ? 'listener' : 'hand') });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
       rec.line = line;
@@ -780,12 +778,13 @@
       return [depth, role, name, 0, value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
     };
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
-    const insideOf = (element, style, box, around, { muted, click, scrolls, rec, list }) => {
+    const insideOf = (element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list }) => {
       const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
-      const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, style) : around.clip;
-      const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, style) : around.pane;
+      const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, overflow) : around.clip;
+      const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, overflow) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
-      return { clip: clipped, cursor: style.cursor, list: list === 'hand' ? around.list || (showsHand(element, style, around) ? 'hand' : '') : list && (around.list || list), muted, control, pane, hidden, rec };
+      const holder = list === 'hand' ? around.list || (showsHand(element, cursor, around) ? 'hand' : '') : list && (around.list || list);
+      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, rec };
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -852,7 +851,7 @@
       }
       const decorated = rules.generated && shown && !UNDECORATED.has(tag) && element.matches(rules.generated);
       if (tag === 'LI' && shown && !around.muted) {
-        const style = getComputedStyle(element);
+        const style = around.style;
         if (style.display === 'list-item' && pictureCame(style.listStyleImage)) { emit(depth, 'ListMarker', ''); emit(depth + 1, 'image', ''); }
         else if (style.display === 'list-item') {
           const marker = markerOf(element, style);
@@ -868,8 +867,8 @@
       const map = image.useMap && document.querySelector(`map[name="${CSS.escape(image.useMap.slice(1))}"]`);
       for (const area of map ? map.querySelectorAll('area') : []) visit(area, depth, state, around);
     };
-    const clipOf = (element, clipping, box, style) => {
-      if ((style.overflowX === 'visible' && style.overflowY === 'visible') || element === document.body || element === document.documentElement) return clipping;
+    const clipOf = (element, clipping, box, overflow) => {
+      if (overflow === 'visible' || element === document.body || element === document.documentElement) return clipping;
       return [Math.max(clipping[0], box.left), Math.max(clipping[1], box.top), Math.min(clipping[2], box.right), Math.min(clipping[3], box.bottom)];
     };
 
@@ -877,7 +876,7 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
+    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
     mutationsSeen = mutations;
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
