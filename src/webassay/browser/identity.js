@@ -1,4 +1,4 @@
-// Which element keeps which id when a page renders itself again. Runs in the same isolated world as sight.js, which
+// Which element keeps which id when a page renders itself again. Runs in the same isolated world as walk.js, which
 // hands over the elements it walked through, as a tree of records; this gives ids to those that have a line.
 //
 // An id belongs to what a person sees, not to a node: pages throw nodes away and build the same content anew, and they
