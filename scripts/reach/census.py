@@ -38,6 +38,13 @@ class Effect:
     elsewhere: str = ""
     """A tab that opened, a dialog that was answered."""
 
+    def __post_init__(self) -> None:
+        # A click anywhere takes the focus away from where it was, and with it what showed it.
+        if re.fullmatch(r"body:\d+", self.focus):
+            object.__setattr__(self, "focus", "")
+            if self.silent:
+                object.__setattr__(self, "content", "")
+
     @classmethod
     def of(cls, found: dict[str, Any], elsewhere: str = "") -> "Effect":
         content = _digest([*(f"+{line}" for line in found["plus"]), *(f"-{line}" for line in found["minus"])])
@@ -47,6 +54,11 @@ class Effect:
     @property
     def nothing(self) -> bool:
         return self == Effect()
+
+    @property
+    def silent(self) -> bool:
+        """Nothing that a person would notice, except perhaps where the focus is."""
+        return not (self.meaning or self.url or self.requests or self.elsewhere)
 
     @property
     def keys(self) -> set[tuple[str, ...]]:
@@ -87,6 +99,20 @@ class Target:
     @property
     def keys(self) -> set[tuple[str, ...]]:
         return set().union(*(effect.keys for effect in self.effects if not effect.nothing))
+
+    @property
+    def meanings(self) -> set[tuple[str, ...]]:
+        """The effects of which a person would notice more than the focus."""
+        return {
+            (effect.meaning, effect.url, effect.requests, effect.elsewhere)
+            for effect in self.effects
+            if not effect.silent
+        }
+
+    @property
+    def focus(self) -> set[str]:
+        """Where a click moves the focus to."""
+        return {effect.focus for effect in self.effects} - {""}
 
 
 @dataclass
@@ -303,6 +329,7 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
     for (target, _), effect in zip(jobs, await page.each(jobs, click), strict=True):
         target.effects.append(effect)
     _share_effects(base.targets)
+    await _confirm(page, base)
     await _find_unsteady(page, base)
     states = [base, *_worth_a_look(base, opened, most_states)]
     nowhere = max((target for target in base.targets if not target.reacts), key=lambda target: target.area).points[-1]
@@ -314,6 +341,7 @@ async def click_everything(page: Copies, name: str, url: str, step: int, most_st
             # Clicks beside a popup close it, and so do clicks on its own margins: neither is a control.
             target.effects.append(Effect() if target.plain and effect == beside else effect)
         _share_effects(state.targets)
+        await _confirm(page, state)
         await _find_unsteady(page, state)
     return states
 
@@ -342,6 +370,24 @@ def _share_effects(targets: Sequence[Target]) -> None:
         target.effects = target.effects or list(clicked[_atom(target)].effects)
 
 
+async def _confirm(page: Copies, state: State) -> None:
+    """A change that nobody would notice may be a hint or an animation that just ended: it has to happen again."""
+
+    async def again(copy: Copy, job: tuple[Target, int]) -> None:
+        target, at = job
+        copy.spoil()
+        if await copy.click(state, target.points[min(at, len(target.points) - 1)]) != target.effects[at]:
+            target.effects[at] = Effect()
+
+    doubtful = [
+        (target, at)
+        for target in state.targets
+        for at, effect in enumerate(target.effects)
+        if effect.content and effect.silent and not effect.focus
+    ]
+    await page.each(doubtful, again)
+
+
 async def _find_unsteady(page: Copies, state: State) -> None:
     """Looks again at targets inside each other that move the focus to the same place and yet differ otherwise."""
     alike = [(one, other) for one in state.targets for other in state.targets if _same_focus(one, other)]
@@ -357,8 +403,7 @@ async def _find_unsteady(page: Copies, state: State) -> None:
 
 def _same_focus(one: Target, other: Target) -> bool:
     """The focus moves to the same place, and one of them is around the other."""
-    focus = {effect.focus for effect in one.effects} & {effect.focus for effect in other.effects} - {""}
-    return bool(focus) and one is not other and within(other.path, one.path)
+    return bool(one.focus & other.focus) and one is not other and within(other.path, one.path)
 
 
 def _target(found: dict[str, Any]) -> Target:
@@ -388,13 +433,14 @@ def _worth_a_look(base: State, opened: list[tuple[Point, str, list[Target]]], mo
 def controls(state: State) -> list[Control]:
     """Targets with a common effect are one control, and so are the points of one target."""
     groups: list[tuple[set[tuple[str, ...]], list[Target]]] = []
-    for target in state.targets:
-        if not target.reacts:
+    reacting = [target for target in state.targets if target.reacts]
+    for target in reacting:
+        if target.cursor == "not-allowed" or _is_blank(target, reacting):
             continue
         keys, targets = target.keys, [target]
         apart = []
         for known, others in groups:
-            if known & keys or any(_same_unsteady(one, target) for one in others):
+            if known & keys or any(_same(one, target) or _same(target, one) for one in others):
                 keys, targets = keys | known, others + targets
             else:
                 apart.append((known, others))
@@ -403,8 +449,30 @@ def controls(state: State) -> list[Control]:
     return [Control(_root(number, targets, paths), targets) for number, (_, targets) in enumerate(groups)]
 
 
-def _same_unsteady(one: Target, other: Target) -> bool:
-    return (one.unsteady or other.unsteady) and (_same_focus(one, other) or _same_focus(other, one))
+def _is_blank(target: Target, reacting: Sequence[Target]) -> bool:
+    """The space between controls: a click there only gives the focus to what holds them all."""
+    effects = [effect for effect in target.effects if not effect.nothing]
+    if not target.plain or not all(effect.silent and effect.focus for effect in effects):
+        return False
+    return all(
+        any(other.path.startswith(f"{effect.focus}/") and not other.plain for other in reacting) for effect in effects
+    )
+
+
+def _same(outer: Target, inner: Target) -> bool:
+    """One control, although their effects differ in something."""
+    if (outer.unsteady or inner.unsteady) and _same_focus(outer, inner):
+        return True
+    # What nobody would take for a control, and the field that a click there leads to.
+    if outer.focus == {inner.path} and (outer.plain or re.search(r"/label:\d+$", outer.path)):
+        return True
+    if outer is inner or not within(inner.path, outer.path):
+        return False
+    # A button and the space around it, where a click does the same but leaves the focus where it was.
+    if outer.meanings & inner.meanings and not outer.plain:
+        return True
+    # A slider or a field of colours, which does something else at each point, and what is drawn in it.
+    return len(outer.meanings) > 1 and not (outer.focus or inner.focus) and outer.cursor == inner.cursor
 
 
 def _root(number: int, targets: list[Target], paths: dict[str, int]) -> str:
@@ -431,7 +499,9 @@ async def ids_of(copy: Copy, state: State) -> tuple[list[Id], Observation]:
     seen = await copy.session.observe(("tree", "pruned", "boxes", "marks"))
     copy.spoil()
     nodes = {node.id: node for node in seen.nodes if node.id.isdigit()}
-    found = await copy.ask("lands", [int(number) for number in nodes])
+    numbers = [int(number) for number in nodes]
+    # Some at a time: all at once would take a busy machine longer than a script may run.
+    found = [one for at in range(0, len(numbers), 50) for one in await copy.ask("lands", numbers[at : at + 50])]
     return [
         Id(
             str(number),

@@ -295,3 +295,14 @@ async def test_whatever_listens_further_up_can_be_clicked_by_its_id(visit: Opene
         star = [node for node in seen.nodes if node.name == "☆" and node.id][1]
         await page.do("click", star.id)
         assert await page.log() == "star Lunch"
+
+
+async def test_handlers_that_are_kept_on_elements_make_them_clickable(visit: Opener) -> None:
+    async with visit("handlers.html") as page:
+        seen = await page.see("marks", "pruned")
+        assert [node.name for node in seen.nodes if node.role == "paragraph" and node.marked] == ["Open"]
+        for row in [node for node in seen.nodes if "Row" in node.role or node.role == "row"]:
+            assert row.marked and f"[{row.id}]" in str(seen.pruned)
+            assert (await page.do("click", row.id)).error == ""
+        await page.do("click", next(node.id for node in seen.nodes if node.name == "Open"))
+        assert await page.log() == "row0 row1 open"

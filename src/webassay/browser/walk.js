@@ -30,12 +30,17 @@
   const FRAMES = new Set(['IFRAME', 'FRAME', 'OBJECT', 'EMBED']);
   // A control that holds this many others only passes their clicks on.
   const CROWD = 3;
+  const ROWS = /^(TR|LI)$/;
   const MAX_CONTENT_NAME = 200;
   const NAMED_BY_CONTENT = new Set(['generic', 'listitem', 'LabelText', 'paragraph', 'strong', 'emphasis', 'time', 'mark', 'code', 'definition', 'image']);
   const EVERYWHERE = [-Infinity, -Infinity, Infinity, Infinity];
   let controls = new WeakSet();  // clickable elements of the last look
   const controlAt = (hit) => {
-    for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) if (controls.has(node)) return node;
+    for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) {
+      if (controls.has(node)) return node;
+      // A click on a label is one on its field.
+      if (node.tagName === 'LABEL' && controls.has(node.control)) return node.control;
+    }
     return null;
   };
   const RENDERED = { visibilityProperty: true };
@@ -221,7 +226,8 @@
       const certain = click === 'native' || click === 'focus';
       if (certain && !text && inside === 1 && (only.click === 'hand' || only.click === 'listener') && fills(only.element, control.element)) withdraw(only);
       const wrapper = !text && (inside === 1 ? fills(only.element, control.element) : inside > 1 && click !== 'hand');
-      const crowd = (click === 'listener' || click === 'list') && inside >= CROWD;
+      // A row with words of its own that listens itself is a control all the same.
+      const crowd = inside >= CROWD && (click === 'list' || (click === 'listener' && !(text && ROWS.test(control.element.tagName))));
       if (!certain && (wrapper || crowd)) {
         line[5] = line[5].filter(([key]) => key !== 'clickable');
         if (above) { above.inside -= 1; above.only = only; }

@@ -108,7 +108,7 @@
   const CLICKS = new Set(['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick']);
   const DROPS = new Set(['drop', 'dragover']);
   let listening = [];         // [WeakRef(element), what it listens for]
-  let delegating = false;     // the document listens for clicks on behalf of others
+  let delegating = false;     // something listens for clicks on behalf of others
   const wanted = new Set();   // selectors of the elements that it listens for
   const MAX_LISTENING = 20000;
   const noteListener = (target, what) => { if (listening.length < MAX_LISTENING) listening.push([new WeakRef(target), what]); };
@@ -127,11 +127,19 @@
       else if (attribute) wanted.add(`[${attribute}]`);
     }
   };
+  // The document does so, and so does what listens for everything that a mouse can do.
+  const EVERYTHING = 4;
+  const heard = new WeakMap();
+  const noteDelegate = (target, type) => {
+    if (delegating) return;
+    const types = heard.get(target) ?? new Set();
+    heard.set(target, types.add(type));
+    delegating = target === document || types.size >= EVERYTHING;
+  };
   hold(EventTarget.prototype, 'addEventListener', (native, self, args) => {
     const what = CLICKS.has(args[0]) ? 'click' : DROPS.has(args[0]) ? 'drop' : '';
     if (what && self instanceof Element) noteListener(self, what);
-    else if (what === 'click' && self === document) delegating = true;
-    if (what === 'click') readSelectors(args[1]);
+    if (what === 'click') { noteDelegate(self, args[0]); readSelectors(args[1]); }
     return apply(native, self, args);
   });
   const holdHandler = (host, name, what) => {
@@ -146,9 +154,19 @@
     for (const name of CLICKS) holdHandler(host, 'on' + name, 'click');
     for (const name of DROPS) holdHandler(host, 'on' + name, 'drop');
   }
-  // Frameworks that listen on the document leave the handler on the element, under these names (Svelte, Solid).
-  const HANDLERS = ['__click', '__mousedown', '__pointerdown', '$$click', '$$mousedown', '$$pointerdown'];
+  // Frameworks that listen further up leave the handlers on the element: as a property named after the event, or all
+  // together in one object ({onClick}).
+  const NAMED_HANDLER = /^(__|\$\$)(click|mousedown|pointerdown)$/, HANDLERS = ['onClick', 'onMouseDown', 'onPointerDown'];
   const handled = new WeakSet();
+  const { keys } = Object;
+  const holdsHandler = (element) => {
+    for (const key of keys(element)) {
+      const value = element[key];
+      if (NAMED_HANDLER.test(key) && value !== undefined) return true;
+      if (typeof value === 'object' && value !== null && HANDLERS.some((name) => typeof value[name] === 'function')) return true;
+    }
+    return false;
+  };
   const findHandlers = () => {
     for (const selector of wanted) {
       let found = [];
@@ -157,7 +175,7 @@
     }
     if (!delegating) return;
     for (const element of document.querySelectorAll('body *')) {
-      for (const name of HANDLERS) if (element[name] !== undefined && !handled.has(element)) { handled.add(element); noteListener(element, 'click'); }
+      if (!handled.has(element) && holdsHandler(element)) { handled.add(element); noteListener(element, 'click'); }
     }
   };
 
