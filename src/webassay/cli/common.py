@@ -94,6 +94,7 @@ def workbench() -> "Iterator[Workbench]":
                 cache=os.environ.get("WEBASSAY_CACHE"),
                 chromium=os.environ.get("WEBASSAY_CHROMIUM"),
                 on_progress=show,
+                on_notice=lambda said: say(f"! {said}", stderr=True),
             )
         except KeyboardInterrupt:
             print("\nInterrupted. Finished work is kept; run the same command again to resume.", file=sys.stderr)

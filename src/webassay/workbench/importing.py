@@ -13,6 +13,7 @@ from webassay.importers.base import import_all
 from webassay.run.plan import plan
 from webassay.run.work import storable
 from webassay.store import LEDGER, Store
+from webassay.workbench.damage import in_words, open_for_numbers
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
 from webassay.workbench.kinds import GRADERS, IMPORTERS
 from webassay.workbench.playing import RULES, remember
@@ -129,14 +130,16 @@ def _free_unit(store: Store, trajectory: Trajectory) -> UnitOfWork:
     return unit
 
 
-def export_run(run: Path, out: Path, format: str, on_progress: OnProgress) -> int:
+def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnProgress) -> int:
     """One folder a trajectory, in another project's layout."""
     importer = IMPORTERS.get(format)
     if importer.write is None:
         able = [one.name for one in IMPORTERS if one.write is not None]
         raise InputError(f"{format} can be read but not written.", hint=f"These can: {', '.join(able)}.")
     count = 0
-    with Store.open(run) as store:
+    with open_for_numbers(run) as store:
+        for said in in_words(store):
+            setup.tell(said)
         for unit, trajectory in store.trajectories():
             folder = out / unit.id.replace("/", "_")
             importer.write(trajectory, store.blobs, folder)

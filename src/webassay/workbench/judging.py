@@ -26,6 +26,7 @@ from webassay.judging.rubric import FrozenRubric, RubricCache, thaw
 from webassay.judging.verify import Review, review_task
 from webassay.llm.client import Budget
 from webassay.store import Store
+from webassay.workbench.damage import in_words
 from webassay.workbench.importing import Imported, import_into, is_run
 from webassay.workbench.kinds import JUDGES
 from webassay.workbench.models import OpenModels
@@ -78,7 +79,7 @@ class Verification:
 
     def __enter__(self) -> "Verification":
         try:
-            self.stores, self.imported = _open(self._places, self._options.out, self._stack, self._tell)
+            self.stores, self.imported = _open(self._setup, self._places, self._options.out, self._stack, self._tell)
         except BaseException:
             self._stack.close()
             raise
@@ -195,11 +196,14 @@ def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
 
 
 def _open(
-    places: Sequence[Path], out: Path | None, stack: ExitStack, on_progress: OnProgress
+    setup: Setup, places: Sequence[Path], out: Path | None, stack: ExitStack, on_progress: OnProgress
 ) -> tuple[list[Store], Imported | None]:
     """Runs as they are; anything else is imported into a run directory of its own, once."""
     foreign = [path for path in places if not is_run(path)]
-    stores = [stack.enter_context(Store.open(path, writable=True)) for path in places if is_run(path)]
+    runs = [path for path in places if is_run(path)]
+    stores = [stack.enter_context(Store.open(path, writable=True, thorough=True)) for path in runs]
+    for said in (said for store in stores for said in in_words(store)):
+        setup.tell(said)
     if not foreign:
         return stores, None
     if out is None:

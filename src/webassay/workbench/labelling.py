@@ -11,6 +11,8 @@ from webassay.core.rater import HUMAN
 from webassay.core.text import capped
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.store import Store
+from webassay.workbench.damage import in_words
+from webassay.workbench.setup import Setup
 
 _WORDS: dict[Status, tuple[str, ...]] = {
     "pass": ("pass", "passed", "success", "1", "true", "yes"),
@@ -32,13 +34,15 @@ class PersonsLabel(NamedTuple):
     comment: str = ""
 
 
-def label_run(run: Path, labels: Path, annotator: str) -> int:
+def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
     """Every label of the file becomes a verdict, or none does. Labels given before are kept; the newest one counts."""
     name = annotator.strip()
     if not name or not name.isprintable():
         raise InputError("The annotator has no name.", hint="Give one: --annotator anna")
     given = read_labels(labels)
     with Store.open(run, writable=True) as store:
+        for said in in_words(store):
+            setup.tell(said)
         found = [(one, store.find_trajectory(one.id)) for one in given]
         unknown = [one.id for one, place in found if place is None]
         if unknown:

@@ -38,6 +38,7 @@ from webassay.run.local import grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import Played
 from webassay.store import Store
+from webassay.workbench.damage import in_words
 from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -94,7 +95,9 @@ async def run(
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
-    with Store.create(out) as store:
+    with Store.create(out, thorough=True) as store:
+        for said in in_words(store):
+            setup.tell(said)
         remember(store, selection, offline=options.offline, limits=options.limits)
         names = builder.name_agents(specs, store)
         baselines = {name for name in names if builder.is_baseline(name)}
@@ -235,7 +238,9 @@ def remember(store: Store, selection: Selection, *, offline: bool = False, limit
         given["limits"] = json.dumps(asdict(limits), sort_keys=True)
     for name, text in given.items():
         before = store.setting(name)
-        if name == "limits" and before is None and store.count_units():
+        if name in store.damage.settings:
+            before = None  # What it said is lost, and the run is continued as it is called now.
+        elif name == "limits" and before is None and store.count_units():
             before = json.dumps(asdict(Limits()), sort_keys=True)  # before limits were recorded, nobody could set them
         if name == "selection" and before is not None and selection_of(store) == selection:
             continue  # written by a version that knew fewer options
