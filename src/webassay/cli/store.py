@@ -30,7 +30,8 @@ def check(run: Run) -> None:
         common.say(f"{run} is whole.")
         return
     units = len({damage.unit for damage in found if damage.unit})
-    common.say(f"{len(found)} damages; they cost {units} units, which `webassay run` plays again.")
+    costs = f"{units} units, which `webassay run` plays again" if units else "no unit that is known"
+    common.say(f"Damages: {len(found)}. They cost {costs}.".replace(" 1 units, which", " 1 unit, which"))
     raise typer.Exit(1)
 
 

@@ -68,22 +68,14 @@ def inspect(db: apsw.Connection, blobs: BlobFolder, *, hide_units: bool, complet
 
 
 def _scanned(db: apsw.Connection, table: str, made: Inspection) -> dict[int, _Row]:
-    bad: dict[int, _Row] = {}
-    count = last = 0
-    for row in scan(db, table):
-        count += 1
-        if table not in NUMBERED:
-            if not row.sound:
-                _tell_of_a_name(table, text(row.values[0]), made)
-        elif row.sound:
-            last = max(last, row.values[0])
-        else:
-            bad[row.values[0]] = _Row(
-                "the row is not what was written", dict(zip(SEALED[table], row.values, strict=True))
-            )
-    if table in NUMBERED:
-        bad |= _lost(db, table, count, last, made)
-    return bad
+    found = scan(db, table)
+    if table not in NUMBERED:
+        for row in found.broken:
+            _tell_of_a_name(table, text(row[0]), made)
+        return {}
+    rows = (dict(zip(SEALED[table], row, strict=True)) for row in found.broken)
+    bad = {row["ordinal"]: _Row("the row is not what was written", row) for row in rows}
+    return bad | _lost(db, table, found.count, found.last, made)
 
 
 def _tell_of_a_name(table: str, name: str, made: Inspection) -> None:
@@ -117,8 +109,9 @@ def _lost(db: apsw.Connection, table: str, count: int, last: int, made: Inspecti
 def _bad_records(db: apsw.Connection, table: str, bad: dict[int, _Row], blobs: BlobFolder) -> dict[int, _Row]:
     found: dict[int, _Row] = {}
     known: dict[str, str] = {}
-    for row in scan(db, table):
-        values = dict(zip(SEALED[table], row.values, strict=True))
+    columns = ("ordinal", "hash", *(["replies"] if table == "verdict" else []))
+    for row in db.execute(f"SELECT {', '.join(columns)} FROM main.{table} NOT INDEXED"):
+        values = dict(zip(columns, row, strict=True))
         if values["ordinal"] in bad:
             continue
         record = read_record(db, table, values["ordinal"])
@@ -129,7 +122,9 @@ def _bad_records(db: apsw.Connection, table: str, bad: dict[int, _Row], blobs: B
             names = _blobs_of(table, record, values)
             why = next((said for name in names if (said := _blob(name, blobs, known))), "")
         if why:
-            found[values["ordinal"]] = _Row(why, values)
+            every = SEALED[table]
+            whole = db.execute(f"SELECT {', '.join(every)} FROM main.{table} WHERE ordinal = ?", (values["ordinal"],))
+            found[values["ordinal"]] = _Row(why, dict(zip(every, whole.fetchall()[0], strict=True)))
     return found
 
 

@@ -490,7 +490,7 @@ class Store:
         log = read_wal(self._ledger) if self._may_have_a_log(writable) else None
         self._db = connect_to_write(self._ledger) if writable else connect_to_read(self._ledger)
         try:
-            self._migrate(writable)
+            self._migrate(writable, "" if log is None else log.damage)
             # In one transaction, so that what a writer adds meanwhile is not seen in part.
             self._db, indexes = check_structure(self._db, self._ledger, writable=writable)
             with self._snapshot():
@@ -517,7 +517,7 @@ class Store:
         finally:
             self._db.execute("COMMIT")
 
-    def _migrate(self, writable: bool) -> None:
+    def _migrate(self, writable: bool, lost: str) -> None:
         applied: set[str] = set()
         if self._db.table_exists("main", "migration"):
             applied = {row[0] for row in self._db.execute("SELECT name FROM migration")}
@@ -535,6 +535,8 @@ class Store:
             return
         if not applied and any(self.blobs.path.glob("*/*")):
             raise structural(self._ledger, "it is empty, although there are blobs")
+        if not applied and lost:
+            raise structural(self._ledger, f"all of it was in its log, and there {lost}")
         if not writable:
             if not applied:
                 raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")

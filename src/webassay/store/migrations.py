@@ -186,6 +186,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         """,
     ),
     Migration(
+        # Indexes are checked against their tables whenever a ledger is opened, and nobody asked through these.
         "005-seals",
         """
         ALTER TABLE setting ADD COLUMN seal BLOB;
@@ -194,6 +195,12 @@ MIGRATIONS: tuple[Migration, ...] = (
         ALTER TABLE trajectory ADD COLUMN seal BLOB;
         ALTER TABLE verdict ADD COLUMN seal BLOB;
         CREATE TABLE tally (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, seal BLOB) WITHOUT ROWID;
+        DROP INDEX unit_by_agent;
+        DROP INDEX unit_by_task;
+        DROP INDEX unit_by_template;
+        DROP INDEX trajectory_by_task;
+        DROP INDEX trajectory_by_ending;
+        DROP INDEX verdict_by_task;
         """,
         _seal_all,
     ),

@@ -20,7 +20,7 @@ from webassay.store.inspection import Damage
 from webassay.store.ledger import LEDGER, Store
 from webassay.store.opening import take_lock
 from webassay.store.salvage import Salvaged, salvage
-from webassay.store.seals import text
+from webassay.store.seals import digest, text
 from webassay.store.structure import make_tables
 
 
@@ -151,8 +151,8 @@ class _Rebuilding:
             table: {row["hash"] for row in rows.values() if "hash" in row} for table, rows in self.found.rows.items()
         }
         for table, row in self.found.broken:
-            record = row["record"] if table == "unit" else self.found.records.get(row["hash"])
-            if not isinstance(record, bytes) or row["hash"] in taken[table]:
+            record = _as_bytes(row["record"]) if table == "unit" else self.found.records.get(row["hash"])
+            if record is None or digest(record) != row["hash"] or row["hash"] in taken[table]:
                 continue
             with contextlib.suppress(ValidationError):
                 mended = self._made_again(table, row, record)
@@ -170,3 +170,7 @@ class _Rebuilding:
         verdict = Verdict.from_json(record)
         columns, _, rater = verdict_row(self.db, verdict, self.blobs, time=text(row["time"]))
         return {**ordinal, **columns, "rater": rater, "trajectory_ordinal": None, "replies": text(row["replies"])}
+
+
+def _as_bytes(value: Any) -> bytes | None:
+    return value.encode() if isinstance(value, str) else None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from webassay.store.seals import NUMBERED, SEALED, digest, sealed_as
+from webassay.store.seals import NUMBERED, SEALED, decoded, digest, sealed
 from webassay.store.structure import make_tables
 from webassay.store.wal import read_wal
 
@@ -24,7 +24,7 @@ _MOST_PAYLOAD = 64 << 20
 class Cell(NamedTuple):
     rowid: int
     values: tuple[Any, ...]
-    kinds: tuple[str, ...]
+    """What should be text and is not is bytes."""
 
 
 @dataclass
@@ -62,26 +62,22 @@ def _shapes() -> dict[int, list[tuple[str, tuple[str, ...]]]]:
 
 
 def _take(cell: Cell, found: Salvaged) -> None:
-    if len(cell.values) == 2 and cell.kinds == ("null", "text"):
-        found.records[digest(cell.values[1])] = cell.values[1]
+    if len(cell.values) == 2 and isinstance(cell.values[1], str):
+        record = cell.values[1].encode()
+        found.records[digest(record)] = record
     for table, columns in _shapes().get(len(cell.values), ()):
         numbered = table in NUMBERED
-        row, kinds = dict(zip(columns, cell.values, strict=True)), dict(zip(columns, cell.kinds, strict=True))
+        row = dict(zip(columns, cell.values, strict=True))
         if numbered:
-            row["ordinal"], kinds["ordinal"] = cell.rowid, "integer"
-        names = SEALED[table]
-        for name in names:
-            if kinds[name] == "integer" and name in ("seconds", "score"):  # SQLite keeps 2.0 as 2
-                row[name], kinds[name] = float(row[name]), "real"
-        if sealed_as(table, "".join(kinds[name] for name in names), [row[name] for name in names]) == row["seal"]:
-            plain = {name: _plain(row[name], kinds[name]) for name in columns if name != "seal"}
-            found.rows[table].setdefault(row[names[0]] if numbered else plain[names[0]], plain)
+            row["ordinal"] = cell.rowid
+        for name in ("seconds", "score"):  # SQLite keeps 2.0 as 2
+            row |= {name: float(row[name])} if isinstance(row.get(name), int) else {}
+        kept = row.pop("seal")
+        values = tuple(row[name] for name in SEALED[table])
+        if sealed(table, values) == kept:
+            found.rows[table].setdefault(values[0], row)
         elif numbered and isinstance(row["hash"], bytes) and len(row["hash"]) == 32:
             found.broken.append((table, row))
-
-
-def _plain(value: Any, kind: str) -> Any:
-    return value.decode("utf-8", "replace") if kind == "text" else value
 
 
 # --- pages ----------------------------------------------------------------------------------------------------
@@ -209,26 +205,25 @@ def _decoded(rowid: int, payload: bytes, size: int) -> Cell | None:
         kind, at = _varint(payload, at)
         types.append(kind)
     values: list[Any] = []
-    kinds: list[str] = []
     for kind in types:
-        value, name, length = _value(kind, payload, at)
+        value, length = _value(kind, payload, at)
         at += length
         values.append(value)
-        kinds.append(name)
-    return Cell(rowid, tuple(values), tuple(kinds)) if at == size else None
+    return Cell(rowid, tuple(values)) if at == size else None
 
 
-def _value(kind: int, payload: bytes, at: int) -> tuple[Any, str, int]:
+def _value(kind: int, payload: bytes, at: int) -> tuple[Any, int]:
     if kind == 0:
-        return None, "null", 0
+        return None, 0
     if kind in _INTEGERS:
         length = _INTEGERS[kind]
-        return int.from_bytes(payload[at : at + length], signed=True), "integer", length
+        return int.from_bytes(payload[at : at + length], signed=True), length
     if kind == 7:
-        return struct.unpack(">d", payload[at : at + 8])[0] if at + 8 <= len(payload) else 0.0, "real", 8
+        return struct.unpack(">d", payload[at : at + 8])[0] if at + 8 <= len(payload) else 0.0, 8
     if kind in (8, 9):
-        return kind - 8, "integer", 0
+        return kind - 8, 0
     if kind < 12:
         raise ValueError
     length = (kind - 12) // 2
-    return payload[at : at + length], "blob" if kind % 2 == 0 else "text", length
+    data = payload[at : at + length]
+    return data if kind % 2 == 0 else decoded(data), length

@@ -2,7 +2,7 @@
 it had been written. Records are too long to be read for every report; their own hash is one of the columns."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import apsw
@@ -31,35 +31,64 @@ def digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-_KINDS = {str: "text", bytes: "blob", int: "integer", float: "real", type(None): "null"}
 _pack = msgspec.msgpack.Encoder().encode
 
 
 def seal(table: str, row: Mapping[str, Any]) -> bytes:
-    values = [row[name] for name in SEALED[table]]
-    kinds = "".join(_KINDS[type(value)] for value in values)
-    return sealed_as(table, kinds, [value.encode() if isinstance(value, str) else value for value in values])
+    return sealed(table, tuple(row[name] for name in SEALED[table]))
 
 
-def sealed_as(table: str, kinds: str, values: Sequence[Any]) -> bytes:
-    # The kinds too: SQLite keeps text and bytes of the same content apart, and so must we.
-    return digest(_pack((table, kinds, values)))
+def sealed(table: str, values: tuple[Any, ...]) -> bytes:
+    """Of the values in the order of `SEALED`. Text, bytes, whole and other numbers are packed differently, as SQLite
+    keeps them apart too."""
+    return digest(_pack((table, values)))
 
 
 class Scanned(NamedTuple):
-    values: tuple[Any, ...]
-    """In the order of `SEALED`; text as bytes, since damaged text may not be text any more."""
-    sound: bool
+    count: int
+    last: Any
+    """The first column of the last row that is sound: the highest number, in a table that has numbers."""
+    broken: list[tuple[Any, ...]]
+    """Rows whose seal does not fit, in the order of `SEALED`. What is not text any more is bytes."""
 
 
-def scan(db: apsw.Connection, table: str, order: str = "") -> Iterator[Scanned]:
-    """Every row of a table, read from the table itself and not through an index."""
-    names = SEALED[table]
-    kinds = " || ".join(f"typeof({name})" for name in names)
-    cells = ", ".join(f"iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name})" for name in names)
-    query = f"SELECT {kinds}, iif(typeof(seal) = 'blob', seal, NULL), {cells} FROM main.{table} NOT INDEXED {order}"
-    for kind, kept, *values in db.execute(query):
-        yield Scanned(tuple(values), sealed_as(table, kind, values) == kept)
+def scan(db: apsw.Connection, table: str) -> Scanned:
+    """Looks at every row of a table, read from the table itself and not through an index."""
+    try:
+        return _scan(table, db.execute(f"SELECT {', '.join(SEALED[table])}, seal FROM main.{table} NOT INDEXED"))
+    except UnicodeDecodeError:
+        return _scan(table, _rows_as_bytes(db, table))
+
+
+def _scan(table: str, rows: Iterable[tuple[Any, ...]]) -> Scanned:
+    # A report waits for this, over hundreds of thousands of rows.
+    sha256, pack = hashlib.sha256, _pack
+    count, last, broken = 0, 0, []
+    for row in rows:
+        count += 1
+        if sha256(pack((table, row[:-1]))).digest() == row[-1]:
+            last = row[0]
+        else:
+            broken.append(row[:-1])
+    return Scanned(count, last, broken)
+
+
+def _rows_as_bytes(db: apsw.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+    """For a table in which something is not text that should be."""
+    cells = ", ".join(
+        f"typeof({name}), iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name})"
+        for name in (*SEALED[table], "seal")
+    )
+    for row in db.execute(f"SELECT {cells} FROM main.{table} NOT INDEXED"):
+        pairs = zip(row[::2], row[1::2], strict=True)
+        yield tuple(decoded(value) if kind == "text" else value for kind, value in pairs)
+
+
+def decoded(value: Any) -> Any:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def text(value: Any) -> str:
