@@ -223,13 +223,14 @@ def check(
     Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`
     """
     from webassay import PlayOptions, run_sync
+    from webassay.core.files import own_prefix
     from webassay.workbench.checking import as_table
 
     names = [name for name in template or [] if name != "arena"]
     selection = common.selection(
         template=names, difficulty=difficulty, instances=instances, world_seed=world_seed, seed=seed
     )
-    with common.workbench() as bench, tempfile.TemporaryDirectory(prefix="webassay-check-") as scratch:
+    with common.workbench() as bench, tempfile.TemporaryDirectory(prefix=own_prefix("check")) as scratch:
         proofs = run_sync(bench.check(out or Path(scratch) / "run", selection, PlayOptions(workers=workers)))
     print(as_table(proofs))
     problems = [problem for proof in proofs for problem in proof.problems]

@@ -75,7 +75,7 @@ def _scanned(db: apsw.Connection, table: str, made: Inspection) -> dict[int, _Ro
         return {}
     rows = (dict(zip(SEALED[table], row, strict=True)) for row in found.broken)
     bad = {row["ordinal"]: _Row("the row is not what was written", row) for row in rows}
-    return bad | _lost(db, table, found.count, found.last, made)
+    return bad | _lost(db, table, found.rows, found.last, made)
 
 
 def _tell_of_a_name(table: str, name: str, made: Inspection) -> None:

@@ -44,7 +44,14 @@ from webassay.store.columns import insert_sealed, insert_trajectory, insert_unit
 from webassay.store.failures import structural, translate_errors
 from webassay.store.inspection import Damage, Inspection, inspect
 from webassay.store.migrations import MIGRATIONS
-from webassay.store.opening import connect_to_read, connect_to_write, copied, is_being_written, take_lock
+from webassay.store.opening import (
+    connect_to_read,
+    connect_to_write,
+    copied,
+    is_being_written,
+    refuse_strange_files,
+    take_lock,
+)
 from webassay.store.seals import NUMBERED, digest, seal
 from webassay.store.structure import apply, check_structure, is_todays
 from webassay.store.wal import read_wal
@@ -487,6 +494,7 @@ class Store:
     # --- opening ------------------------------------------------------------------------------------------
 
     def _open(self, writable: bool, thorough: bool) -> None:
+        refuse_strange_files(self._ledger)
         log = read_wal(self._ledger) if self._may_have_a_log(writable) else None
         self._db = connect_to_write(self._ledger) if writable else connect_to_read(self._ledger)
         try:

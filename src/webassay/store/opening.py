@@ -2,7 +2,9 @@
 
 import contextlib
 import fcntl
+import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 from typing import BinaryIO
@@ -11,7 +13,16 @@ from urllib.parse import quote
 import apsw
 
 from webassay.core.errors import InputError
+from webassay.core.files import own_prefix
 from webassay.store.failures import translate_errors
+
+
+def refuse_strange_files(ledger: Path) -> None:
+    """A run directory may be somebody else's: its ledger is a regular file in it, and so is what SQLite puts beside."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        place = ledger.with_name(f"{ledger.name}{end}")
+        if place.is_symlink() or (place.exists() and not stat.S_ISREG(place.lstat().st_mode)):
+            raise InputError(f"{place} is not a regular file.", hint="Links and pipes in a run directory are not read.")
 
 
 def connect_to_write(ledger: Path) -> apsw.Connection:
@@ -40,7 +51,7 @@ def _connect_without_writing(ledger: Path) -> apsw.Connection:
     if not log.exists() or not log.stat().st_size:
         place = quote(str(ledger.absolute()))
         return apsw.Connection(f"file:{place}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    with tempfile.TemporaryDirectory(prefix="webassay-ledger-") as folder:
+    with tempfile.TemporaryDirectory(prefix=own_prefix("ledger")) as folder:
         for path in (ledger, log):
             shutil.copyfile(path, Path(folder) / path.name)
         return copied(apsw.Connection(str(Path(folder) / ledger.name)))
@@ -58,7 +69,8 @@ def copied(db: apsw.Connection) -> apsw.Connection:
 def take_lock(folder: Path) -> BinaryIO:
     """Held by the one writer; the system lets go of it when the process dies."""
     with translate_errors(folder / ".lock"):
-        lock = (folder / ".lock").open("ab")
+        how = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.fdopen(os.open(folder / ".lock", how, 0o644), "rb")
     if not _locked(lock):
         lock.close()
         raise InputError(
@@ -68,7 +80,7 @@ def take_lock(folder: Path) -> BinaryIO:
 
 
 def is_being_written(folder: Path) -> bool:
-    with contextlib.suppress(OSError), (folder / ".lock").open("rb") as lock:
+    with contextlib.suppress(OSError), os.fdopen(os.open(folder / ".lock", os.O_RDONLY | os.O_NONBLOCK), "rb") as lock:
         return not _locked(lock)
     return False
 

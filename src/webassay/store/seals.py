@@ -45,7 +45,7 @@ def sealed(table: str, values: tuple[Any, ...]) -> bytes:
 
 
 class Scanned(NamedTuple):
-    count: int
+    rows: int
     last: Any
     """The first column of the last row that is sound: the highest number, in a table that has numbers."""
     broken: list[tuple[Any, ...]]

@@ -11,6 +11,7 @@ from typing import Any
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import FREE
 from webassay.core.errors import InputError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.options import read_options, read_spec
 from webassay.core.trajectory import Blobs, Trajectory
@@ -160,10 +161,7 @@ class Verification:
         path = self._options.rubric
         if path is None:
             return None
-        try:
-            frozen = thaw(path.read_bytes(), str(path))
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        frozen = thaw(read_regular(path), str(path))
         for store in self.stores:
             for _, goal in store.goals():
                 frozen.check(goal)

@@ -26,6 +26,7 @@ from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
 from webassay.core.errors import InputError, boundary
+from webassay.core.files import clear_abandoned
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
@@ -92,6 +93,7 @@ async def run(
     for spec in specs:
         builder.check(spec)
     chromium = setup.find_chromium()
+    clear_abandoned()
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
