@@ -30,6 +30,7 @@ class OpenTask(Record):
 def open_task(given: OpenTask) -> Task:
     try:
         parts = urlsplit(given.url)
+        _ = parts.port  # read only now, and may be no port at all
     except ValueError as error:
         raise InputError(f"{given.url!r} is not an address: {error}.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -242,7 +242,7 @@ def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:
         console().print(given)
     if html is not None:
         place = write(html, str(_rendered(made, FORMATS.get("html"))))
-        console(stderr=form != "table").print(f"Report: {place}")
+        say(f"Report: {place}", stderr=form != "table")
 
 
 def _rendered(made: "Report | Listed", form: "ReportFormat") -> "RenderableType":

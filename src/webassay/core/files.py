@@ -83,7 +83,7 @@ def _is_alive(process: int) -> bool:
 # --- files of others --------------------------------------------------------------------------------------------
 
 
-LARGEST = 256_000_000
+LARGEST = 256 << 20
 """Bytes of a file that somebody gives us to read whole."""
 
 
@@ -102,7 +102,7 @@ def read_regular(path: Path, limit: int = LARGEST, *, cut: bool = False, hint: s
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{path} cannot be read: {why}.", hint=hint) from None
     if len(data) > limit and not cut:
-        raise InputError(f"{path} is larger than {limit // 10**6} MB.")
+        raise InputError(f"{path} is larger than {limit >> 20} MB.")
     return data
 
 

@@ -46,7 +46,6 @@ from webassay.judging.rubric import freeze
 from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
-from webassay.store import Store
 from webassay.workbench import (
     checking,
     damage,
@@ -264,7 +263,7 @@ class Workbench:
         for path in found:
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
-        with Store.create(Path(out)) as store:
+        with damage.added_to(Path(out)) as store:
             return importing.import_into(store, found, self.on_progress, format=format)
 
     def import_logs(self, folders: Sequence[AnyPath], out: AnyPath, wanted: LogImport) -> Imported:

@@ -1,5 +1,7 @@
 """Trajectories of other people, into run directories and out of them."""
 
+import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +15,7 @@ from webassay.importers.base import import_all
 from webassay.run.plan import plan
 from webassay.run.work import storable
 from webassay.store import LEDGER, Store
-from webassay.workbench.damage import in_words, open_for_numbers
+from webassay.workbench.damage import added_to, in_words, open_for_numbers
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
 from webassay.workbench.kinds import GRADERS, IMPORTERS
 from webassay.workbench.playing import RULES, remember
@@ -76,7 +78,7 @@ def import_logs(
     by_folder = benchmark.logs.by_folder(tasks)
     found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in _whose(folders, wanted).items()}
     made, done = Imported(), 0
-    with Store.create(out) as store:
+    with added_to(out) as store:
         remember(store, selection)
         for agent, (folder, names) in found.items():
             planned = [by_folder[name] for name in names] if wanted.only_present else tasks
@@ -141,11 +143,20 @@ def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnP
         for said in in_words(store):
             setup.tell(said)
         for unit, trajectory in store.trajectories():
-            folder = out / unit.id.replace("/", "_")
+            folder = out / _folder_name(unit.id)
             importer.write(trajectory, store.blobs, folder)
             count += 1
             on_progress(Progress("exporting", count))
     return count
+
+
+def _folder_name(unit_id: str) -> str:
+    """As the unit is called, where a file system takes that; agents and tasks may be called anything."""
+    name = unit_id.replace("/", "_")
+    if re.fullmatch(r"[\w.,:=@+\[\] -]{1,150}", name):
+        return name
+    mark = hashlib.sha256(unit_id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-.')[:100]}-{mark}"
 
 
 def is_run(path: Path) -> bool:

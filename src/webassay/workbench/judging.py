@@ -27,7 +27,7 @@ from webassay.judging.rubric import FrozenRubric, RubricCache, thaw
 from webassay.judging.verify import Review, review_task
 from webassay.llm.client import Budget
 from webassay.store import Store
-from webassay.workbench.damage import in_words
+from webassay.workbench.damage import added_to, in_words
 from webassay.workbench.importing import Imported, import_into, is_run
 from webassay.workbench.kinds import JUDGES
 from webassay.workbench.models import OpenModels
@@ -81,8 +81,8 @@ class Verification:
     def __enter__(self) -> "Verification":
         try:
             self.stores, self.imported = _open(self._setup, self._places, self._options.out, self._stack, self._tell)
-        except BaseException:
-            self._stack.close()
+        except BaseException as error:
+            self._stack.__exit__(type(error), error, error.__traceback__)
             raise
         return self
 
@@ -211,7 +211,7 @@ def _open(
     for path in foreign:
         if not path.exists():
             raise InputError(f"{path} does not exist.")
-    store = stack.enter_context(Store.create(out))
+    store = stack.enter_context(added_to(out))
     imported = import_into(store, foreign, on_progress)
     return [*stores, store], imported
 

@@ -39,7 +39,7 @@ from webassay.run.local import grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import Played
 from webassay.store import Store
-from webassay.workbench.damage import in_words
+from webassay.workbench.damage import added_to, in_words, remove_empty
 from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -97,7 +97,7 @@ async def run(
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
-    with Store.create(out, thorough=True) as store:
+    with added_to(out) as store:
         for said in in_words(store):
             setup.tell(said)
         remember(store, selection, offline=options.offline, limits=options.limits)
@@ -143,12 +143,14 @@ async def try_goals(
     for goal in goals:
         open_task(goal)
     file = out.with_name(f"{out.name}-tasks.json")
+    made = [folder for folder in file.parents if not folder.exists()]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps([goal.model_dump(mode="json") for goal in goals]), encoding="utf-8")
     try:
         await run(setup, out, agents, Selection(benchmark="open", file=str(file)), options, on_progress)
     except InputError:
         file.unlink()  # Nothing was played, so nothing is left behind.
+        remove_empty(made)
         raise
 
 
