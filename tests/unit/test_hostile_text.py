@@ -13,7 +13,8 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Finding, Fingerprint
 from webassay.store import Store
 
-HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J \u202eback\u2066 [/x][bold]b[/bold] :smile: \r\x00\x08<script>alert(1)</script> =1+1 $x^{2}$ %s"
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J \u202eback\u2066 [/x][bold]b[/bold] :smile: \r\x00\x08"
+HOSTILE += "<script>alert(1)</script> =1+1 $x^{2}$ %s"
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -43,8 +44,8 @@ def run(tmp_path, monkeypatch) -> str:
             )
             stamp = Fingerprint(grader="rules", version=HOSTILE, key="sha256:1", settings={HOSTILE: HOSTILE})
             verdict = samples.verdict(
-                trajectory_id=played.id, task_id=unit.task_id, status="pass" if number % 2 else "fail", findings=(found,),
-                fingerprint=stamp,
+                trajectory_id=played.id, task_id=unit.task_id, status="pass" if number % 2 else "fail",
+                findings=(found,), fingerprint=stamp,
             )  # fmt: skip
             store.add_episode(unit.id, played, [verdict])
     return name
