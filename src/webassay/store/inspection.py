@@ -175,14 +175,14 @@ _read_ref = msgspec.json.Decoder(_Ref).decode
 
 def _blobs_of(table: str, record: bytes, values: dict[str, Any]) -> Iterator[str]:
     """By the fields that hold them: what an agent wrote may look like the name of a blob too."""
-    if table == "verdict" and values["replies"]:
-        yield _read_ref(values["replies"]).hash
-    if table != "trajectory":
-        return
     try:
+        if table == "verdict" and values["replies"]:
+            yield _read_ref(values["replies"]).hash
+        if table != "trajectory":
+            return
         found = _read_trajectory(record)
-    except msgspec.MsgspecError:
-        return  # Written by another version; whoever reads it says so.
+    except (msgspec.MsgspecError, TypeError, RecursionError):
+        return  # Written by another version, or by somebody else; whoever reads it says so.
     seen = [step.seen for step in found.steps] + ([found.last_seen] if found.last_seen else [])
     refs = [ref for one in seen for ref in (one.tree, one.screenshot, one.text)]
     refs += [one.blob for one in (found.network, *found.probes) if one is not None]
@@ -312,7 +312,7 @@ class _Hiding:
         record = read_record(self.db, table, ordinal) or b""
         try:
             return _read_trajectory(record).id if table == "trajectory" else _read_verdict(record).trajectory_id
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return ""
 
     def _unit_called(self, name: str) -> int | None:

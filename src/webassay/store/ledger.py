@@ -54,7 +54,7 @@ from webassay.store.opening import (
 )
 from webassay.store.seals import NUMBERED, digest, seal
 from webassay.store.structure import apply, check_structure, is_todays
-from webassay.store.wal import read_wal
+from webassay.store.wal import frames_of_index, is_all_known, read_wal
 
 LEDGER = "ledger.sqlite"
 
@@ -64,6 +64,7 @@ Agents = Collection[str] | None
 OnDamage = Callable[[StoreError], None]
 """Told about a row that cannot be used; without it the error is raised."""
 
+_STATUSES = frozenset(("pass", "fail", "abstain", "fault"))
 _PAGE = 64
 """Rows fetched at a time. Nothing is held open between two pages, so whoever reads may also write."""
 
@@ -418,28 +419,32 @@ class Store:
         verdict = self._record(Verdict, f"{ordinal} of {trajectory_id}", record, stamp)
         if not (replies and reference):
             return verdict
-        kept = json.loads(self.blobs.read(BlobRef.from_json(reference)))
+        try:
+            kept = json.loads(self.blobs.read(BlobRef.from_json(reference)))
+        except (ValidationError, ValueError, RecursionError) as error:
+            raise self._unreadable(
+                "the replies of Verdict", f"{ordinal} of {trajectory_id}", str(error)[:200]
+            ) from error
         return verdict.model_copy(update={"replies": kept})
 
     def _goal(self, name: str, record: bytes | None, stamp: bytes) -> Goal:
         try:
             goal = _JUST_THE_GOAL(self._sound("Trajectory", name, record, stamp)).goal
             return Goal.from_json(bytes(goal))
-        except (msgspec.MsgspecError, ValidationError) as error:
+        except (msgspec.MsgspecError, ValidationError, RecursionError) as error:
             raise self._unreadable("Trajectory", name, str(error)) from error
 
     def _unit_result(self, row: tuple[Any, ...]) -> UnitResult:
         unit, agent, task, trial, told, played, found = row
         try:
-            return UnitResult(
-                agent,
-                task,
-                trial,
-                read_unit_summary(told),
-                None if played is None else read_trajectory_summary(played),
-                None if found is None else read_verdict_summary(found),
-            )
-        except msgspec.MsgspecError as error:
+            verdict = None if found is None else read_verdict_summary(found)
+            if type(agent) is not str or type(task) is not str or type(trial) is not int:
+                raise TypeError("the agent, the task or the trial is none")
+            if verdict is not None and verdict.status not in _STATUSES:
+                raise TypeError(f"a verdict is {verdict.status!r:.100}")
+            trajectory = None if played is None else read_trajectory_summary(played)
+            return UnitResult(agent, task, trial, read_unit_summary(told), trajectory, verdict)
+        except (msgspec.MsgspecError, TypeError, RecursionError) as error:
             raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
 
     def _id(self, ordinal: int) -> str:
@@ -495,10 +500,12 @@ class Store:
 
     def _open(self, writable: bool, thorough: bool) -> None:
         refuse_strange_files(self._ledger)
-        log = read_wal(self._ledger) if self._may_have_a_log(writable) else None
+        logged = self._may_have_a_log(writable)
+        expected = frames_of_index(self._ledger, waiting=True) if logged else 0
         self._db = connect_to_write(self._ledger) if writable else connect_to_read(self._ledger)
+        lost = "" if not logged or is_all_known(self._ledger, expected) else read_wal(self._ledger, expected).damage
         try:
-            self._migrate(writable, "" if log is None else log.damage)
+            self._migrate(writable, lost)
             # In one transaction, so that what a writer adds meanwhile is not seen in part.
             self._db, indexes = check_structure(self._db, self._ledger, writable=writable)
             with self._snapshot():
@@ -509,8 +516,8 @@ class Store:
         self.damage.found += indexes
         if {row[0] for row in self._db.execute("SELECT name FROM migration")} != {step.name for step in MIGRATIONS}:
             self.damage.found.append(Damage("migration: the list is not what was written. Nothing depends on it."))
-        if log is not None and log.damage:
-            self.damage.found.append(Damage(f"{self._ledger.name}-wal: {log.damage}. What was written last is lost."))
+        if lost:
+            self.damage.found.append(Damage(f"{self._ledger.name}-wal: {lost}. What was written last is lost."))
 
     def _may_have_a_log(self, writable: bool) -> bool:
         """One that a living writer is writing to is not looked at."""

@@ -30,6 +30,7 @@ def connect_to_write(ledger: Path) -> apsw.Connection:
     db.set_busy_timeout(10_000)
     db.pragma("journal_mode", "wal")
     db.pragma("synchronous", "normal")
+    db.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # only now is its log looked at
     return db
 
 

@@ -24,17 +24,40 @@ class Wal:
     damage: str = ""
 
 
-def read_wal(ledger: Path) -> Wal:
-    """Empty if there is no log."""
+def read_wal(ledger: Path, expected: int = 0) -> Wal:
+    """Every frame, checked; empty if there is no log. `expected`: at least so many frames must be there."""
     try:
-        data = ledger.with_name(f"{ledger.name}-wal").read_bytes()
+        data = _place(ledger, "wal").read_bytes()
     except FileNotFoundError:
         data = b""
     found = _read(data) if data else Wal()
-    expected = _expected_frames(ledger)
     if not found.damage and found.frames < expected:
         found.damage = f"its end is missing: {expected - found.frames} of {expected} frames"
     return found
+
+
+def is_all_known(ledger: Path, expected: int) -> bool:
+    """Whether SQLite, which has just opened the ledger, took all of the log. A look at the heads of the frames tells;
+    checking the frames themselves takes us long, and is needed only where this says no."""
+    place, known = _place(ledger, "wal"), frames_of_index(ledger)
+    if not place.exists() or place.stat().st_size <= _HEADER:
+        return expected == 0
+    with place.open("rb") as log:
+        size = int.from_bytes(log.read(_HEADER)[8:12])
+        if not known or known < expected or not 512 <= size <= 65536:
+            return False
+        log.seek(0)
+        salts = log.read(_HEADER)[16:24]
+        log.seek(_HEADER + known * (_FRAME + size))
+        while head := log.read(_FRAME):
+            if _is_of_this_log(head, int.from_bytes(salts[:4]), int.from_bytes(salts[4:])):
+                return False
+            log.seek(size, 1)
+    return True
+
+
+def _place(ledger: Path, end: str) -> Path:
+    return ledger.with_name(f"{ledger.name}-{end}")
 
 
 def _read(data: bytes) -> Wal:
@@ -86,14 +109,15 @@ def _checksum(data: bytes, sums: tuple[int, int], order: str) -> tuple[int, int]
     return one, two
 
 
-def _expected_frames(ledger: Path) -> int:
-    """How many frames the index of the log knows, if they are not all in the ledger yet. A killed run leaves it."""
+def frames_of_index(ledger: Path, *, waiting: bool = False) -> int:
+    """How many frames SQLite's index of the log knows; a killed run leaves it. `waiting`: none, if all of them
+    are in the ledger already."""
     try:
-        index = ledger.with_name(f"{ledger.name}-shm").read_bytes()[:136]
+        index = _place(ledger, "shm").read_bytes()[:136]
     except OSError:
         return 0
     if len(index) < 136 or index[:48] != index[48:96] or not index[12]:
         return 0
     (frames,) = struct.unpack("=I", index[16:20])
     (copied,) = struct.unpack("=I", index[96:100])
-    return 0 if copied >= frames else int(frames)
+    return 0 if waiting and copied >= frames else int(frames)
