@@ -1,6 +1,5 @@
 """A sample of what `make bench-armour` tries by the hundred thousand, so that the bench itself keeps working."""
 
-import random
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,13 @@ def test_nothing_escapes_and_no_failure_becomes_a_pass(what, tmp_path):
         "network logs": fuzz.har,
         "imported files": fuzz.Imports(tmp_path / "imports").case,
     }
-    report = Report(seed=random.randrange(10**9))
+    report = Report(seed=11)
     fuzz.attempt(report, what, cases[what], SAMPLE)
     assert report.failed == [], f"seed {report.seed}"
 
 
 def test_fuzzed_rows_of_a_ledger(tmp_path: Path):
-    report = Report(scale=SAMPLE * 4 / fuzz.CASES, seed=random.randrange(10**9))
+    report = Report(scale=SAMPLE * 4 / fuzz.CASES, seed=11)
     fuzz.ledger_rows(report, tmp_path)
     assert report.failed == [], f"seed {report.seed}"
 

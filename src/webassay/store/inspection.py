@@ -281,9 +281,7 @@ class _Hiding:
             name, grader = text(row.values["trajectory"]), self._known_grader(text(row.values["grader"]))
             played = self._trajectory_called(name) or self._ordinal(row.values["trajectory_ordinal"])
         what = f"verdict {ordinal} on {name or 'an unknown trajectory'}"
-        unit = (
-            None if played is None else self._get("SELECT unit_ordinal FROM main.trajectory WHERE ordinal = ?", played)
-        )
+        unit = self._ordinal(self._get("SELECT unit_ordinal FROM main.trajectory WHERE ordinal = ?", played))
         if played is None or unit is None:
             self._tell(what, row)
         elif self._get("SELECT 1 FROM bad_trajectory WHERE ordinal = ?", played):

@@ -19,6 +19,7 @@ from webassay.store.wal import read_wal
 
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER, _TABLE_INNER = 13, 10, 2, 5
 _MOST_PAYLOAD = 64 << 20
+_MOST_COLUMNS = 20
 
 
 class Cell(NamedTuple):
@@ -159,14 +160,18 @@ def _anywhere(page: bytes, head: int) -> Iterator[int]:
     if page[head] in (_INDEX_LEAF, _INDEX_INNER, _TABLE_INNER):
         return
     shapes = {2, *_shapes()}
-    for start in range(head + 8, len(page) - 8):
-        try:
-            _, at = _varint(page, start)
-            _, at = _varint(page, at)
-            if _columns(page[at:]) in shapes:
-                yield start
-        except IndexError:
-            return
+    # Of a numbered row the first value is its number, which lies elsewhere: every record begins with a null.
+    at = page.find(0, head + 8)
+    while at > 0:
+        if _columns(page[at - 1 : at + 150]) in shapes:
+            # Before the record stand two numbers of one to nine bytes: its size, and the row's.
+            yield from (start for start in range(max(head + 8, at - 12), at - 2) if _two_numbers(page, start) == at - 1)
+        at = page.find(0, at + 1)
+
+
+def _two_numbers(page: bytes, start: int) -> int:
+    """Where two numbers that begin here end."""
+    return _varint(page, _varint(page, start)[1])[1]
 
 
 def _columns(payload: bytes) -> int:
@@ -175,7 +180,7 @@ def _columns(payload: bytes) -> int:
     if not 3 <= size < 128 or len(payload) < size:
         return 0
     at = count = 1
-    while at < size:
+    while at < size and count <= _MOST_COLUMNS + 1:
         _, at = _varint(payload, at)
         count += 1
     return count - 1 if at == size else 0
