@@ -8,10 +8,11 @@ TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/pytest
 WORKERS ?= 2
+SCALE ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
-  bench-statistics bench-agents bench-verifier bench-store bench-reach bench-record clean
+  bench-statistics bench-agents bench-verifier bench-store bench-reach bench-record bench-armour clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -82,6 +83,9 @@ bench-verifier: setup  ## Trajectories a minute against a model of fixed latency
 
 bench-store: setup  ## Verdicts appended a second, and what a report over very many costs
 	$(BIN)/python scripts/bench_store.py
+
+bench-armour: setup  ## Attacks, counted: damaged run directories, hostile files and texts (SCALE=0.01 for a quick look)
+	$(BIN)/python -m scripts.bench_armour --scale $(SCALE)
 
 bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
 	$(BIN)/python -m scripts.bench_record

@@ -149,8 +149,9 @@ def fill(place: Path, count: int) -> None:
         for start in range(0, len(made), 5000):
             with store._writing():
                 for unit, task in made[start : start + 5000]:
-                    insert_trajectory(store._db, unit.id, 0, trajectory(unit, task, draw))
-                    insert_verdict(store._db, verdict(unit, task, draw), store.blobs, time="")
+                    played, found = trajectory(unit, task, draw), verdict(unit, task, draw)
+                    insert_trajectory(store._db, store._next("trajectory"), unit.id, 0, played)
+                    insert_verdict(store._db, store._next("verdict"), found, store.blobs, time="")
 
 
 REPORT = """

@@ -174,7 +174,7 @@ class TestConfiguration:
             verified.layout(file)
 
     def test_a_missing_one_says_how_to_get_it(self, tmp_path):
-        with pytest.raises(InputError, match="cannot be read"):
+        with pytest.raises(InputError, match="does not exist"):
             verified.layout(tmp_path / "none.json")
 
 

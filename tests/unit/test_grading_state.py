@@ -86,10 +86,39 @@ class TestRequired:
         assert graded([both], [updated("addresses", HOME, city="York")]).status == "pass"
 
     def test_an_insert_accounts_for_every_content_column(self):
-        whole = inserted("orders", customer="Anna", total=12.5, note=None, made_at=5)
+        whole = inserted("orders", customer="anna", total=12.5, note=None, made_at=5)
         assert graded([ORDER], [whole]).status == "pass"
         assert graded([ORDER], [inserted("orders", customer="anna", total=12.5, note="hurry")]).status == "fail"
         assert graded([ORDER], [inserted("orders", customer="anna", total=12.51)]).status == "fail"
+
+    @pytest.mark.parametrize("written", [
+        "522 JÜNIPER-COURT!!!", "522 juniper court", "522 Juniper Court.", " 522 Juniper Court", "522  Juniper Court",
+        "522 Ju\u0301niper Court", "522 Juniper Ct", 522, None,
+    ])  # fmt: skip
+    def test_what_was_written_is_compared_as_it_stands(self, written):
+        move = expected("update", "addresses", {"id": 7}, {"street": "522 Juniper Court"})
+        either = expected("update", "addresses", {"id": 7}, {"street": Expectation(
+            any_of=(Expectation.of("1 Juniper Court"), Expectation.of("522 Juniper Court")))})  # fmt: skip
+        for key in (move, either):
+            assert graded([key], [updated("addresses", HOME, street=written)]).status == "fail"
+            assert graded([key], [updated("addresses", HOME, street="522 Juniper Court")]).status == "pass"
+
+    def test_a_key_may_be_lenient(self):
+        lenient = Expectation.of("522 Juniper Court", lenient=True)
+        move = expected("update", "addresses", {"id": 7}, {"street": lenient})
+        assert graded([move], [updated("addresses", HOME, street="522 JUNIPER-COURT!!!")]).status == "pass"
+        assert graded([move], [updated("addresses", HOME, street="523 Juniper Court")]).status == "fail"
+        pattern = expected("update", "addresses", {"id": 7}, {"street": Expectation(pattern="522 juniper (court|ct)")})
+        assert graded([pattern], [updated("addresses", HOME, street="522 Juniper Ct")]).status == "pass"
+
+    @pytest.mark.parametrize(("wanted", "written", "status"), [
+        (1, 1, "pass"), (1, 1.0, "pass"), (True, 1, "pass"), (None, None, "pass"), (12.5, 12.5, "pass"),
+        (0, False, "pass"), (1, "1", "fail"), ("1", 1, "fail"), (1, 2, "fail"), (12.5, "12.50", "fail"),
+        (None, "", "fail"), ("", None, "fail"),
+    ])  # fmt: skip
+    def test_numbers_and_texts_are_not_the_same(self, wanted, written, status):
+        move = expected("update", "addresses", {"id": 7}, {"street": wanted})
+        assert graded([move], [updated("addresses", HOME, street=written)]).status == status
 
     def test_a_delete(self):
         gone = expected("delete", "addresses", {"id": 7})

@@ -376,7 +376,7 @@ def test_what_is_not_a_plain_file_is_refused_and_does_not_hang(tmp_path, name, m
     monkeypatch.chdir(folder)  # the name of a socket must be short
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("socket.png")
-        with pytest.raises(InputError, match=r"usable path|regular file|cannot be read|is missing"):
+        with pytest.raises(InputError, match=r"usable path|regular file|cannot be read|does not exist"):
             one(folder)
 
 

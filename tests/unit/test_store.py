@@ -176,15 +176,13 @@ TABLES = {
     "trajectory": ("UPDATE trajectory_record SET record = replace(record, '42', '43') WHERE ordinal = 2", "/0/0"),
     "missing trajectory": ("DELETE FROM trajectory_record WHERE ordinal = 2", "/0/0"),
     "verdict": ("UPDATE verdict_record SET record = replace(record, 'fail', 'pass') WHERE ordinal = 2", "Verdict 2"),
-    "unit summary": ("UPDATE unit SET summary = replace(summary, 'shop', 'show') WHERE ordinal = 2", "oracle/"),
-    "summary": ("UPDATE verdict SET summary = replace(summary, 'fail', 'pass') WHERE ordinal = 2", "oracle/"),
 }
 READERS = {
     "units": (lambda store, **rest: store.units(**rest), {"unit"}),
     "trajectories": (lambda store, **rest: store.trajectories(**rest), {"unit", "trajectory", "missing trajectory"}),
     "goals": (lambda store, **rest: store.goals(**rest), {"trajectory", "missing trajectory"}),
     "verdicts": (lambda store, **rest: store.newest_verdicts(**rest), {"verdict"}),
-    "rows": (lambda store, **rest: store.rows("rules", **rest), {"unit summary", "summary"}),
+    "rows": (lambda store, **rest: store.rows("rules", **rest), set()),
 }
 
 

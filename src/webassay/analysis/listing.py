@@ -16,6 +16,7 @@ from webassay.analysis.leaderboard import Entry, Leaderboard
 from webassay.analysis.page import environment
 from webassay.analysis.subset import Subset
 from webassay.core.report import Interval
+from webassay.core.text import printable
 
 Cells = Sequence[Sequence[str]]
 
@@ -43,14 +44,14 @@ def to_markdown(title: str, sections: Sequence[Section]) -> str:
 
 def to_table(title: str, sections: Sequence[Section], most: int = 50) -> RenderableType:
     """A terminal is for looking, not for working through: of a long table only the first rows, and how many follow."""
-    parts: list[RenderableType] = [Text(title, style="bold")]
+    parts: list[RenderableType] = [Text(printable(title), style="bold")]
     for section in sections:
         places = range(len(section.headings)) if section.narrow is None else section.narrow
         shown = [[row[place] for place in places] for row in section.rows[:most]]
         parts.append(render.rich_table(section.title, [section.headings[place] for place in places], shown))
         left = len(section.rows) - most
         notes = [section.note] * bool(section.note) + [f"... and {left} more rows."] * (left > 0)
-        parts += [Text(note, style="dim") for note in notes]
+        parts += [Text(printable(note, lines=True), style="dim") for note in notes]
     return Stack(*parts)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from webassay.analysis.render import contestants
 from webassay.analysis.report import group_order
 from webassay.core.report import AgentReport, Dimension, Report
+from webassay.core.text import printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -59,10 +60,19 @@ def _svg(chart: Any, place: int) -> str:
     looks = looks.configure_header(labelColor=_INK, titleColor=_MUTED, labelFontSize=12).configure_legend(
         labelColor=_MUTED, titleColor=_MUTED
     )
-    svg: str = vl_convert.vegalite_to_svg(looks.to_dict())
+    svg: str = vl_convert.vegalite_to_svg(_drawable(looks.to_dict()))
     # Inline SVGs share one document: their clip paths must not share names, and the name space is implied.
     svg = re.sub(r'\b(id="|url\(#)([a-z]+\d+)', rf"\g<1>plot{place}-\g<2>", svg)
     return re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
+
+
+def _drawable(value: Any) -> Any:
+    """The library that draws takes the whole process with it when a name has a control character."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {key: _drawable(item) for key, item in value.items()}
+    return [_drawable(item) for item in value] if isinstance(value, list) else value
 
 
 def _rate(alt: Any, title: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from webassay.benchmarks.base import Benchmark, Selection, Sources, task_file
 from webassay.core.errors import InputError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, Modality, ResponseProtocol
 from webassay.core.record import Record, content_hash
 from webassay.core.task import JudgedCheck, Task
@@ -29,6 +30,7 @@ class OpenTask(Record):
 def open_task(given: OpenTask) -> Task:
     try:
         parts = urlsplit(given.url)
+        _ = parts.port  # read only now, and may be no port at all
     except ValueError as error:
         raise InputError(f"{given.url!r} is not an address: {error}.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -60,16 +62,14 @@ _FILE = TypeAdapter(list[OpenTask])
 def load(path: Path) -> tuple[Task, ...]:
     """A JSON list, or one JSON object a line."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode()
         lines = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else None
         found = _FILE.validate_python(lines) if lines is not None else _FILE.validate_json(text)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{path}: {place}: {first['msg']}.", hint='Write [{"url": "…", "goal": "…"}].') from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}.") from error
     return tuple(open_task(one) for one in found)
 

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from webassay.benchmarks.base import Benchmark, Logs, Selection, Sources, task_file
 from webassay.benchmarks.wheels import wheel_member
 from webassay.core.errors import InputError, TaskError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.logs import LogLayout
 from webassay.core.protocols import RELEASED_PROTOCOL
@@ -108,11 +109,7 @@ def number_of(task: Task) -> int:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read: {error.strerror}.", hint="`webassay tasks fetch webarena-verified` gets it."
-        ) from error
+        return json.loads(read_regular(path, hint="`webassay tasks fetch webarena-verified` gets it."))
     except (ValueError, RecursionError) as error:
         raise TaskError(f"{path} is not JSON: {str(error)[:200]}.") from error
 

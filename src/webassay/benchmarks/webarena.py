@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from webassay.benchmarks.base import Benchmark, Selection, Sources, task_file
 from webassay.benchmarks.wheels import wheel_member
-from webassay.core.errors import InputError, TaskError
+from webassay.core.errors import TaskError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, ResponseProtocol
 from webassay.core.task import LegacyCheck, Task, TaskKind
 
@@ -70,9 +71,7 @@ def _task(raw: Mapping[str, Any], path: Path) -> Task:
 
 def read_list(path: Path) -> list[dict[str, Any]]:
     try:
-        tasks = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.", hint="Give the file with the tasks.") from error
+        tasks = json.loads(read_regular(path, hint="Give the file with the tasks."))
     except (ValueError, RecursionError) as error:
         raise TaskError(f"{path} is not JSON: {str(error)[:200]}.", hint="Give the file with the tasks.") from error
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, dict) for task in tasks):

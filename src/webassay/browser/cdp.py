@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import BrowserError
+from webassay.core.files import own_prefix
 from webassay.core.text import well_formed
 
 Params = dict[str, Any]
@@ -152,7 +153,7 @@ class Connection:
 
     @classmethod
     async def launch(cls, executable: Path, flags: Sequence[str]) -> "Connection":
-        profile = Path(tempfile.mkdtemp(prefix="webassay-profile-"))
+        profile = Path(tempfile.mkdtemp(prefix=own_prefix("profile")))
         to_browser, our_end = os.pipe()
         our_other_end, from_browser = os.pipe()
         starting = asyncio.ensure_future(

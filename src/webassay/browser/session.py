@@ -23,6 +23,7 @@ from webassay.browser.prune import prune
 from webassay.browser.settle import new_epoch, settle
 from webassay.browser.warden import Warden
 from webassay.core.errors import ActionError, BrowserError, ProbeError
+from webassay.core.files import own_prefix
 from webassay.core.interaction import Action, Cookie, Observation, ObservationPart, Tab
 from webassay.core.text import MAX_TEXT, capped
 
@@ -149,7 +150,7 @@ class Browser:
         connection = await self._running()
         allow = AllowList(allowed_hosts)
         dead_end = f"http://127.0.0.1:{self._dead_end.getsockname()[1]}"
-        with tempfile.TemporaryDirectory(prefix="webassay-session-", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(prefix=own_prefix("session"), ignore_cleanup_errors=True) as folder:
             try:
                 made = await connection.root.send(
                     "Target.createBrowserContext", {"disposeOnDetach": True, **allow.proxy(dead_end)}

@@ -14,6 +14,7 @@ from webassay.cli import (
     playing,
     results,
     showing,
+    store,
     tasks,
 )
 
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (playing, grading, judging, labelling, importing, results, showing, tasks, listing, models):
+for part in (playing, grading, judging, labelling, importing, results, showing, store, tasks, listing, models):
     part.register(app)
 
 

@@ -94,6 +94,7 @@ def workbench() -> "Iterator[Workbench]":
                 cache=os.environ.get("WEBASSAY_CACHE"),
                 chromium=os.environ.get("WEBASSAY_CHROMIUM"),
                 on_progress=show,
+                on_notice=lambda said: say(f"! {said}", stderr=True),
             )
         except KeyboardInterrupt:
             print("\nInterrupted. Finished work is kept; run the same command again to resume.", file=sys.stderr)
@@ -241,7 +242,7 @@ def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:
         console().print(given)
     if html is not None:
         place = write(html, str(_rendered(made, FORMATS.get("html"))))
-        console(stderr=form != "table").print(f"Report: {place}")
+        say(f"Report: {place}", stderr=form != "table")
 
 
 def _rendered(made: "Report | Listed", form: "ReportFormat") -> "RenderableType":

@@ -149,7 +149,7 @@ def _summary(logs: "list[GradedLog]") -> None:
 
 def _tell_differences(logs: "Sequence[GradedLog]", found: "Sequence[Difference]") -> None:
     for one in found:
-        print(f"{one.number}: {one.kind} of the reference: ours {one.ours}, theirs {one.theirs}")
+        common.say(f"{one.number}: {one.kind} of the reference: ours {one.ours}, theirs {one.theirs}")
         common.say(f"   ours:   {one.why_ours or 'every check passed'}")
         common.say(f"   theirs: {one.why_theirs or 'every check passed'}")
     print(f"{len(logs)} logs under both graders, {len(found)} verdicts differ.")

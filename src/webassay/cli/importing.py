@@ -95,4 +95,4 @@ def export(
     """
     with common.workbench() as bench:
         count = bench.export_trajectories(run, out, format)
-    print(f"{count} trajectories written to {out}.")
+    common.say(f"{count} trajectories written to {out}.")

@@ -79,16 +79,16 @@ def verify(
     with common.workbench() as bench, bench.verification(paths, options) as verification:
         _tell_skipped(verification.imported)
         if dry_run:
-            print(describe_plan(run_sync(verification.estimate())))
+            common.say(describe_plan(run_sync(verification.estimate())))
             return
         done = run_sync(verification.run())
         for verdict in verification.verdicts(done.fingerprint):
-            print(_told(verdict, explain=explain, as_json=as_json))
+            (print if as_json else common.say)(_told(verdict, explain=explain, as_json=as_json))
     if not as_json:
         tally = done.tally
         print(f"{tally.judged} judged, {tally.skipped} had a verdict already, {tally.faulted} faulted.")
         if tally.stopped:
-            print(tally.stopped)
+            common.say(tally.stopped)
 
 
 def rubric(
@@ -114,9 +114,9 @@ def rubric(
     with common.workbench() as bench:
         goal = bench.goal(task, common.selection(benchmark, tasks_file, task=[task]))
         review = run_sync(bench.review_rubric(goal, options))
-    print(describe_review(review))
+    common.say(describe_review(review))
     if freeze_to is not None:
-        print(f"Frozen: {common.write(freeze_to, freeze(review.rubric, goal, task, reviewed_by))}")
+        common.say(f"Frozen: {common.write(freeze_to, freeze(review.rubric, goal, task, reviewed_by))}")
 
 
 # --- inside -----------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def _with_settings(judge: str, **settings: object) -> str:
 
 def _tell_skipped(imported: "Imported | None") -> None:
     for place, why in imported.skipped if imported else ():
-        common.console(stderr=True).print(f"{place} is left out: {why}")
+        common.say(f"{place} is left out: {why}", stderr=True)
 
 
 def _told(verdict: "Verdict", *, explain: bool, as_json: bool) -> str:

@@ -27,4 +27,4 @@ def label(
     """
     with common.workbench() as bench:
         count = bench.label(run, labels, annotator)
-    print(f"{count} labels added. See them with: webassay report {run} --grader human:{annotator.strip()}")
+    common.say(f"{count} labels added. See them with: webassay report {run} --grader human:{annotator.strip()}")

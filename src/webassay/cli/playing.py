@@ -100,8 +100,8 @@ def demo(
         common.give(report, "table")
         bench.write_report(report, [path], page)
     opener = "open" if sys.platform == "darwin" else "xdg-open"
-    print(f"\nOpen the report: {opener} {page}")
-    print(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
+    common.say(f"\nOpen the report: {opener} {page}")
+    common.say(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
 
 
 def run(
@@ -167,7 +167,7 @@ def run(
         report = bench.report([out], title=out.name)
     common.give(report, "table")
     common.tell_crashes(bench, out)
-    print(f"\nThe whole report: webassay report {out} --html report.html")
+    common.say(f"\nThe whole report: webassay report {out} --html report.html")
 
 
 def try_(
@@ -199,9 +199,9 @@ def try_(
         common.say(ending.said)
         common.say("\n".join(ending.writes[:MOST_WRITES]))
         if len(ending.writes) > MOST_WRITES:
-            print(f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {path}` lists them.")
+            common.say(f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {path}` lists them.")
     common.tell_crashes(bench, path)
-    print(f"Recorded in {path}; `webassay verify {path} …` judges it.")
+    common.say(f"Recorded in {path}; `webassay verify {path} …` judges it.")
 
 
 def check(
@@ -223,15 +223,16 @@ def check(
     Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`
     """
     from webassay import PlayOptions, run_sync
+    from webassay.core.files import own_prefix
     from webassay.workbench.checking import as_table
 
     names = [name for name in template or [] if name != "arena"]
     selection = common.selection(
         template=names, difficulty=difficulty, instances=instances, world_seed=world_seed, seed=seed
     )
-    with common.workbench() as bench, tempfile.TemporaryDirectory(prefix="webassay-check-") as scratch:
+    with common.workbench() as bench, tempfile.TemporaryDirectory(prefix=own_prefix("check")) as scratch:
         proofs = run_sync(bench.check(out or Path(scratch) / "run", selection, PlayOptions(workers=workers)))
-    print(as_table(proofs))
+    common.say(as_table(proofs))
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
         common.say(problem, stderr=True)

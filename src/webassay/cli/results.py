@@ -156,13 +156,12 @@ def _labels(path: Path | None) -> "list[Label]":
     from pydantic import TypeAdapter, ValidationError
 
     from webassay.core.errors import InputError
+    from webassay.core.files import read_regular
     from webassay.workbench import Label
 
     if path is None:
         return []
     try:
-        return TypeAdapter(list[Label]).validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        return TypeAdapter(list[Label]).validate_json(read_regular(path))
     except ValidationError as error:
         raise InputError(f"{path} is not a list of labels: {error.errors()[0]['msg']}.") from error

@@ -57,10 +57,9 @@ def write_page(
             raise InputError("--episodes links pages from a report's page.", hint="Give --html FILE, too.")
         return
     written = bench.write_report(made, runs, html, episodes=episodes.value if episodes else "none")
-    out = common.console(stderr=quiet)
-    out.print(f"Report: {html}")
+    common.say(f"Report: {html}", stderr=quiet)
     if episodes is not None:
-        out.print(f"Episodes: {written} pages in {html.with_name(f'{html.stem}-episodes')}")
+        common.say(f"Episodes: {written} pages in {html.with_name(f'{html.stem}-episodes')}", stderr=quiet)
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +90,7 @@ def show(
             if unit is not None:
                 raise InputError(f"{len(found)} units match {unit!r}.", hint="Name one of them.")
         elif html is not None:
-            print(f"Episode: {common.write(html, bench.episode_page(run, unit))}")
+            common.say(f"Episode: {common.write(html, bench.episode_page(run, unit))}")
         else:
             width = min(shutil.get_terminal_size((100, 24)).columns, 140)
             print(episode_in_words(bench.episode(run, unit), width), end="")

@@ -129,4 +129,4 @@ def fetch(
     """
     with common.workbench() as bench:
         place = bench.fetch(benchmark)
-    print(f"{benchmark}: {place}")
+    common.say(f"{benchmark}: {place}")

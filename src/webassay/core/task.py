@@ -68,6 +68,9 @@ class Expectation(Record):
     """ISO code that an answer with a currency sign must agree with; empty: any."""
     unit: str = Field(default="", exclude_if=lambda value: not value)
     """For `number`: the unit that the goal names, such as `reviews`. An answer may repeat it; no other unit is read."""
+    lenient: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Rows only, where a value is compared as it was written: read it as answers are read, whatever its case, accents,
+    spacing and punctuation."""
 
     @model_validator(mode="after")
     def _one_way_of_saying_it(self) -> Self:

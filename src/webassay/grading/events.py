@@ -8,10 +8,13 @@ only for the few events that a check looks into.
 import base64
 import binascii
 import io
+import lzma
 import mmap
 import os
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Any, BinaryIO, ClassVar, Protocol
@@ -319,13 +322,37 @@ def _trace_lines(stream: BinaryIO) -> Iterator[bytes]:
     start = stream.read(4)
     stream.seek(0)
     if start != b"PK\x03\x04":
-        yield from stream
+        yield from _bounded(stream)
         return
     try:
-        with zipfile.ZipFile(stream) as archive, archive.open("trace.network") as member:
-            yield from member
-    except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
-        raise GradingError(f"The trace archive cannot be read: {error}.") from error
+        with zipfile.ZipFile(stream) as archive:
+            member = archive.getinfo("trace.network")
+            packed = max(1, member.compress_size)
+            if member.file_size > _MOST_UNPACKED or member.file_size > max(_ANY_RATIO, _MOST_RATIO * packed):
+                raise GradingError(f"The trace archive would unpack to {member.file_size / 1e6:,.0f} MB.")
+            with archive.open(member) as unpacked:
+                yield from _bounded(unpacked)  # type: ignore[arg-type]
+    except _BROKEN_ARCHIVES as error:
+        raise GradingError(f"The trace archive cannot be read: {str(error) or type(error).__name__}.") from error
+
+
+_MOST_UNPACKED = 256_000_000
+_ANY_RATIO = 16_000_000
+"""Up to here, nobody asks how well it was packed."""
+_MOST_RATIO = 100
+"""Logs shrink to a tenth, archives that are meant to burst to a thousandth."""
+_BROKEN_ARCHIVES = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, KeyError, EOFError, OSError, ValueError),
+    *(NotImplementedError, RuntimeError),  # ways of packing that Python does not know; passwords
+)
+_LONGEST_LINE = 64_000_000
+
+
+def _bounded(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise GradingError(f"The log has a line of more than {_LONGEST_LINE // 1_000_000} MB.")
+        yield line
 
 
 # --- our own capture --------------------------------------------------------------------------------------
@@ -368,6 +395,6 @@ _EXCHANGE = msgspec.json.Decoder(_Exchange)
 
 
 def _exchanges(stream: BinaryIO) -> Iterator[Event]:
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(_bounded(stream), 1):
         if line.strip():
             yield _decoded(_EXCHANGE, line, f"Line {number} of the network log")

@@ -19,7 +19,7 @@ from webassay.grading.response import ReadResponse, check_response, read_respons
 from webassay.grading.seen import check_evidence
 from webassay.grading.state import check_state, counted_rows
 
-VERSION = "3"
+VERSION = "4"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 

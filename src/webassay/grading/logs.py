@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, InputError
+from webassay.core.files import leads_out, read_regular
 from webassay.core.logs import LogLayout
 from webassay.core.task import Task
 from webassay.core.trajectory import AgentInfo, BlobRef, Blobs, Ending, NetworkLog, Trajectory, WritableBlobs
@@ -21,6 +22,7 @@ from webassay.grading.events import Event, events
 from webassay.grading.grade import DEFAULT_POLICY, SITE_BASES, Policy, grade
 
 _MAX_ANSWER = 5_000_000
+_MAX_LOG = 2_000_000_000
 _WORTH_A_PROCESS = 24
 """Below this many logs, starting another process takes longer than grading them."""
 
@@ -177,11 +179,7 @@ def _trajectory(task: Task, place: Path, answer: str, log: NetworkLog | None, en
 
 
 def _answer(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_MAX_ANSWER + 1)
-    except OSError as error:
-        raise GradingError(f"{path} cannot be read: {error.strerror}.") from error
+    data = _bytes(path, _MAX_ANSWER, cut=True)
     # Bytes that are not text become U+FFFD, which equals nothing: the answer fails, not the grader.
     return data.decode("utf-8", "replace")
 
@@ -190,15 +188,22 @@ def _trace(place: Path, layout: LogLayout) -> Path:
     wanted = place / layout.trace_file
     for path in (wanted, place / "trace.zip", place / "trace.network"):
         if path.is_file():
-            return path
+            return _within(path)
     raise GradingError(f"{wanted} is missing.")
 
 
-def _bytes(path: Path) -> bytes:
+def _within(path: Path) -> Path:
+    """A log folder is somebody else's: a link in it must not make us read elsewhere."""
+    if leads_out(path, path.parent.parent):
+        raise GradingError(f"{path} is a link that leads out of the log folder.")
+    return path
+
+
+def _bytes(path: Path, limit: int = _MAX_LOG, *, cut: bool = False) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise GradingError(f"{path} cannot be read: {error.strerror}.") from error
+        return read_regular(_within(path), limit, cut=cut)
+    except InputError as error:
+        raise GradingError(error.message) from None
 
 
 def _format(path: Path) -> Any:

@@ -3,6 +3,8 @@
 - The site classes its columns. *Content* is compared. *Journal* (ids, time stamps) may have any value, but inserting or
   deleting the row still counts. *Telemetry* is ignored.
 - A row with updates in telemetry or journal columns only is unchanged. A table with nothing but telemetry is ignored.
+- A value is compared as it was written, unless the key says otherwise: by `lenient`, a pattern, a tolerance, or a type
+  that has several ways of writing a value, such as a date.
 - An expected insert or update accounts for every content column of the row: one that the task does not name must be
   empty (insert) or untouched (update). A named column that already had its value may keep it, but the row itself must
   have changed.
@@ -214,9 +216,26 @@ def _row_fits(change: ExpectedChange, row: _Row, sites: Sites, known: Mapping[st
 
 def _column_fits(wanted: Expectation, value: Any, sites: Sites, known: Mapping[str, _Row] | None) -> Match:
     if not wanted.same_as:
-        return fits(wanted, value, sites)
+        return _written(wanted, value, sites)
     if known is None:
         return Match(True, "a link")
     label, _, column = wanted.same_as.rpartition(".")
     target = known[label].column(column)
     return Match(_same(target, value), f"{shown(value)}, while {wanted.same_as} is {shown(target)}")
+
+
+_ONE_WAY_TO_WRITE = ("string", "number", "boolean", "null")
+
+
+def _written(wanted: Expectation, value: Any, sites: Sites) -> Match:
+    if wanted.any_of:
+        matches = [_written(one, value, sites) for one in wanted.any_of]
+        reasons = "; ".join(match.reason for match in matches)[:400]
+        return next(filter(None, matches), Match(False, f"none of the {len(matches)} accepted values: {reasons}"))
+    exact = wanted.type in _ONE_WAY_TO_WRITE and not (wanted.lenient or wanted.tolerance or wanted.pattern)
+    if not exact or wanted.anything:
+        return fits(wanted, value, sites)
+    masked = sites.mask(value) if isinstance(value, str) else value
+    if _same(wanted.value, value) or _same(wanted.value, masked):
+        return Match(True, f"it is {shown(value)}")
+    return Match(False, f"{shown(value)} is not exactly {shown(wanted.value)}")

@@ -1,15 +1,14 @@
 """Reading files that somebody else wrote: bounded, never outside their folder, every text well-formed."""
 
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, ResponseProtocol
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import BlobRef, WritableBlobs
@@ -89,20 +88,10 @@ class Source:
 
 
 def _bytes(path: Path, limit: int, *, cut: bool = False) -> bytes:
-    """Of a regular file only: opening a pipe or a device could block for ever."""
     try:
-        # Not blocking, and checked on what was opened, so that a file swapped for a pipe cannot hang the import.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InputError(f"{shown(path)} is not a regular file.")
-            data = file.read(limit if cut else limit + 1)
-    except FileNotFoundError:
-        raise InputError(f"{shown(path)} is missing.", hint="Import the whole folder of the trajectory.") from None
-    except OSError as error:
-        raise InputError(f"{shown(path)} cannot be read: {error.strerror}.") from None
-    if len(data) > limit:
-        raise InputError(f"{shown(path)} is larger than {limit // 2**20} MB.")
-    return data
+        return read_regular(path, limit, cut=cut, hint="Import the whole folder of the trajectory.")
+    except InputError as error:
+        raise InputError(shown(error.message), hint=error.hint) from None
 
 
 def _first_integer(name: str) -> tuple[int, str]:

@@ -27,6 +27,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from webassay.core.errors import InputError, ModelError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Usage
 from webassay.core.record import Record, content_hash
 from webassay.core.text import well_formed
@@ -81,12 +82,10 @@ class Script:
     def load(cls, path: Path) -> "Script":
         """A JSON list of acts, or one act per line."""
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_regular(path).decode()
             lines = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, text.splitlines())
             return cls(Act.model_validate(line) for line in lines)
-        except OSError as error:
-            raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-        except (ValidationError, ValueError) as error:
+        except (ValidationError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is not a script of model answers: {error}.") from None
 
     def next(self, messages: Sequence[Message]) -> Act:

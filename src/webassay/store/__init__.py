@@ -1,7 +1,8 @@
 """A run directory: one ledger (SQLite) and one folder of blobs."""
 
 from webassay.core.unit import UnitOfWork
+from webassay.store.inspection import Damage
 from webassay.store.ledger import LEDGER, OnDamage, Store
 from webassay.store.migrations import MIGRATIONS
 
-__all__ = ["LEDGER", "MIGRATIONS", "OnDamage", "Store", "UnitOfWork"]
+__all__ = ["LEDGER", "MIGRATIONS", "Damage", "OnDamage", "Store", "UnitOfWork"]

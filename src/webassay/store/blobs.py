@@ -1,9 +1,11 @@
 """Pictures, page trees, network logs and model replies: one file each, named by the hash of its content."""
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
+import stat
 import time
 from pathlib import Path
 from typing import BinaryIO
@@ -58,7 +60,7 @@ class BlobFolder:
         if not place.exists():
             raise StoreError(f"{place} is missing.", hint="Was the blobs folder copied along?")
         with translate_errors(place), contextlib.ExitStack() as stack:
-            stream = stack.enter_context(place.open("rb"))
+            stream = stack.enter_context(_opened(place))
             if not self._is_sound(stream, ref):
                 raise StoreError(f"{place} is damaged: its content does not match its name.")
             stack.pop_all()
@@ -67,7 +69,7 @@ class BlobFolder:
     def _holds(self, place: Path, ref: BlobRef) -> bool:
         """A damaged file is not kept: whoever has the content writes it again."""
         try:
-            with place.open("rb") as stream:
+            with _opened(place) as stream:
                 return self._is_sound(stream, ref)
         except OSError:
             return False
@@ -93,3 +95,12 @@ class BlobFolder:
         if len(digest) != 64 or not all(c in "0123456789abcdef" for c in digest):
             raise StoreError(f"{ref.hash!r} is not the name of a blob.")
         return self.path / digest[:2] / digest[2:]
+
+
+def _opened(place: Path) -> BinaryIO:
+    """A regular file and no link: a run directory may be somebody else's, and a pipe in it would hold us for ever."""
+    stream = os.fdopen(os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb")
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) and not place.parent.is_symlink():
+        return stream
+    stream.close()
+    raise OSError(errno.EINVAL, "not a regular file of this folder")

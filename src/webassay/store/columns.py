@@ -1,8 +1,6 @@
 """A record as a row: the columns that are searched, the summary, and the text with its hash."""
 
-import hashlib
 import json
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,16 +11,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
-
-
-def digest(text: bytes) -> bytes:
-    """What the column `hash` holds, of the record's text."""
-    return hashlib.sha256(text).digest()
-
-
-checksum = zlib.crc32
-"""What the column `summary_check` holds. Reports read nothing but summaries, hundreds of thousands of them; this finds
-damage at a fraction of the cost of a hash, and the record they are made from has one."""
+from webassay.store.seals import NUMBERED, digest, seal
 
 
 def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
@@ -37,15 +26,20 @@ def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
         "template": str(unit.metadata.get("template") or ""),
         "hash": digest(text.encode()),
         "summary": summary,
-        "summary_check": checksum(summary.encode()),
         "record": text,
     }
 
 
-def insert_trajectory(db: apsw.Connection, unit_id: str, attempt: int, trajectory: Trajectory) -> None:
+def insert_unit(db: apsw.Connection, ordinal: int, unit: UnitOfWork) -> None:
+    insert_sealed(db, "unit", {"ordinal": ordinal, **unit_row(unit)})
+
+
+def insert_trajectory(db: apsw.Connection, ordinal: int, unit_id: str, attempt: int, trajectory: Trajectory) -> None:
     columns, record = trajectory_row(unit_id, attempt, trajectory)
-    insert(db, "trajectory", {"unit_ordinal": _ordinal(db, "unit", unit_id), **columns})
-    db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (db.last_insert_rowid(), record))
+    parent = _ordinal(db, "unit", unit_id)
+    insert_sealed(db, "trajectory", {"ordinal": ordinal, "unit_ordinal": parent, **columns})
+    # A record without its row is left over from a row that was damaged.
+    db.execute("INSERT OR REPLACE INTO trajectory_record VALUES (?, ?)", (ordinal, record))
 
 
 def trajectory_row(
@@ -60,13 +54,12 @@ def trajectory_row(
         "agent": trajectory.agent.name,
         "task": trajectory.task_id,
         "ending": trajectory.ending.kind,
-        "faulted": trajectory.ending.kind == "fault",
+        "faulted": int(trajectory.ending.kind == "fault"),
         "steps": len(trajectory.steps),
-        "seconds": trajectory.seconds,
+        "seconds": float(trajectory.seconds),
         "time": trajectory.started_at,
         "hash": digest(text.encode()),
         "summary": summary,
-        "summary_check": checksum(summary.encode()),
     }
     return columns, text
 
@@ -76,15 +69,13 @@ def _ordinal(db: apsw.Connection, table: str, name: str) -> int | None:
     return None if found is None else int(found[0])
 
 
-def insert_verdict(
-    db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str, ordinal: int | None = None
-) -> None:
+def insert_verdict(db: apsw.Connection, ordinal: int, verdict: Verdict, blobs: BlobFolder, *, time: str) -> None:
     columns, record, rater = verdict_row(db, verdict, blobs, time=time)
     if not db.execute("SELECT 1 FROM rater WHERE id = ?", (rater,)).fetchall():
-        insert(db, "rater", {"id": rater, "example": verdict.fingerprint.to_json()})
+        insert_sealed(db, "rater", {"id": rater, "example": verdict.fingerprint.to_json()})
     played = _ordinal(db, "trajectory", verdict.trajectory_id)
-    insert(db, "verdict", {"ordinal": ordinal, "rater": rater, "trajectory_ordinal": played, **columns})
-    db.execute("INSERT INTO verdict_record VALUES (?, ?)", (db.last_insert_rowid(), record))
+    insert_sealed(db, "verdict", {"ordinal": ordinal, "rater": rater, "trajectory_ordinal": played, **columns})
+    db.execute("INSERT OR REPLACE INTO verdict_record VALUES (?, ?)", (ordinal, record))
 
 
 def verdict_row(
@@ -110,16 +101,22 @@ def verdict_row(
         "model": verdict.fingerprint.model,
         "fingerprint": verdict.fingerprint.content_hash(),
         "status": verdict.status,
-        "score": verdict.score,
+        "score": None if verdict.score is None else float(verdict.score),
         "time": time,
         "hash": digest(text.encode()),
         "replies": replies,
         "summary": summary,
-        "summary_check": checksum(summary.encode()),
     }
     return columns, text, found.grader
 
 
-def insert(db: apsw.Connection, table: str, columns: Mapping[str, Any], conflict: str = "") -> None:
+def insert_sealed(db: apsw.Connection, table: str, columns: Mapping[str, Any]) -> None:
+    """A row with a number is never written over; a setting, a rater or a tally is."""
+    replace = "" if table in NUMBERED else "OR REPLACE"
+    insert(db, table, {**columns, "seal": seal(table, columns)}, replace)
+
+
+def insert(db: apsw.Connection, table: str, columns: Mapping[str, Any], replace: str = "") -> None:
     names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
-    db.execute(f"INSERT INTO {table} ({names}) VALUES ({values}) {conflict}", columns)
+    # The table itself: where rows are damaged, a view of the same name leaves them out.
+    db.execute(f"INSERT {replace} INTO main.{table} ({names}) VALUES ({values})", columns)

@@ -18,11 +18,8 @@ def translate_errors(place: Path) -> Iterator[None]:
         yield
     except apsw.FullError as error:
         raise _disk_full(place) from error
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise StoreError(
-            f"{place} is damaged: {error}.",
-            hint="Nothing was changed. Restore a copy, or start a new run with another --out.",
-        ) from error
+    except _UNREADABLE as error:
+        raise structural(place, str(error)) from error
     except ValidationError as error:
         raise StoreError(
             f"{place} holds a {error.title} that this webassay cannot read: {error.errors()[0]['msg']}.",
@@ -36,6 +33,18 @@ def translate_errors(place: Path) -> Iterator[None]:
         if error.errno == errno.ENOSPC:
             raise _disk_full(place) from error
         raise StoreError(f"{place}: {error.strerror or error}.") from error
+
+
+_UNREADABLE = (apsw.NotADBError, apsw.CorruptError, apsw.FormatError, apsw.SQLError, UnicodeDecodeError)
+"""SQL of ours that fails does so because the tables are not what they were."""
+
+
+def structural(place: Path, why: str) -> StoreError:
+    """Beyond single rows: nothing in the file can be relied on."""
+    return StoreError(
+        f"{place} is damaged, and SQLite cannot read it: {why}.",
+        hint=f"Nothing was changed. `webassay store repair {place.parent}` recovers every row that is whole.",
+    )
 
 
 def _disk_full(place: Path) -> StoreError:

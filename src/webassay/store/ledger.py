@@ -10,20 +10,19 @@ What lets a run survive `kill -9` at any moment:
 
 So resuming is subtraction: the plan's units minus those with a finished attempt.
 
-Records are kept as text next to the columns that are searched. The text is hashed when it is added and checked
-whenever it is read. A row that fails the check is a `StoreError` that names it; readers that go over many rows take
-an `on_damage` callback, which is told instead, and go on with the next row.
+Records are kept as text next to the columns that are searched. Every row has a seal over its columns, every record and
+blob a hash. Seals are checked when a ledger is opened, records and blobs whenever they are read; `inspection` says what
+becomes of a row that fails. A record that fails later is a `StoreError` that names it; readers that go over many rows
+take an `on_damage` callback, which is told instead, and go on with the next row.
 """
 
 import contextlib
-import fcntl
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, Self, TypeVar
 
-import apsw
 import msgspec
 from pydantic import ValidationError
 
@@ -41,9 +40,21 @@ from webassay.core.trajectory import BlobRef, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
-from webassay.store.columns import checksum, digest, insert, insert_trajectory, insert_verdict, unit_row
-from webassay.store.failures import translate_errors
+from webassay.store.columns import insert_sealed, insert_trajectory, insert_unit, insert_verdict
+from webassay.store.failures import structural, translate_errors
+from webassay.store.inspection import Damage, Inspection, inspect
 from webassay.store.migrations import MIGRATIONS
+from webassay.store.opening import (
+    connect_to_read,
+    connect_to_write,
+    copied,
+    is_being_written,
+    refuse_strange_files,
+    take_lock,
+)
+from webassay.store.seals import NUMBERED, digest, seal
+from webassay.store.structure import apply, check_structure, is_todays
+from webassay.store.wal import frames_of_index, is_all_known, read_wal
 
 LEDGER = "ledger.sqlite"
 
@@ -53,6 +64,7 @@ Agents = Collection[str] | None
 OnDamage = Callable[[StoreError], None]
 """Told about a row that cannot be used; without it the error is raised."""
 
+_STATUSES = frozenset(("pass", "fail", "abstain", "fault"))
 _PAGE = 64
 """Rows fetched at a time. Nothing is held open between two pages, so whoever reads may also write."""
 
@@ -69,23 +81,21 @@ _VERDICTS = (
 class Store:
     """Get one with `Store.create` or `Store.open`; close it, or use it in a `with`."""
 
-    def __init__(self, path: Path, *, writable: bool) -> None:
+    def __init__(self, path: Path, *, writable: bool, thorough: bool = False) -> None:
         self.path = path
         self._ledger = path / LEDGER
         self.blobs = BlobFolder(path / "blobs", writable=writable)
-        self._lock: BinaryIO | None = None
-        if writable:
-            self._take_lock()
+        self.damage = Inspection()
+        self._lock = take_lock(path) if writable else None
         try:
             with translate_errors(self._ledger):
-                self._db = self._connect(writable)
-                self._migrate(writable)
+                self._open(writable, thorough)
         except BaseException:
             self._drop_lock()
             raise
 
     @classmethod
-    def create(cls, path: Path) -> Self:
+    def create(cls, path: Path, *, thorough: bool = False) -> Self:
         """A new run directory, or an existing one to continue."""
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file, not a run directory.", hint="Give another --out.")
@@ -95,14 +105,18 @@ class Store:
             )
         with translate_errors(path):
             path.mkdir(parents=True, exist_ok=True)
-        return cls(path, writable=True)
+        return cls(path, writable=True, thorough=thorough)
 
     @classmethod
-    def open(cls, path: Path, *, writable: bool = False) -> Self:
-        """An old ledger is brought up to date when opened for writing; for reading, a temporary copy of it is."""
+    def open(cls, path: Path, *, writable: bool = False, thorough: bool = False) -> Self:
+        """An old ledger is brought up to date when opened for writing; for reading, a temporary copy of it is.
+
+        Who reads does not see units that are damaged; who writes sees them as not played or not graded yet. `thorough`
+        finds damaged records and blobs too, and takes as long as it takes to read all of them.
+        """
         if not (path / LEDGER).is_file():
             raise InputError(f"{path} is not a run directory: it has no {LEDGER}.", hint="`webassay run` makes one.")
-        return cls(path, writable=writable)
+        return cls(path, writable=writable, thorough=thorough)
 
     def close(self) -> None:
         self._db.close()
@@ -117,18 +131,36 @@ class Store:
     # --- settings and plan --------------------------------------------------------------------------------
 
     def setting(self, key: str) -> str | None:
+        """None also if it is damaged."""
+        if key in self.damage.settings:
+            return None
         found = self._one("SELECT value FROM setting WHERE key = :key", key=key)
         return None if found is None else str(found[0])
 
     def set(self, key: str, value: str) -> None:
         with self._writing():
-            self._db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))
+            insert_sealed(self._db, "setting", {"key": key, "value": value})
+        self.damage.settings.discard(key)
 
     def plan(self, units: Iterable[UnitOfWork]) -> None:
         """Adds what is not planned yet; a plan only grows."""
         with self._writing():
             for unit in units:
-                insert(self._db, "unit", unit_row(unit), "ON CONFLICT (id) DO NOTHING")
+                if not self._db.execute("SELECT 1 FROM unit WHERE id = ?", (unit.id,)).fetchall():
+                    insert_unit(self._db, self._place_for(unit.id), unit)
+
+    def _place_for(self, unit_id: str) -> int:
+        """A new number, or the one that its damaged row had, which its trajectories still point to."""
+        self._db.execute("DELETE FROM main.unit WHERE id = ?", (unit_id,))
+        query = (
+            "SELECT t.unit_ordinal FROM main.trajectory t WHERE t.unit = ? "
+            "AND NOT EXISTS (SELECT 1 FROM main.unit WHERE ordinal = t.unit_ordinal) LIMIT 1"
+        )
+        found: list[tuple[Any, ...]] = self._db.execute(query, (unit_id,)).fetchall()
+        if found and self.damage.found:
+            self._db.execute("DELETE FROM temp.bad_unit WHERE ordinal = ?", found[0])
+            return int(found[0][0])
+        return self._next("unit")
 
     def units(self, agents: Agents = None, *, on_damage: OnDamage | None = None) -> Iterator[UnitOfWork]:
         """In the order of the plan."""
@@ -147,18 +179,23 @@ class Store:
     # --- adding -------------------------------------------------------------------------------------------
 
     def attempts(self, unit_id: str) -> int:
-        return self._count("FROM trajectory WHERE unit = :unit", unit=unit_id)
+        """A number that none of its attempts has, also no damaged one."""
+        number = self._count("FROM main.trajectory WHERE unit = :unit", unit=unit_id)
+        taken = "FROM main.trajectory WHERE (unit = :unit AND attempt = :number) OR id = :id"
+        while self._count(taken, unit=unit_id, number=number, id=f"{unit_id}/{number}"):
+            number += 1
+        return number
 
     def add_episode(self, unit_id: str, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> None:
         """A played episode and what was found in it, all or nothing."""
         with self._writing():
-            insert_trajectory(self._db, unit_id, self.attempts(unit_id), trajectory)
+            insert_trajectory(self._db, self._next("trajectory"), unit_id, self.attempts(unit_id), trajectory)
             for verdict in verdicts:
-                insert_verdict(self._db, verdict, self.blobs, time=_now())
+                insert_verdict(self._db, self._next("verdict"), verdict, self.blobs, time=_now())
 
     def add_trajectory(self, unit_id: str, trajectory: Trajectory) -> None:
         with self._writing():
-            insert_trajectory(self._db, unit_id, self.attempts(unit_id), trajectory)
+            insert_trajectory(self._db, self._next("trajectory"), unit_id, self.attempts(unit_id), trajectory)
 
     def add_verdict(self, verdict: Verdict) -> None:
         """Its raw replies go into a blob of their own."""
@@ -168,7 +205,7 @@ class Store:
         """All of them or none."""
         with self._writing():
             for verdict in verdicts:
-                insert_verdict(self._db, verdict, self.blobs, time=_now())
+                insert_verdict(self._db, self._next("verdict"), verdict, self.blobs, time=_now())
 
     # --- trajectories -------------------------------------------------------------------------------------
 
@@ -237,9 +274,9 @@ class Store:
     def goals(self, agents: Agents = None, *, on_damage: OnDamage | None = None) -> Iterator[tuple[str, Goal]]:
         """Like `trajectories`, with each id and goal alone; the steps are not parsed."""
         query = _played_query("t.id, CAST(r.record AS BLOB), t.hash")
-        for _, name, record, seal in self._paged(query, agents=_listed(agents)):
+        for _, name, record, stamp in self._paged(query, agents=_listed(agents)):
             with _confined(on_damage):
-                yield name, self._goal(name, record, seal)
+                yield name, self._goal(name, record, stamp)
 
     # --- verdicts -----------------------------------------------------------------------------------------
 
@@ -288,11 +325,20 @@ class Store:
     def raters(self) -> dict[str, Fingerprint]:
         """Everybody who gave a verdict: the id, and the fingerprint of one of the verdicts."""
         with translate_errors(self._ledger):
-            found = self._db.execute("SELECT id, example FROM rater ORDER BY id").fetchall()
+            names = [str(name) for (name,) in self._db.execute("SELECT DISTINCT rater FROM verdict ORDER BY rater")]
+        return {name: stamp for name in names if (stamp := self._fingerprint(name)) is not None}
+
+    def _fingerprint(self, rater: str) -> Fingerprint | None:
+        """From the list of raters or, where that is damaged, from one of the verdicts."""
+        query = "SELECT CAST(example AS BLOB), seal FROM rater WHERE id = :id"
+        found = self._one(query, id=rater)
         try:
-            return {str(name): Fingerprint.from_json(str(example)) for name, example in found}
-        except ValidationError as error:
-            raise self._unreadable("Fingerprint", "of a rater", error.errors()[0]["msg"]) from error
+            if found is not None and seal("rater", {"id": rater, "example": found[0].decode()}) == found[1]:
+                return Fingerprint.from_json(found[0])
+        except (ValidationError, UnicodeDecodeError) as error:
+            raise self._unreadable("Fingerprint", f"of {rater}", str(error)) from error
+        of_rater = self._one(f"{_VERDICTS} WHERE v.rater = :rater ORDER BY v.ordinal DESC LIMIT 1", rater=rater)
+        return None if of_rater is None else self._verdict(of_rater, replies=False).fingerprint
 
     def has_decided(self, grader: str) -> bool:
         """Whether a grader of this name has called anything a pass or a failure."""
@@ -308,8 +354,8 @@ class Store:
         """
         chosen = "AND rater IN (SELECT value FROM json_each(:raters))" if raters else ""
         query = (
-            "SELECT u.ordinal, u.agent, u.task, u.trial, CAST(u.summary AS BLOB), u.summary_check, "
-            "CAST(t.summary AS BLOB), t.summary_check, CAST(v.summary AS BLOB), v.summary_check "
+            "SELECT u.ordinal, u.agent, u.task, u.trial, CAST(u.summary AS BLOB), "
+            "CAST(t.summary AS BLOB), CAST(v.summary AS BLOB) "
             f"FROM unit u LEFT JOIN trajectory t ON t.ordinal = {_COUNTED} "
             "LEFT JOIN verdict v ON v.ordinal = "
             f"(SELECT max(ordinal) FROM verdict WHERE trajectory_ordinal = t.ordinal AND grader = :grader {chosen}) "
@@ -333,12 +379,21 @@ class Store:
         """All or nothing. Not apsw's own: a full disk rolls back by itself, and rolling back again hides why."""
         with translate_errors(self._ledger):
             self._db.execute("BEGIN IMMEDIATE")
+            before = dict(self.damage.rows)
             try:
                 yield
+                for table in NUMBERED:
+                    if self.damage.rows.get(table) != before.get(table):
+                        insert_sealed(self._db, "tally", {"name": table, "rows": self.damage.rows[table]})
                 self._db.execute("COMMIT")
             finally:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
+                    self.damage.rows = before
+
+    def _next(self, table: str) -> int:
+        self.damage.rows[table] = self.damage.rows.get(table, 0) + 1
+        return self.damage.rows[table]
 
     # --- reading, inside ----------------------------------------------------------------------------------
 
@@ -347,9 +402,9 @@ class Store:
             "SELECT u.ordinal, u.id, CAST(u.record AS BLOB), u.hash FROM unit u "
             f"WHERE u.ordinal > :after AND {_OF_AGENTS} {condition} ORDER BY u.ordinal LIMIT :size"
         )
-        for _, name, record, seal in self._paged(query, agents=_listed(agents)):
+        for _, name, record, stamp in self._paged(query, agents=_listed(agents)):
             with _confined(on_damage):
-                yield self._record(UnitOfWork, name, record, seal)
+                yield self._record(UnitOfWork, name, record, stamp)
 
     def _played(
         self, condition: str, agents: Agents, on_damage: OnDamage | None
@@ -360,38 +415,36 @@ class Store:
                 yield self._record(UnitOfWork, *row[:3]), self._record(Trajectory, *row[3:])
 
     def _verdict(self, row: tuple[Any, ...], replies: bool) -> Verdict:
-        ordinal, record, seal, reference, trajectory_id = row
-        verdict = self._record(Verdict, f"{ordinal} of {trajectory_id}", record, seal)
+        ordinal, record, stamp, reference, trajectory_id = row
+        verdict = self._record(Verdict, f"{ordinal} of {trajectory_id}", record, stamp)
         if not (replies and reference):
             return verdict
-        kept = json.loads(self.blobs.read(BlobRef.from_json(reference)))
+        try:
+            kept = json.loads(self.blobs.read(BlobRef.from_json(reference)))
+        except (ValidationError, ValueError, RecursionError) as error:
+            raise self._unreadable(
+                "the replies of Verdict", f"{ordinal} of {trajectory_id}", str(error)[:200]
+            ) from error
         return verdict.model_copy(update={"replies": kept})
 
-    def _goal(self, name: str, record: bytes | None, seal: bytes) -> Goal:
+    def _goal(self, name: str, record: bytes | None, stamp: bytes) -> Goal:
         try:
-            goal = _JUST_THE_GOAL(self._sound("Trajectory", name, record, seal)).goal
+            goal = _JUST_THE_GOAL(self._sound("Trajectory", name, record, stamp)).goal
             return Goal.from_json(bytes(goal))
-        except (msgspec.MsgspecError, ValidationError) as error:
+        except (msgspec.MsgspecError, ValidationError, RecursionError) as error:
             raise self._unreadable("Trajectory", name, str(error)) from error
 
     def _unit_result(self, row: tuple[Any, ...]) -> UnitResult:
-        unit, agent, task, trial, told, told_check, played, played_check, found, found_check = row
-        if checksum(told) != told_check:
-            raise self._damaged("the summary of UnitOfWork", self._id(unit))
-        if played is not None and checksum(played) != played_check:
-            raise self._damaged("the summary of the Trajectory of", self._id(unit))
-        if found is not None and checksum(found) != found_check:
-            raise self._damaged("the summary of the Verdict on", self._id(unit))
+        unit, agent, task, trial, told, played, found = row
         try:
-            return UnitResult(
-                agent,
-                task,
-                trial,
-                read_unit_summary(told),
-                None if played is None else read_trajectory_summary(played),
-                None if found is None else read_verdict_summary(found),
-            )
-        except msgspec.MsgspecError as error:
+            verdict = None if found is None else read_verdict_summary(found)
+            if type(agent) is not str or type(task) is not str or type(trial) is not int:
+                raise TypeError("the agent, the task or the trial is none")
+            if verdict is not None and verdict.status not in _STATUSES:
+                raise TypeError(f"a verdict is {verdict.status!r:.100}")
+            trajectory = None if played is None else read_trajectory_summary(played)
+            return UnitResult(agent, task, trial, read_unit_summary(told), trajectory, verdict)
+        except (msgspec.MsgspecError, TypeError, RecursionError) as error:
             raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
 
     def _id(self, ordinal: int) -> str:
@@ -399,22 +452,22 @@ class Store:
         found = self._one("SELECT id FROM unit WHERE ordinal = :ordinal", ordinal=ordinal)
         return str(found[0]) if found else str(ordinal)
 
-    def _record(self, kind: type[R], name: str, record: bytes | None, seal: bytes) -> R:
-        text = self._sound(kind.__name__, name, record, seal)
+    def _record(self, kind: type[R], name: str, record: bytes | None, stamp: bytes) -> R:
+        text = self._sound(kind.__name__, name, record, stamp)
         try:
             return kind.from_json(text)
         except ValidationError as error:
             raise self._unreadable(kind.__name__, name, error.errors()[0]["msg"]) from error
 
-    def _sound(self, kind: str, name: object, text: bytes | None, seal: bytes) -> bytes:
-        if text is None or digest(text) != seal:
+    def _sound(self, kind: str, name: object, text: bytes | None, stamp: bytes) -> bytes:
+        if text is None or digest(text) != stamp:
             raise self._damaged(kind, name)
         return text
 
     def _damaged(self, kind: str, name: object) -> StoreError:
         return StoreError(
             f"{self._ledger}: {kind} {name} is damaged: it is not what was written.",
-            hint="Nothing was changed. Restore a copy of the ledger.",
+            hint=f"Nothing was changed. `webassay store check {self.path}` names every damage.",
         )
 
     def _unreadable(self, kind: str, name: object, why: str) -> StoreError:
@@ -445,48 +498,67 @@ class Store:
 
     # --- opening ------------------------------------------------------------------------------------------
 
-    def _connect(self, writable: bool) -> apsw.Connection:
-        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writable else 0)
-        db = apsw.Connection(str(self._ledger), flags=flags)
-        db.set_busy_timeout(10_000)
-        if writable:
-            db.pragma("journal_mode", "wal")
-            db.pragma("synchronous", "normal")
-        return db
+    def _open(self, writable: bool, thorough: bool) -> None:
+        refuse_strange_files(self._ledger)
+        logged = self._may_have_a_log(writable)
+        expected = frames_of_index(self._ledger, waiting=True) if logged else 0
+        self._db = connect_to_write(self._ledger) if writable else connect_to_read(self._ledger)
+        lost = "" if not logged or is_all_known(self._ledger, expected) else read_wal(self._ledger, expected).damage
+        try:
+            self._migrate(writable, lost)
+            # In one transaction, so that what a writer adds meanwhile is not seen in part.
+            self._db, indexes = check_structure(self._db, self._ledger, writable=writable)
+            with self._snapshot():
+                self.damage = inspect(self._db, self.blobs, hide_units=not writable, complete=thorough)
+        except BaseException:
+            self._db.close()
+            raise
+        self.damage.found += indexes
+        if {row[0] for row in self._db.execute("SELECT name FROM migration")} != {step.name for step in MIGRATIONS}:
+            self.damage.found.append(Damage("migration: the list is not what was written. Nothing depends on it."))
+        if lost:
+            self.damage.found.append(Damage(f"{self._ledger.name}-wal: {lost}. What was written last is lost."))
 
-    def _migrate(self, writable: bool) -> None:
+    def _may_have_a_log(self, writable: bool) -> bool:
+        """One that a living writer is writing to is not looked at."""
+        left = [self._ledger.with_name(f"{self._ledger.name}{end}") for end in ("-wal", "-shm")]
+        return any(path.exists() for path in left) and (writable or not is_being_written(self.path))
+
+    @contextlib.contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
+    def _migrate(self, writable: bool, lost: str) -> None:
         applied: set[str] = set()
         if self._db.table_exists("main", "migration"):
             applied = {row[0] for row in self._db.execute("SELECT name FROM migration")}
-        unknown = applied - {step.name for step in MIGRATIONS}
+        ours = [step.name for step in MIGRATIONS]
+        unknown = applied.difference(ours)
+        if applied and not applied.issuperset(ours) and is_todays(self._db):
+            return  # One of the names is damaged; the tables tell.
         if unknown:
             raise StoreError(
                 f"{self.path} was written by a newer webassay (it knows {', '.join(sorted(unknown))}).",
                 hint="Update webassay to read it.",
             )
-        pending = [step for step in MIGRATIONS if step.name not in applied]
-        if pending and not writable:
+        pending = [name for name in ours if name not in applied]
+        if not pending:
+            return
+        if not applied and any(self.blobs.path.glob("*/*")):
+            raise structural(self._ledger, "it is empty, although there are blobs")
+        if not applied and lost:
+            raise structural(self._ledger, f"all of it was in its log, and there {lost}")
+        if not writable:
             if not applied:
                 raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")
-            self._db = _copied(self._db)
-        for step in pending:
+            self._db = copied(self._db)
+        for name in pending:
             with self._writing():
-                self._db.execute("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY) WITHOUT ROWID")
-                self._db.execute(step.sql)
-                if step.move is not None:
-                    step.move(self._db, self.blobs)
-                self._db.execute("INSERT INTO migration VALUES (?)", (step.name,))
-
-    def _take_lock(self) -> None:
-        with translate_errors(self.path / ".lock"):
-            self._lock = (self.path / ".lock").open("ab")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._drop_lock()
-            raise InputError(
-                f"Another webassay process is writing to {self.path}.", hint="Wait for it, or give another --out."
-            ) from None
+                apply(self._db, name, self.blobs)
 
     def _drop_lock(self) -> None:
         if self._lock is not None:
@@ -525,12 +597,3 @@ def _confined(on_damage: OnDamage | None) -> Iterator[None]:
         if on_damage is None:
             raise
         on_damage(error)
-
-
-def _copied(db: apsw.Connection) -> apsw.Connection:
-    """A copy that goes when it is closed; what does not fit into its cache is kept in a temporary file."""
-    copy = apsw.Connection("")
-    with copy.backup("main", db, "main") as backup:
-        backup.step()
-    db.close()
-    return copy

@@ -3,6 +3,8 @@
 A step is SQL and, where rows have to be read to be moved, a function. All of a step happens in one transaction.
 """
 
+import contextlib
+import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import insert, trajectory_row, unit_row, verdict_row
+from webassay.store.seals import NUMBERED, SEALED, digest, seal
 
 
 class Migration(NamedTuple):
@@ -26,19 +29,24 @@ def _move_to_columns(db: apsw.Connection, blobs: BlobFolder) -> None:
     these tables have; a step that takes one away must give this one a copy of it."""
     for ordinal, record in _all(db, "SELECT ordinal, record FROM unit_1 ORDER BY ordinal"):
         # In version 1 the first unit has the ordinal 0.
-        insert(db, "unit", {"ordinal": ordinal + 1, **unit_row(UnitOfWork.from_json(record), record)})
+        _insert_2(db, "unit", {"ordinal": ordinal + 1, **unit_row(UnitOfWork.from_json(record), record)})
     # Version 1 did not keep the order in which trajectories came.
     for name, unit_id, attempt in _all(db, "SELECT id, unit, attempt FROM trajectory_1 ORDER BY id"):
         record = db.execute("SELECT record FROM trajectory_1 WHERE id = ?", (name,)).get
         columns, text = trajectory_row(unit_id, attempt, Trajectory.from_json(record), record)
-        insert(db, "trajectory", columns)
+        _insert_2(db, "trajectory", columns)
         db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (db.last_insert_rowid(), text))
     for (ordinal,) in _all(db, "SELECT ordinal FROM verdict_1 ORDER BY ordinal"):
         record = db.execute("SELECT record FROM verdict_1 WHERE ordinal = ?", (ordinal,)).get
         columns, text, _ = verdict_row(db, Verdict.from_json(record), blobs, time="")
-        insert(db, "verdict", {"ordinal": ordinal, **columns})
+        _insert_2(db, "verdict", {"ordinal": ordinal, **columns})
         db.execute("INSERT INTO verdict_record VALUES (?, ?)", (ordinal, text))
     db.execute("DROP TABLE unit_1; DROP TABLE trajectory_1; DROP TABLE verdict_1")
+
+
+def _insert_2(db: apsw.Connection, table: str, columns: dict[str, Any]) -> None:
+    """Version 2 had a checksum of the summary, which version 5 takes away again."""
+    insert(db, table, {**columns, "summary_check": zlib.crc32(str(columns["summary"]).encode())})
 
 
 def _list_raters(db: apsw.Connection, blobs: BlobFolder) -> None:
@@ -52,6 +60,43 @@ def _list_raters(db: apsw.Connection, blobs: BlobFolder) -> None:
         ).get
         if example is not None:
             insert(db, "rater", {"id": rater, "example": example})
+
+
+def _seal_all(db: apsw.Connection, blobs: BlobFolder) -> None:
+    """What is damaged already gets no seal, so that it stays known as damaged."""
+    for table, columns in SEALED.items():
+        if table == "tally":
+            continue
+        key = columns[0]
+        for name in _all(db, f"SELECT {key} FROM {table}"):
+            with contextlib.suppress(UnicodeDecodeError):
+                row = db.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {key} = ?", name).fetchall()
+                if row and _was_sound(db, table, name[0]):
+                    stamp = seal(table, dict(zip(columns, row[0], strict=True)))
+                    db.execute(f"UPDATE {table} SET seal = ? WHERE {key} = ?", (stamp, *name))
+    for table in NUMBERED:
+        db.execute(f"ALTER TABLE {table} DROP COLUMN summary_check")
+        count = db.execute(f"SELECT count(*) FROM {table} NOT INDEXED").get
+        insert(db, "tally", tallied := {"name": table, "rows": count})
+        db.execute("UPDATE tally SET seal = ? WHERE name = ?", (seal("tally", tallied), table))
+
+
+_RECORDS = {
+    "unit": "SELECT CAST(record AS BLOB) FROM unit WHERE ordinal = ?",
+    "trajectory": "SELECT CAST(record AS BLOB) FROM trajectory_record WHERE ordinal = ?",
+    "verdict": "SELECT CAST(record AS BLOB) FROM verdict_record WHERE ordinal = ?",
+}
+
+
+def _was_sound(db: apsw.Connection, table: str, ordinal: int) -> bool:
+    """By what version 4 had: a hash of the record, and a checksum of the summary."""
+    if table not in NUMBERED:
+        return True
+    query = f"SELECT hash, CAST(summary AS BLOB), summary_check FROM {table} WHERE ordinal = ?"
+    row: tuple[Any, ...] = db.execute(query, (ordinal,)).fetchall()[0]
+    stamp, summary, check = row
+    record = db.execute(_RECORDS[table], (ordinal,)).get
+    return zlib.crc32(summary) == check and record is not None and digest(record) == stamp
 
 
 def _all(db: apsw.Connection, query: str) -> list[tuple[Any, ...]]:
@@ -139,5 +184,24 @@ MIGRATIONS: tuple[Migration, ...] = (
         UPDATE verdict SET trajectory_ordinal = (SELECT ordinal FROM trajectory WHERE id = verdict.trajectory);
         CREATE INDEX verdict_on ON verdict (trajectory_ordinal, grader, rater);
         """,
+    ),
+    Migration(
+        # Indexes are checked against their tables whenever a ledger is opened, and nobody asked through these.
+        "005-seals",
+        """
+        ALTER TABLE setting ADD COLUMN seal BLOB;
+        ALTER TABLE rater ADD COLUMN seal BLOB;
+        ALTER TABLE unit ADD COLUMN seal BLOB;
+        ALTER TABLE trajectory ADD COLUMN seal BLOB;
+        ALTER TABLE verdict ADD COLUMN seal BLOB;
+        CREATE TABLE tally (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, seal BLOB) WITHOUT ROWID;
+        DROP INDEX unit_by_agent;
+        DROP INDEX unit_by_task;
+        DROP INDEX unit_by_template;
+        DROP INDEX trajectory_by_task;
+        DROP INDEX trajectory_by_ending;
+        DROP INDEX verdict_by_task;
+        """,
+        _seal_all,
     ),
 )

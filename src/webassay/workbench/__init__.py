@@ -46,9 +46,9 @@ from webassay.judging.rubric import freeze
 from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
-from webassay.store import Store
 from webassay.workbench import (
     checking,
+    damage,
     grading,
     importing,
     judging,
@@ -60,13 +60,14 @@ from webassay.workbench import (
     stepping,
 )
 from webassay.workbench.checking import Proof
+from webassay.workbench.damage import Damage, Repaired
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.models import ModelOptions
 from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
-from webassay.workbench.setup import OnProgress, Progress, Setup, default_cache, silent
+from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.tasks import select
 
@@ -75,6 +76,7 @@ __all__ = [
     "KINDS",
     "PROCEDURES",
     "ArenaStage",
+    "Damage",
     "Difference",
     "EpisodeView",
     "Exercise",
@@ -92,6 +94,7 @@ __all__ = [
     "Policy",
     "Progress",
     "Proof",
+    "Repaired",
     "ReportFormat",
     "Selection",
     "UnitLine",
@@ -122,10 +125,16 @@ def in_words(verdict: Verdict) -> str:
 
 class Workbench:
     def __init__(
-        self, *, cache: AnyPath | None = None, chromium: str | None = None, on_progress: OnProgress = silent
+        self,
+        *,
+        cache: AnyPath | None = None,
+        chromium: str | None = None,
+        on_progress: OnProgress = silent,
+        on_notice: OnNotice = unheard,
     ) -> None:
-        """`cache`: built worlds, fetched tasks and replies of models; default: the user's cache directory."""
-        self.setup = Setup(cache=Path(cache) if cache else default_cache(), chromium=chromium)
+        """`cache`: built worlds, fetched tasks and replies of models; default: the user's cache directory. `on_notice`
+        hears, in words, what is damaged in a run directory."""
+        self.setup = Setup(cache=Path(cache) if cache else default_cache(), chromium=chromium, tell=on_notice)
         self.on_progress = on_progress
 
     def kinds(self) -> Mapping[str, Registry[Any]]:
@@ -237,7 +246,7 @@ class Workbench:
 
     def label(self, run: AnyPath, labels: AnyPath, annotator: str) -> int:
         """A person's labels, from CSV or JSON lines, as verdicts of the grader `human:ANNOTATOR`; returns how many."""
-        return labelling.label_run(Path(run), Path(labels), annotator)
+        return labelling.label_run(self.setup, Path(run), Path(labels), annotator)
 
     async def review_rubric(self, goal: Goal, options: VerifyOptions) -> Review:
         """A rubric from the task alone, with what a person should look at before it is used."""
@@ -254,7 +263,7 @@ class Workbench:
         for path in found:
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
-        with Store.create(Path(out)) as store:
+        with damage.added_to(Path(out)) as store:
             return importing.import_into(store, found, self.on_progress, format=format)
 
     def import_logs(self, folders: Sequence[AnyPath], out: AnyPath, wanted: LogImport) -> Imported:
@@ -262,7 +271,7 @@ class Workbench:
         return importing.import_logs(self.setup, Path(out), [Path(one) for one in folders], wanted, self.on_progress)
 
     def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
-        return importing.export_run(Path(run), Path(out), format, self.on_progress)
+        return importing.export_run(self.setup, Path(run), Path(out), format, self.on_progress)
 
     # --- one episode ------------------------------------------------------------------------------------------
 
@@ -289,17 +298,25 @@ class Workbench:
         places = [Path(run) for run in runs]
         return showing.write_report(self.setup, report, places, Path(html), episodes, self.on_progress)
 
+    # --- damage -----------------------------------------------------------------------------------------------
+
+    def check_store(self, run: AnyPath) -> list[Damage]:
+        """Every damage in a run directory, down to single rows and blobs. Reads everything and changes nothing."""
+        return damage.check(Path(run))
+
+    def repair_store(self, run: AnyPath) -> Repaired:
+        """A new ledger of every row that is whole; the damaged one is kept beside it."""
+        return damage.repair(Path(run))
+
     # --- numbers ----------------------------------------------------------------------------------------------
 
     def graders(self, runs: Sequence[AnyPath]) -> list[str]:
         """Everybody who gave a verdict in these runs, by the names that `grader` takes."""
-        return [rater.label for rater in reporting.graders([Path(run) for run in runs]).all]
+        return reporting.labels_of_graders([Path(run) for run in runs])
 
     def rows(self, runs: Sequence[AnyPath], grader: str = "") -> list[dict[str, Any]]:
         """One flat dictionary for every planned unit, ready for pandas or polars."""
-        found = [Path(run) for run in runs]
-        (rater,) = reporting.graders(found).chosen([grader] if grader else [])
-        return [{"run": run, **row.as_dict()} for run, rows in reporting.by_run(found, rater).items() for row in rows]
+        return reporting.flat_rows([Path(run) for run in runs], grader)
 
     def report(
         self, runs: Sequence[AnyPath], *, anchor: str | None = None, title: str = "", graders: Sequence[str] = ()
@@ -309,7 +326,7 @@ class Workbench:
         return reporting.report([Path(run) for run in runs], anchor=anchor, title=title, wanted=graders)
 
     def leaderboard(self, runs: Sequence[AnyPath], *, title: str = "Leaderboard", grader: str = "") -> Listed:
-        return reporting.leaderboard_of([Path(run) for run in runs], title=title, wanted=grader)
+        return reporting.leaderboard_of([Path(run) for run in runs], self.setup.tell, title=title, wanted=grader)
 
     def audit(
         self,
@@ -320,11 +337,11 @@ class Workbench:
     ) -> Listed:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
         tasks = [task for name in benchmarks for task in self._named_tasks(name)]
-        return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader)
+        return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader, self.setup.tell)
 
     def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "") -> Listed:
         """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
-        return reporting.subset_of([Path(run) for run in runs], procedure, grader)
+        return reporting.subset_of([Path(run) for run in runs], procedure, grader, self.setup.tell)
 
     def _named_tasks(self, name: str) -> tuple[Task, ...]:
         benchmark, _, file = name.partition("=")

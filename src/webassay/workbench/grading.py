@@ -13,6 +13,7 @@ from webassay.grading.logs import GradedLog, grade_logs
 from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
 from webassay.registry import nearest
 from webassay.store import Store
+from webassay.workbench.damage import in_words
 from webassay.workbench.kinds import BENCHMARKS, GRADERS
 from webassay.workbench.playing import RULES, selection_of
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -45,7 +46,9 @@ class Graded:
 def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnProgress) -> Iterator[Graded]:
     """With today's key and grader. Old verdicts are kept."""
     rules = GRADERS.get(RULES)
-    with Store.open(run, writable=True) as store:
+    with Store.open(run, writable=True, thorough=True) as store:
+        for said in in_words(store):
+            setup.tell(said)
         selection = selection_of(store)
         trusted = bool(options.benchmark) and options.benchmark == selection.benchmark
         tasks = select(_named(selection, options), setup, trusted=trusted)

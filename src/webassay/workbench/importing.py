@@ -1,5 +1,7 @@
 """Trajectories of other people, into run directories and out of them."""
 
+import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ from webassay.importers.base import import_all
 from webassay.run.plan import plan
 from webassay.run.work import storable
 from webassay.store import LEDGER, Store
+from webassay.workbench.damage import added_to, in_words, open_for_numbers
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
 from webassay.workbench.kinds import GRADERS, IMPORTERS
 from webassay.workbench.playing import RULES, remember
@@ -75,7 +78,7 @@ def import_logs(
     by_folder = benchmark.logs.by_folder(tasks)
     found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in _whose(folders, wanted).items()}
     made, done = Imported(), 0
-    with Store.create(out) as store:
+    with added_to(out) as store:
         remember(store, selection)
         for agent, (folder, names) in found.items():
             planned = [by_folder[name] for name in names] if wanted.only_present else tasks
@@ -129,20 +132,31 @@ def _free_unit(store: Store, trajectory: Trajectory) -> UnitOfWork:
     return unit
 
 
-def export_run(run: Path, out: Path, format: str, on_progress: OnProgress) -> int:
+def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnProgress) -> int:
     """One folder a trajectory, in another project's layout."""
     importer = IMPORTERS.get(format)
     if importer.write is None:
         able = [one.name for one in IMPORTERS if one.write is not None]
         raise InputError(f"{format} can be read but not written.", hint=f"These can: {', '.join(able)}.")
     count = 0
-    with Store.open(run) as store:
+    with open_for_numbers(run) as store:
+        for said in in_words(store):
+            setup.tell(said)
         for unit, trajectory in store.trajectories():
-            folder = out / unit.id.replace("/", "_")
+            folder = out / _folder_name(unit.id)
             importer.write(trajectory, store.blobs, folder)
             count += 1
             on_progress(Progress("exporting", count))
     return count
+
+
+def _folder_name(unit_id: str) -> str:
+    """As the unit is called, where a file system takes that; agents and tasks may be called anything."""
+    name = unit_id.replace("/", "_")
+    if re.fullmatch(r"[\w.,:=@+\[\] -]{1,150}", name):
+        return name
+    mark = hashlib.sha256(unit_id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-.')[:100]}-{mark}"
 
 
 def is_run(path: Path) -> bool:

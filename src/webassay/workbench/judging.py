@@ -11,6 +11,7 @@ from typing import Any
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import FREE
 from webassay.core.errors import InputError
+from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.options import read_options, read_spec
 from webassay.core.trajectory import Blobs, Trajectory
@@ -26,6 +27,7 @@ from webassay.judging.rubric import FrozenRubric, RubricCache, thaw
 from webassay.judging.verify import Review, review_task
 from webassay.llm.client import Budget
 from webassay.store import Store
+from webassay.workbench.damage import added_to, in_words
 from webassay.workbench.importing import Imported, import_into, is_run
 from webassay.workbench.kinds import JUDGES
 from webassay.workbench.models import OpenModels
@@ -78,9 +80,9 @@ class Verification:
 
     def __enter__(self) -> "Verification":
         try:
-            self.stores, self.imported = _open(self._places, self._options.out, self._stack, self._tell)
-        except BaseException:
-            self._stack.close()
+            self.stores, self.imported = _open(self._setup, self._places, self._options.out, self._stack, self._tell)
+        except BaseException as error:
+            self._stack.__exit__(type(error), error, error.__traceback__)
             raise
         return self
 
@@ -159,10 +161,7 @@ class Verification:
         path = self._options.rubric
         if path is None:
             return None
-        try:
-            frozen = thaw(path.read_bytes(), str(path))
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        frozen = thaw(read_regular(path), str(path))
         for store in self.stores:
             for _, goal in store.goals():
                 frozen.check(goal)
@@ -195,11 +194,14 @@ def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
 
 
 def _open(
-    places: Sequence[Path], out: Path | None, stack: ExitStack, on_progress: OnProgress
+    setup: Setup, places: Sequence[Path], out: Path | None, stack: ExitStack, on_progress: OnProgress
 ) -> tuple[list[Store], Imported | None]:
     """Runs as they are; anything else is imported into a run directory of its own, once."""
     foreign = [path for path in places if not is_run(path)]
-    stores = [stack.enter_context(Store.open(path, writable=True)) for path in places if is_run(path)]
+    runs = [path for path in places if is_run(path)]
+    stores = [stack.enter_context(Store.open(path, writable=True, thorough=True)) for path in runs]
+    for said in (said for store in stores for said in in_words(store)):
+        setup.tell(said)
     if not foreign:
         return stores, None
     if out is None:
@@ -209,7 +211,7 @@ def _open(
     for path in foreign:
         if not path.exists():
             raise InputError(f"{path} does not exist.")
-    store = stack.enter_context(Store.create(out))
+    store = stack.enter_context(added_to(out))
     imported = import_into(store, foreign, on_progress)
     return [*stores, store], imported
 

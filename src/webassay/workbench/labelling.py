@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webassay.core.errors import InputError
+from webassay.core.files import read_regular
 from webassay.core.rater import HUMAN
 from webassay.core.text import capped
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.store import Store
+from webassay.workbench.damage import in_words
+from webassay.workbench.setup import Setup
 
 _WORDS: dict[Status, tuple[str, ...]] = {
     "pass": ("pass", "passed", "success", "1", "true", "yes"),
@@ -32,13 +35,15 @@ class PersonsLabel(NamedTuple):
     comment: str = ""
 
 
-def label_run(run: Path, labels: Path, annotator: str) -> int:
+def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
     """Every label of the file becomes a verdict, or none does. Labels given before are kept; the newest one counts."""
     name = annotator.strip()
     if not name or not name.isprintable():
         raise InputError("The annotator has no name.", hint="Give one: --annotator anna")
     given = read_labels(labels)
     with Store.open(run, writable=True) as store:
+        for said in in_words(store):
+            setup.tell(said)
         found = [(one, store.find_trajectory(one.id)) for one in given]
         unknown = [one.id for one, place in found if place is None]
         if unknown:
@@ -72,9 +77,7 @@ def _verdict(label: PersonsLabel, trajectory_id: str, task_id: str, annotator: s
 def read_labels(path: Path) -> list[PersonsLabel]:
     """CSV with a header, or one JSON object a line."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        text = read_regular(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text.") from error
     rows = _csv(path, text) if path.suffix.lower() == ".csv" else _json_lines(path, text)
@@ -111,7 +114,7 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {number}, is not JSON: {error}.", hint="One object a line.") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}, is not an object.", hint='Write {"id": …, "label": …}.')

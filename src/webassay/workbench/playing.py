@@ -26,6 +26,7 @@ from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
 from webassay.core.errors import InputError, boundary
+from webassay.core.files import clear_abandoned
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
@@ -38,6 +39,7 @@ from webassay.run.local import grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import Played
 from webassay.store import Store
+from webassay.workbench.damage import added_to, in_words, remove_empty
 from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -91,10 +93,13 @@ async def run(
     for spec in specs:
         builder.check(spec)
     chromium = setup.find_chromium()
+    clear_abandoned()
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
-    with Store.create(out) as store:
+    with added_to(out) as store:
+        for said in in_words(store):
+            setup.tell(said)
         remember(store, selection, offline=options.offline, limits=options.limits)
         names = builder.name_agents(specs, store)
         baselines = {name for name in names if builder.is_baseline(name)}
@@ -138,12 +143,14 @@ async def try_goals(
     for goal in goals:
         open_task(goal)
     file = out.with_name(f"{out.name}-tasks.json")
+    made = [folder for folder in file.parents if not folder.exists()]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps([goal.model_dump(mode="json") for goal in goals]), encoding="utf-8")
     try:
         await run(setup, out, agents, Selection(benchmark="open", file=str(file)), options, on_progress)
     except InputError:
         file.unlink()  # Nothing was played, so nothing is left behind.
+        remove_empty(made)
         raise
 
 
@@ -235,7 +242,9 @@ def remember(store: Store, selection: Selection, *, offline: bool = False, limit
         given["limits"] = json.dumps(asdict(limits), sort_keys=True)
     for name, text in given.items():
         before = store.setting(name)
-        if name == "limits" and before is None and store.count_units():
+        if name in store.damage.settings:
+            before = None  # What it said is lost, and the run is continued as it is called now.
+        elif name == "limits" and before is None and store.count_units():
             before = json.dumps(asdict(Limits()), sort_keys=True)  # before limits were recorded, nobody could set them
         if name == "selection" and before is not None and selection_of(store) == selection:
             continue  # written by a version that knew fewer options

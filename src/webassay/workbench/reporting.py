@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from webassay.analysis.agreement import Label
 from webassay.analysis.audit import audit
@@ -20,11 +21,14 @@ from webassay.core.rater import Rater, raters
 from webassay.core.record import Json
 from webassay.core.report import Report
 from webassay.core.task import Task
-from webassay.core.verdict import Fingerprint, Verdict
+from webassay.core.verdict import Fingerprint
 from webassay.judging.diagnosis import TAXONOMIES
 from webassay.registry import nearest
 from webassay.store import Store
+from webassay.workbench.damage import in_words as damage_in_words
+from webassay.workbench.damage import opened
 from webassay.workbench.playing import RULES, limits_in_words
+from webassay.workbench.setup import OnNotice
 
 CATEGORIES = {
     f"{taxonomy}:{code.code.partition('.')[0]}": code.category
@@ -44,14 +48,13 @@ _NO_RULES = Rater(RULES, RULES, (), frozenset([RULES]), keyed=True)
 class Graders:
     """Everybody who gave a verdict in some runs."""
 
-    runs: tuple[Path, ...]
+    stores: Sequence[Store]
 
     @cached_property
     def fingerprints(self) -> Mapping[str, Fingerprint]:
         found: dict[str, Fingerprint] = {}
-        for run in self.runs:
-            with Store.open(run) as store:
-                found |= store.raters()
+        for store in self.stores:
+            found |= store.raters()
         return found
 
     @cached_property
@@ -68,11 +71,7 @@ class Graders:
 
     @cached_property
     def rules_decided(self) -> bool:
-        for run in self.runs:
-            with Store.open(run) as store:
-                if store.has_decided(RULES):
-                    return True
-        return False
+        return any(store.has_decided(RULES) for store in self.stores)
 
     def default(self) -> Rater:
         """The rules. Where they have decided nothing and there is one other grader, that one."""
@@ -111,18 +110,24 @@ class Graders:
         return f'The rules decided nothing; judges did: {", ".join(others)}. Choose one: --grader "{others[0]}".'
 
 
-def graders(runs: Sequence[Path]) -> Graders:
-    return Graders(tuple(runs))
+def labels_of_graders(runs: Sequence[Path]) -> list[str]:
+    with opened(_named(runs)) as stores:
+        return [rater.label for rater in Graders(list(stores.values())).all]
 
 
-def rows(run: Path, rater: Rater) -> Iterator[Row]:
-    """Every planned unit of a run, and what became of it."""
-    with Store.open(run) as store:
-        yield from map(row_of, store.rows(rater.name, raters=() if rater.keyed else rater.ids))
+def flat_rows(runs: Sequence[Path], wanted: str) -> list[dict[str, Any]]:
+    with opened(_named(runs)) as stores:
+        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
+        return [{"run": run, **row.as_dict()} for run, rows in _by_run(stores, rater).items() for row in rows]
 
 
-def by_run(runs: Sequence[Path], rater: Rater) -> Mapping[str, list[Row]]:
-    return {name: list(rows(path, rater)) for name, path in _named(runs).items()}
+def _rows(store: Store, rater: Rater) -> Iterator[Row]:
+    """Every planned unit of a run that is not damaged, and what became of it."""
+    return map(row_of, store.rows(rater.name, raters=() if rater.keyed else rater.ids))
+
+
+def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]]:
+    return {name: list(_rows(store, rater)) for name, store in stores.items()}
 
 
 def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
@@ -137,61 +142,66 @@ def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
 def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", wanted: Sequence[str] = ()) -> Report:
     """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
     where they decided something, stand beside it."""
-    found = graders(runs)
-    chosen = found.chosen(wanted)
-    first = chosen[0]
-    if wanted and found.rules_decided and found.rules not in chosen:
-        chosen.append(found.rules)
-    graded = {rater.label: _gathered(runs, rater) for rater in chosen}
-    made = report_of(
-        graded[first.label],
-        anchor=anchor,
-        title=title or ", ".join(_named(runs)),
-        grader=first.label,
-        names=found.names,
-    )
-    told = found.unused(first) if not wanted else ""
-    warnings = (*made.warnings, *filter(None, [told]))
-    made = made.model_copy(update={"warnings": warnings, "facts": {**made.facts, **_limits(runs)}})
-    return beside(made, graded, found.names)
+    with opened(_named(runs)) as stores:
+        found = Graders(list(stores.values()))
+        chosen = found.chosen(wanted)
+        first = chosen[0]
+        if wanted and found.rules_decided and found.rules not in chosen:
+            chosen.append(found.rules)
+        graded = {rater.label: _gathered(stores, rater) for rater in chosen}
+        made = report_of(
+            graded[first.label],
+            anchor=anchor,
+            title=title or ", ".join(stores),
+            grader=first.label,
+            names=found.names,
+        )
+        told = [found.unused(first)] if not wanted else []
+        damage = [said for store in stores.values() for said in damage_in_words(store)]
+        warnings = (*damage, *made.warnings, *filter(None, told))
+        made = made.model_copy(update={"warnings": warnings, "facts": {**made.facts, **_limits(stores)}})
+        return beside(made, graded, found.names)
 
 
-def _limits(runs: Sequence[Path]) -> dict[str, Json]:
+def _limits(stores: Mapping[str, Store]) -> dict[str, Json]:
     """Two runs under different limits are not the same experiment, so the report says which they were."""
     found: dict[str, Json] = {}
-    for name, path in _named(runs).items():
-        with Store.open(path) as store:
-            if said := limits_in_words(store):
-                found["limits" if len(runs) == 1 else f"limits of {name}"] = said
+    for name, store in stores.items():
+        if said := limits_in_words(store):
+            found["limits" if len(stores) == 1 else f"limits of {name}"] = said
     return found
 
 
-def _gathered(runs: Sequence[Path], rater: Rater) -> Gathered:
-    return gather(together({name: rows(path, rater) for name, path in _named(runs).items()}))
+def _gathered(stores: Mapping[str, Store], rater: Rater) -> Gathered:
+    return gather(together({name: _rows(store, rater) for name, store in stores.items()}))
 
 
-def leaderboard_of(runs: Sequence[Path], *, title: str = "Leaderboard", wanted: str = "") -> Listed:
-    found = graders(runs)
-    (rater,) = found.chosen([wanted] if wanted else [])
-    return Listed.leaderboard(leaderboard(by_run(runs, rater), title=title, names=found.names), title)
+def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
+    with opened(_named(runs)) as stores:
+        found = _told_graders(stores, tell)
+        (rater,) = found.chosen([wanted] if wanted else [])
+        return Listed.leaderboard(leaderboard(_by_run(stores, rater), title=title, names=found.names), title)
 
 
 def audit_of(
-    tasks: Sequence[Task], runs: Sequence[Path] = (), labels: Sequence[Label] = (), wanted: str = ""
+    tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
 ) -> Listed:
     """The agreement is that of all graders; everything else goes by the one that is wanted."""
-    (rater,) = graders(runs).chosen([wanted] if wanted else [])
-    played = [row for path in runs for row in rows(path, rater)]
-    found = [verdict for path in runs for verdict in verdicts(path)]
+    with opened(_named(runs)) as stores:
+        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+        played = [row for rows in _by_run(stores, rater).values() for row in rows]
+        found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
     return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
 
 
-def subset_of(runs: Sequence[Path], procedure: Procedure, wanted: str = "") -> Listed:
-    (rater,) = graders(runs).chosen([wanted] if wanted else [])
-    return Listed.subset(select(list(together(by_run(runs, rater))), procedure))
+def subset_of(runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice) -> Listed:
+    with opened(_named(runs)) as stores:
+        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+        return Listed.subset(select(list(together(_by_run(stores, rater))), procedure))
 
 
-def verdicts(run: Path) -> Iterator[Verdict]:
-    """Of every grader and judge, on the attempts that count."""
-    with Store.open(run) as store:
-        yield from store.newest_verdicts()
+def _told_graders(stores: Mapping[str, Store], tell: OnNotice) -> Graders:
+    for store in stores.values():
+        for said in damage_in_words(store):
+            tell(said)
+    return Graders(list(stores.values()))

@@ -14,11 +14,20 @@ def default_cache() -> Path:
     return Path(platformdirs.user_cache_dir("webassay", appauthor=False))
 
 
+OnNotice = Callable[[str], None]
+"""Told in words what a person should know although the work goes on."""
+
+
+def unheard(notice: str) -> None:
+    """For callers that do not want to know."""
+
+
 @dataclass(frozen=True)
 class Setup:
     cache: Path = field(default_factory=default_cache)
     chromium: str | None = None
     """The path of a Chromium; None: the one that is found."""
+    tell: OnNotice = unheard
 
     def find_chromium(self) -> Path:
         return find_chromium(self.chromium)

@@ -36,6 +36,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.grading.events import events, is_static
 from webassay.registry import nearest
 from webassay.store import Store
+from webassay.workbench.damage import in_words
 from webassay.workbench.keys import key_view, without_key
 from webassay.workbench.playing import RULES, selection_of
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -50,7 +51,10 @@ MOST_EPISODES = 1000
 
 @contextmanager
 def opened(setup: Setup, run: Path) -> Iterator["Recorded"]:
+    """Damaged rows are left out; a damaged picture or log is shown as such."""
     with Store.open(run) as store:
+        for said in in_words(store):
+            setup.tell(said)
         yield Recorded(setup, store)
 
 
@@ -60,16 +64,13 @@ class Recorded:
     def __init__(self, setup: Setup, store: Store) -> None:
         self.setup, self.store = setup, store
         self.run = store.path.resolve().name
-        self.damaged: list[str] = []
-        """Units that the ledger lists and cannot read."""
 
     # --- finding ----------------------------------------------------------------------------------------------
 
     @cached_property
     def units(self) -> list[UnitLine]:
         """In the order of the plan."""
-        self.damaged.clear()
-        found = self.store.rows(RULES, on_damage=lambda error: self.damaged.append(error.message))
+        found = self.store.rows(RULES)
         return [
             UnitLine(
                 own_seconds=_without_thinking(result),
@@ -103,6 +104,9 @@ class Recorded:
     def one(self, part: str) -> Trajectory:
         """The attempt that counts of the one unit that is meant; of a trajectory's full id, that very attempt."""
         found = self.matching(part)
+        damaged = [damage.what for damage in self.store.damage.found if damage.unit and part in damage.unit]
+        if not found and damaged:
+            raise StoreError(damaged[0], hint="`webassay run` plays it again.")
         if not found:
             parts = {part for line in self.units for part in (line.unit, line.agent, line.task_id)}
             raise nearest("unit", part, map(printable, parts), hint=f"`webassay show {self.store.path}` lists them.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from webassay.benchmarks.arena.template import Template
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.core.errors import InputError
+from webassay.core.files import read_regular
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task, load_tasks
 from webassay.environments.base import Environment, EnvironmentRequest
@@ -77,10 +78,7 @@ def benchmark_named(name: str, *, trusted: bool) -> Benchmark:
 
 
 def _of_file(name: str) -> Benchmark:
-    try:
-        tasks = load_tasks(Path(name).read_bytes(), name)
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}.") from error
+    tasks = load_tasks(read_regular(Path(name)), name)
     origins = {task.benchmark for task in tasks}
     origin = origins.pop() if len(origins) == 1 else ""
     environment = BENCHMARKS.get(origin).environment if origin in BENCHMARKS else "arena"

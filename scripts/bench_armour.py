@@ -1,0 +1,47 @@
+"""Attacks on the evaluator, counted: damaged run directories, hostile files, texts and programs.
+
+    python -m scripts.bench_armour [--only flips,fuzz] [--scale 0.01] [--seed 7]
+
+Every section says how many cases it tried and what must hold for all of them; the exit code is 1 if one does not.
+"""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import time
+
+from scripts import armour
+from scripts.armour.report import Report
+
+
+def sections() -> dict[str, object]:
+    found = {}
+    for place in pkgutil.iter_modules(armour.__path__):
+        module = importlib.import_module(f"scripts.armour.{place.name}")
+        if hasattr(module, "run"):
+            found[place.name] = module
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="Sections, with commas between them; default: all.")
+    parser.add_argument("--scale", type=float, default=1.0, help="Of the number of cases; 0.01 for a quick look.")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    known = sections()
+    wanted = given.only.split(",") if given.only else list(known)
+    if unknown := set(wanted) - set(known):
+        parser.error(f"no such section: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    report = Report(scale=given.scale, seed=given.seed)
+    for name in wanted:
+        started = time.perf_counter()
+        report.say(f"{name}: {(known[name].__doc__ or '').splitlines()[0]}")
+        known[name].run(report)  # type: ignore[attr-defined]
+        report.say(f"  {time.perf_counter() - started:.0f} s")
+    sys.exit(1 if report.failed else 0)
+
+
+if __name__ == "__main__":
+    main()

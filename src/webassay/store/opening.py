@@ -1,0 +1,94 @@
+"""Connections to a ledger: for one writer, for readers beside it, and for readers of what is read-only."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+import apsw
+
+from webassay.core.errors import InputError
+from webassay.core.files import own_prefix
+from webassay.store.failures import translate_errors
+
+
+def refuse_strange_files(ledger: Path) -> None:
+    """A run directory may be somebody else's: its ledger is a regular file in it, and so is what SQLite puts beside."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        place = ledger.with_name(f"{ledger.name}{end}")
+        if place.is_symlink() or (place.exists() and not stat.S_ISREG(place.lstat().st_mode)):
+            raise InputError(f"{place} is not a regular file.", hint="Links and pipes in a run directory are not read.")
+
+
+def connect_to_write(ledger: Path) -> apsw.Connection:
+    db = apsw.Connection(str(ledger), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    db.set_busy_timeout(10_000)
+    db.pragma("journal_mode", "wal")
+    db.pragma("synchronous", "normal")
+    db.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # only now is its log looked at
+    return db
+
+
+def connect_to_read(ledger: Path) -> apsw.Connection:
+    db = apsw.Connection(str(ledger), flags=apsw.SQLITE_OPEN_READWRITE)
+    db.set_busy_timeout(10_000)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        db.close()
+        return _connect_without_writing(ledger)
+    return db
+
+
+def _connect_without_writing(ledger: Path) -> apsw.Connection:
+    """Beside a ledger SQLite keeps an index of its log, which cannot be made here. Without a log none is needed; with
+    one, a copy of both is read."""
+    log = ledger.with_name(f"{ledger.name}-wal")
+    if not log.exists() or not log.stat().st_size:
+        place = quote(str(ledger.absolute()))
+        return apsw.Connection(f"file:{place}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    with tempfile.TemporaryDirectory(prefix=own_prefix("ledger")) as folder:
+        for path in (ledger, log):
+            shutil.copyfile(path, Path(folder) / path.name)
+        return copied(apsw.Connection(str(Path(folder) / ledger.name)))
+
+
+def copied(db: apsw.Connection) -> apsw.Connection:
+    """A copy that goes when it is closed; what does not fit into its cache is kept in a temporary file."""
+    copy = apsw.Connection("")
+    with copy.backup("main", db, "main") as backup:
+        backup.step()
+    db.close()
+    return copy
+
+
+def take_lock(folder: Path) -> BinaryIO:
+    """Held by the one writer; the system lets go of it when the process dies."""
+    with translate_errors(folder / ".lock"):
+        how = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.fdopen(os.open(folder / ".lock", how, 0o644), "rb")
+    if not _locked(lock):
+        lock.close()
+        raise InputError(
+            f"Another webassay process is writing to {folder}.", hint="Wait for it, or give another --out."
+        )
+    return lock
+
+
+def is_being_written(folder: Path) -> bool:
+    with contextlib.suppress(OSError), os.fdopen(os.open(folder / ".lock", os.O_RDONLY | os.O_NONBLOCK), "rb") as lock:
+        return not _locked(lock)
+    return False
+
+
+def _locked(lock: BinaryIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,80 @@
+"""Run directories opened so that damage is found, and what a person is told about it."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from webassay.core.errors import InputError
+from webassay.store import LEDGER, Damage, Store
+from webassay.store.repair import Repaired, check, repair
+
+__all__ = [
+    "Damage",
+    "Repaired",
+    "added_to",
+    "check",
+    "in_words",
+    "open_for_numbers",
+    "opened",
+    "remove_empty",
+    "repair",
+]
+
+MOST_READ = 512_000_000
+"""Bytes of records, pictures and logs that are read before numbers are given: a second or two. In a larger run
+directory only the rows behind the numbers are checked; `webassay store check` reads everything."""
+
+
+def open_for_numbers(run: Path) -> Store:
+    return Store.open(run, thorough=(run / LEDGER).is_file() and _size(run) <= MOST_READ)
+
+
+@contextmanager
+def opened(runs: Mapping[str, Path]) -> Iterator[dict[str, Store]]:
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(open_for_numbers(path)) for name, path in runs.items()}
+
+
+@contextmanager
+def added_to(out: Path) -> Iterator[Store]:
+    """A run directory to add to. One that was made for a call that turns out to be wrong goes again."""
+    made = [path for path in (out, *out.parents) if not path.exists()]
+    store = Store.create(out, thorough=True)
+    try:
+        with store:
+            yield store
+    except InputError:
+        if made and not store.damage.rows.get("trajectory"):
+            shutil.rmtree(out, ignore_errors=True)
+            remove_empty(made[1:])
+        raise
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
+def _size(run: Path) -> int:
+    places: Sequence[Path] = [run / LEDGER, *(run / "blobs").glob("??/*")]
+    return sum(place.stat().st_size for place in places if place.is_file())
+
+
+def in_words(store: Store) -> list[str]:
+    """Nothing if everything is whole."""
+    units = len(store.damage.units)
+    others = sum(not damage.unit and not damage.past for damage in store.damage.found)
+    said = []
+    if units:
+        are = "unit is" if units == 1 else "units are"
+        again = "it" if units == 1 else "them"
+        said.append(
+            f"{units} {are} damaged and left out; `webassay run …` plays {again} again, and "
+            f"`webassay store check {store.path}` says what is wrong."
+        )
+    if others:
+        are = "damage costs" if others == 1 else "damages cost"
+        said.append(f"{others} other {are} no unit that is known; `webassay store check {store.path}` says what.")
+    return said

@@ -1,0 +1,319 @@
+"""Damage to a run directory is named, and costs no more than its unit."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.unit import samples
+from tests.unit.test_store import attempt, unit
+from webassay.core.errors import StoreError
+from webassay.core.trajectory import RecordedObservation, Step
+from webassay.store import LEDGER, Store
+from webassay.store.repair import check, repair
+from webassay.store.seals import NUMBERED, SEALED
+
+UNITS = 6
+TABLES = (*SEALED, "trajectory_record", "verdict_record", "migration")
+
+
+def fill(run: Path) -> Path:
+    """Every unit was played; the first one twice, and graded twice."""
+    with Store.create(run) as store:
+        store.set("selection", '{"benchmark": "arena"}')
+        store.plan([unit(number) for number in range(UNITS)])
+        for number in range(UNITS):
+            play(store, number)
+        play(store, 0)
+    return run
+
+
+def play(store: Store, number: int) -> None:
+    one, again = unit(number), store.attempts(unit(number).id)
+    picture = store.blobs.write(f"a picture of {number}, {again}".encode(), "image/png")
+    step = Step(index=0, seen=RecordedObservation(url="http://shop.test/", screenshot=picture))
+    played = attempt(one, again).model_copy(update={"steps": (step,)})
+    status = "pass" if number % 2 else "fail"
+    store.add_episode(one.id, played, [samples.verdict(trajectory_id=played.id, status=status, replies={"a": number})])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    return fill(tmp_path_factory.mktemp("whole") / "run")
+
+
+@pytest.fixture
+def run(whole, tmp_path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "run"))
+
+
+def sql(run: Path, query: str) -> None:
+    with apsw.Connection(str(run / LEDGER)) as db:
+        db.execute(query)
+    db.close()
+
+
+def numbers(run: Path) -> dict[str, object]:
+    with Store.open(run, thorough=True) as store:
+        return {f"{row.agent}/{row.task_id}/{row.trial}": row for row in store.rows("rules")}
+
+
+def content(run: Path) -> list[object]:
+    """Everything that was ever written, read without any of our checks."""
+    db = apsw.Connection(str(run / LEDGER))
+    try:
+        found = []
+        for table in TABLES:
+            names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            cells = ", ".join(f"typeof({name}), CAST({name} AS BLOB)" for name in names)
+            found.append(db.execute(f"SELECT {cells} FROM {table} NOT INDEXED").fetchall())
+        return found
+    finally:
+        db.close()
+
+
+def test_a_whole_run_is_whole(run):
+    assert check(run) == []
+    assert len(numbers(run)) == UNITS
+
+
+COLUMNS = [(table, column) for table in NUMBERED for column in SEALED[table] if column != "ordinal"]
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_every_column_is_sealed(run, whole, table, column):
+    db = apsw.Connection(str(run / LEDGER))
+    value = db.execute(f"SELECT {column} FROM {table} WHERE ordinal = 3").get
+    changed = value + 1 if isinstance(value, int | float) else bytes([*value[:-1], value[-1] ^ 1]) if isinstance(
+        value, bytes) else f"{value}x"  # fmt: skip
+    db.execute(f"UPDATE {table} SET {column} = ? WHERE ordinal = 3", (changed,))
+    db.close()
+    with Store.open(run) as store:
+        assert store.damage.units, store.damage
+        (hurt,) = store.damage.units
+        left = {f"{row.agent}/{row.task_id}/{row.trial}": row for row in store.rows("rules")}
+    assert len(left) == UNITS - 1
+    expected = numbers(whole)
+    assert all(left[name] == expected[name] for name in left)
+    assert hurt.startswith("oracle/shop.count.2") and "oracle/shop.count.2/0" not in left
+    assert len(check(run)) == 1
+
+
+@pytest.mark.parametrize("table", [*NUMBERED, "trajectory_record", "verdict_record"])
+def test_a_lost_row_is_missed(run, table):
+    sql(run, f"DELETE FROM {table} WHERE ordinal = 4")
+    found = check(run)
+    assert [damage.unit for damage in found] == [unit(3).id]
+    assert len(numbers(run)) == UNITS - 1
+
+
+def test_a_damaged_unit_is_played_again_and_then_costs_nothing(run, whole):
+    sql(run, "UPDATE trajectory_record SET record = record || ' ' WHERE ordinal = 2")
+    with Store.open(run, writable=True, thorough=True) as store:
+        assert [one.task_id for one in store.unfinished()] == ["shop.count.1"]
+        play(store, 1)
+        assert store.count_unfinished() == 0
+    assert numbers(run).keys() == numbers(whole).keys()
+    (found,) = check(run)
+    assert found.past and not found.unit
+
+
+def test_a_damaged_verdict_is_given_again_and_no_older_one_counts(run):
+    with Store.open(run, writable=True) as store:
+        name = store.trajectory(unit(2).id).id
+        store.add_verdict(samples.verdict(trajectory_id=name, status="pass"))
+    sql(run, f"UPDATE verdict SET status = 'pasS' WHERE ordinal = {UNITS + 2}")
+    assert unit(2).id not in numbers(run)
+    with Store.open(run, writable=True, thorough=True) as store:
+        assert [one.id for one, _ in store.ungraded()] == [unit(2).id]
+        store.add_verdict(samples.verdict(trajectory_id=name, status="pass"))
+    assert numbers(run)[unit(2).id].verdict.status == "pass"
+
+
+def test_a_damaged_row_of_the_plan_is_planned_again_with_its_episodes(run, whole):
+    sql(run, "UPDATE unit SET summary = '{}' WHERE ordinal = 2")
+    assert len(numbers(run)) == UNITS - 1
+    with Store.open(run, writable=True, thorough=True) as store:
+        store.plan([unit(number) for number in range(UNITS)])
+        assert store.count_unfinished() == 0
+    assert numbers(run) == numbers(whole)
+    assert check(run) == []
+
+
+@pytest.mark.parametrize("how", ["cut", "flipped", "gone"])
+def test_a_damaged_blob_costs_its_unit(run, how):
+    place = sorted((run / "blobs").glob("*/*"))[3]
+    data = place.read_bytes()
+    place.unlink()
+    if how != "gone":
+        place.write_bytes(data[:-1] if how == "cut" else bytes([data[0] ^ 4]) + data[1:])
+    found = check(run)
+    assert len(found) == 1 and place.name in found[0].what
+    assert len(numbers(run)) == UNITS - bool(found[0].unit)
+
+
+def test_settings_and_lists_of_raters_can_be_lost(run, whole):
+    sql(run, "UPDATE setting SET value = '{}'; UPDATE rater SET example = example || ' '; UPDATE tally SET rows = 3")
+    with Store.open(run) as store:
+        assert store.setting("selection") is None and "selection" in store.damage.settings
+        assert len(store.raters()) == 1
+        assert store.damage.units == []
+    assert numbers(run) == numbers(whole)
+
+
+def test_a_damaged_index_is_made_again(run, whole):
+    db = apsw.Connection(str(run / LEDGER))
+    root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'trajectory_that_counts'").get
+    db.close()
+    data = bytearray((run / LEDGER).read_bytes())
+    data[root * 4096 - 1] ^= 2
+    (run / LEDGER).write_bytes(data)
+    assert numbers(run) == numbers(whole)
+    assert any("index" in damage.what for damage in check(run))
+    with Store.open(run, writable=True):
+        pass
+    assert check(run) == []
+
+
+def spoil_pages(run: Path, *numbers: int) -> None:
+    data = bytearray((run / LEDGER).read_bytes())
+    for number in numbers:
+        data[(number - 1) * 4096 : (number - 1) * 4096 + 8] = b"\xff" * 8
+    (run / LEDGER).write_bytes(data)
+
+
+@pytest.mark.parametrize("table", ["sqlite_schema", *NUMBERED])
+def test_a_ledger_that_sqlite_cannot_read_stops_with_one_message_and_can_be_repaired(run, whole, table):
+    db = apsw.Connection(str(run / LEDGER))
+    root = (
+        1 if table == "sqlite_schema" else db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).get
+    )
+    db.close()
+    expected = numbers(whole)
+    spoil_pages(run, root)
+    for writable in (False, True):
+        with pytest.raises(StoreError, match=r"ledger\.sqlite is damaged") as caught:
+            Store.open(run, writable=writable)
+        assert "store repair" in caught.value.hint
+    assert len(check(run)) == 1
+    made = repair(run)
+    assert made.kept_as.exists() and made.lost == []
+    assert numbers(run) == expected
+    assert check(run) == []
+
+
+def test_repair_takes_what_is_whole_and_leaves_the_rest(run, whole):
+    sql(run, "UPDATE verdict SET summary = 'x' WHERE ordinal = 1")
+    sql(run, "UPDATE trajectory_record SET record = 'x' WHERE ordinal = 2")
+    made = repair(run)
+    assert made.recovered == {"unit": UNITS, "trajectory": UNITS, "verdict": UNITS}
+    assert len(made.lost) == 2
+    left, expected = numbers(run), numbers(whole)
+    assert left[unit(1).id].trajectory is None
+    assert all(left[name] == expected[name] for name in left if name != unit(1).id)
+    assert check(run) == []
+
+
+def test_a_row_can_be_made_again_from_its_record(run, whole):
+    sql(run, "UPDATE trajectory SET steps = 77 WHERE ordinal = 2; UPDATE unit SET agent = 'x' WHERE ordinal = 3")
+    assert repair(run).lost == []
+    assert numbers(run) == numbers(whole)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_flipped_bit_passes_silently(run, whole, seed):
+    draw, expected, before = random.Random(seed), numbers(whole), content(whole)
+    data = (run / LEDGER).read_bytes()
+    for _ in range(12):
+        spoiled, place = bytearray(data), draw.randrange(len(data))
+        spoiled[place] ^= 1 << draw.randrange(8)
+        (run / LEDGER).write_bytes(spoiled)
+        try:
+            changed = content(run) != before
+        except (apsw.Error, UnicodeDecodeError):
+            changed = True
+        assert not changed or check(run), place
+        try:
+            left = numbers(run)
+        except StoreError as error:
+            assert "store repair" in error.hint
+            continue
+        assert len(left) >= UNITS - 1
+        assert all(left[name] == expected[name] for name in left), place
+
+
+# --- a run that was killed ------------------------------------------------------------------------------------
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from tests.unit.test_store_damage import fill, play
+from webassay.store import Store
+run = Path(sys.argv[1])
+fill(run)
+store = Store.open(run, writable=True)
+for number in range(3):
+    play(store, number)
+os._exit(9)
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory) -> Path:
+    run = tmp_path_factory.mktemp("killed") / "run"
+    subprocess.run([sys.executable, "-c", KILLED, str(run)], check=False)
+    assert (run / f"{LEDGER}-wal").stat().st_size > 4096
+    return run
+
+
+def test_the_log_of_a_killed_run_is_read(killed, tmp_path):
+    run = Path(shutil.copytree(killed, tmp_path / "run"))
+    assert check(run) == []
+    with Store.open(run) as store:
+        assert len(store.attempts_at(unit(0).id)) == 3
+
+
+@pytest.mark.parametrize("how", ["header", "frame", "salt", "cut", "cut between frames", "gone"])
+def test_a_damaged_log_is_not_forgotten_silently(killed, tmp_path, how):
+    run = Path(shutil.copytree(killed, tmp_path / "run"))
+    place = run / f"{LEDGER}-wal"
+    data = bytearray(place.read_bytes())
+    at = {"header": 17, "frame": 32 + 24 + 100, "salt": 32 + 9}.get(how)
+    if at is not None:
+        data[at] ^= 1
+    cut = {"cut": len(data) - 100, "cut between frames": len(data) - 4096 - 24}.get(how, len(data))
+    if how == "gone":
+        place.unlink()
+    else:
+        place.write_bytes(data[:cut])
+    assert any("wal" in damage.what for damage in check(run))
+
+
+READ = """
+import os, sys
+from pathlib import Path
+from webassay.store import Store
+import webassay.store.repair
+os.setuid(65534)
+with Store.open(Path(sys.argv[1]), thorough=True) as store:
+    print(len(list(store.rows("rules"))), len(store.attempts_at("oracle/shop.count.0/0")), len(store.damage.found))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize(("kind", "attempts"), [("whole", 2), ("killed", 3)])
+def test_a_directory_that_nobody_may_write_can_be_read(kind, attempts, request):
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        run = Path(shutil.copytree(request.getfixturevalue(kind), Path(folder) / "run"))
+        (run / f"{LEDGER}-shm").unlink(missing_ok=True)
+        run.chmod(0o555)
+        found = subprocess.run([sys.executable, "-c", READ, str(run)], capture_output=True, text=True, check=True)
+        assert found.stdout.split() == [str(UNITS), str(attempts), "0"]
+        assert not (run / f"{LEDGER}-shm").exists()
