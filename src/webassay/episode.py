@@ -31,6 +31,7 @@ from webassay.agents.base import (
     checked_decision,
     last_word,
     own_cancellation,
+    prepare,
     stop,
     without_exit,
 )
@@ -134,8 +135,10 @@ async def play(
     driven = isinstance(agent, BrowserDriver)
     episode = Episode(task, context, id=id, seed=seed, trial=trial, agent=describe(agent), driven=driven)
     try:
+        await prepare(agent)
         async with episode:
             await _start(agent, episode)
+            episode.played_by(agent)
             while not episode.over:
                 if isinstance(agent, BrowserDriver):
                     await episode.watch(agent)
@@ -173,7 +176,7 @@ class Episode:
         self.answer = ""
         self.steps: list[Step] = []
         self.max_steps = context.limits.steps if context.limits.steps is not None else task.max_steps
-        self._identity = {"id": id, "seed": seed, "trial": trial, "agent": agent}
+        self._identity: dict[str, Any] = {"id": id, "seed": seed, "trial": trial, "agent": agent}
         self._driven = driven
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._open = contextlib.AsyncExitStack()
@@ -187,6 +190,11 @@ class Episode:
         self._network: NetworkLog | None = None
         self._probes: list[ProbeResult] = []
         self._trajectory: Trajectory | None = None
+
+    def played_by(self, agent: Agent | BrowserDriver) -> None:
+        """Some agents know their settings only once they have started."""
+        with boundary(AgentError, f"{agent.name} cannot be described"):
+            self._identity["agent"] = describe(agent)
 
     # --- its life ---------------------------------------------------------------------------------------------
 

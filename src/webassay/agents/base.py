@@ -15,11 +15,23 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from webassay.core.errors import ActionError, AgentError, InputError, boundary
-from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart, Walk, parse_actions
+from webassay.core.interaction import (
+    ACTIONS,
+    Action,
+    Decision,
+    Goal,
+    Observation,
+    ObservationPart,
+    Walk,
+    parse_actions,
+)
 from webassay.core.options import NoOptions
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
 
 T = TypeVar("T")
+
+STOP_SECONDS = 30.0
+"""An agent that takes longer to stop is left alone."""
 
 
 @runtime_checkable
@@ -48,6 +60,8 @@ class DevToolsEndpoint:
     """The browser's DevTools, such as `http://127.0.0.1:40123`."""
     page: str
     """WebSocket of the tab in front, such as `ws://127.0.0.1:40123/devtools/page/ID`."""
+    admit: Callable[[int], None] = field(default=lambda pid: None, compare=False)
+    """From now on only this process and those that it started are let in."""
 
 
 @runtime_checkable
@@ -89,16 +103,25 @@ def own_cancellation(name: str) -> Iterator[None]:
         raise AgentError(f"{name} raised CancelledError.") from None
 
 
+async def prepare(agent: Agent | BrowserDriver) -> None:
+    """What has to be there before the agent's own time runs, such as its process."""
+    begin = getattr(agent, "prepare", None)
+    if begin is not None:
+        with boundary(AgentError, f"{agent.name} could not be prepared"), own_cancellation(agent.name):
+            await begin()
+
+
 async def stop(agent: Agent | BrowserDriver) -> None:
     end = getattr(agent, "stop", None)
     if end is not None:
         with boundary(AgentError, f"{agent.name} could not stop"), own_cancellation(agent.name):
-            await end()
+            await asyncio.wait_for(without_exit(end(), agent.name), STOP_SECONDS)
 
 
 def checked_decision(decision: object, name: str) -> Decision | str:
     if isinstance(decision, str) or (
-        isinstance(decision, Decision) and all(isinstance(action, Action) for action in decision.actions)
+        isinstance(decision, Decision)
+        and all(isinstance(action, Action) and action.name in ACTIONS for action in decision.actions)
     ):
         return decision
     raise AgentError(

@@ -24,7 +24,7 @@ from webassay.core.verdict import Fingerprint, Verdict
 from webassay.judging.diagnosis import TAXONOMIES
 from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.playing import RULES, limits_in_words
+from webassay.workbench.playing import RULES, limits_in_words, trusted_in
 
 CATEGORIES = {
     f"{taxonomy}:{code.code.partition('.')[0]}": code.category
@@ -151,7 +151,7 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
         names=found.names,
     )
     told = found.unused(first) if not wanted else ""
-    warnings = (*made.warnings, *filter(None, [told]))
+    warnings = (*made.warnings, *filter(None, [told]), *_trusted(runs))
     made = made.model_copy(update={"warnings": warnings, "facts": {**made.facts, **_limits(runs)}})
     return beside(made, graded, found.names)
 
@@ -164,6 +164,16 @@ def _limits(runs: Sequence[Path]) -> dict[str, Json]:
             if said := limits_in_words(store):
                 found["limits" if len(runs) == 1 else f"limits of {name}"] = said
     return found
+
+
+def _trusted(runs: Sequence[Path]) -> Iterator[str]:
+    for name, path in _named(runs).items():
+        with Store.open(path) as store:
+            if agents := trusted_in(store):
+                yield (
+                    f"{', '.join(agents)} ran with --trust-agent in {name}: nothing kept the agent's own code from the "
+                    "keys and the record."
+                )
 
 
 def _gathered(runs: Sequence[Path], rater: Rater) -> Gathered:
