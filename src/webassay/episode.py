@@ -343,7 +343,8 @@ class Episode:
         """The agent drives the browser itself; a step is recorded for every page that comes to the front."""
         session = self._live
         with self._noting():
-            driving = asyncio.ensure_future(agent.drive(DevToolsEndpoint(*await session.door())))
+            door = DevToolsEndpoint(*await session.door(guarded=getattr(agent, "guarded", False)))
+            driving = asyncio.ensure_future(agent.drive(door))
             try:
                 async with self._in_time():
                     while not driving.done():
@@ -353,6 +354,7 @@ class Episode:
             finally:
                 driving.cancel()
                 await asyncio.wait([driving])
+                await session.shut()
 
     async def _look_again(self, session: Session) -> None:
         page, last = await session.final_page(), self._last_seen
@@ -517,8 +519,8 @@ async def _session(context: EpisodeContext, stage: Stage, driven: bool) -> Async
     async with contextlib.AsyncExitStack() as stack:
         browser = context.browser
         if driven:
-            # A Chromium of its own: whoever holds its DevTools can reach everything in it.
-            browser = await stack.enter_async_context(browser.with_door())
+            # A Chromium of its own: what a program does to it, it does to itself.
+            browser = await stack.enter_async_context(browser.another())
         yield await stack.enter_async_context(
             browser.session(
                 allowed_hosts=allowed, cookies=stage.cookies, now_ms=stage.now_ms, settings=context.settings

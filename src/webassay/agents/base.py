@@ -66,7 +66,8 @@ class DevToolsEndpoint:
 
 @runtime_checkable
 class BrowserDriver(Protocol):
-    """An agent that moves the browser itself instead of deciding step by step."""
+    """An agent that moves the browser itself instead of deciding step by step. If it has `guarded = True`, nobody is
+    let in before it has called `door.admit`."""
 
     name: str
     wants: Sequence[ObservationPart]

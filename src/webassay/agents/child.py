@@ -311,6 +311,8 @@ class ChildAgent(_InChild):
 
 
 class ChildDriver(_InChild):
+    guarded = True
+
     async def drive(self, door: DevToolsEndpoint) -> str:
         child = self._alive
         door.admit(child.pid)

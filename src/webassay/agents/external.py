@@ -46,6 +46,7 @@ class External:
         """Without a `cell` the program is trusted with everything that the user may do."""
         self.name = name
         self._cell = cell
+        self.guarded = cell is not None
         try:
             self._command = shlex.split(command)
         except ValueError as error:

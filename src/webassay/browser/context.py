@@ -82,7 +82,7 @@ class Context:
         self.id = context_id
         self.connection = connection
         self._allow = allow
-        self._downloads_folder = folder / "downloads"
+        self.downloads_folder = folder / "downloads"
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
         self._front: list[Page] = []
         """Tabs in the order they were last in front; the last one is in front now."""
@@ -97,14 +97,14 @@ class Context:
     # --- life ------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        self._downloads_folder.mkdir()
+        self.downloads_folder.mkdir()
         await self.connection.root.send(
             "Browser.setDownloadBehavior",
             {
                 # Chromium chooses the file names, not the page.
                 "behavior": "allowAndName",
                 "browserContextId": self.id,
-                "downloadPath": str(self._downloads_folder),
+                "downloadPath": str(self.downloads_folder),
                 "eventsEnabled": True,
             },
         )
@@ -343,7 +343,7 @@ class Context:
         page.changed.set()
 
     def downloads(self) -> list[Path]:
-        return sorted(self._downloads_folder.iterdir())
+        return sorted(self.downloads_folder.iterdir())
 
     # --- tabs ------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import json
 import socket
 import tempfile
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +16,12 @@ from webassay.browser.act import InputController
 from webassay.browser.cdp import Connection, Params, Refused, Unanswered
 from webassay.browser.chromium import has_window, launch_flags
 from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
+from webassay.browser.endpoint import Endpoint, Front
 from webassay.browser.hosts import AllowList
 from webassay.browser.observe import all_text, mark, picture, read_facts, read_tree, render
 from webassay.browser.page import Page
 from webassay.browser.prune import prune
+from webassay.browser.rules import Rules
 from webassay.browser.settle import new_epoch, settle
 from webassay.core.errors import ActionError, BrowserError, ProbeError
 from webassay.core.interaction import Action, Cookie, Observation, ObservationPart, Tab
@@ -50,18 +52,10 @@ class FinalPage:
     tabs: tuple[str, ...]
 
 
-DOOR_FLAGS = [
-    "--remote-debugging-port=0",
-    # On top of the session's allowed hosts: tabs that a program opens on its own can reach this machine only.
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
-]
-
-
 class Browser:
     """A Chromium; after a crash, the next session starts a new one."""
 
-    def __init__(self, executable: Path, *, headed: bool = False, door: bool = False) -> None:
-        """`door`: opens a DevTools port, over which other programs can drive the session."""
+    def __init__(self, executable: Path, *, headed: bool = False) -> None:
         if headed and not has_window(executable):
             raise BrowserError(
                 f"{executable} is a headless shell and cannot show a window.",
@@ -69,10 +63,10 @@ class Browser:
             )
         self._executable = executable
         self._headed = headed
-        self._door = door
         self._connection: Connection | None = None
         self._starting = asyncio.Lock()
         self._contexts: dict[str, Context] = {}
+        self._targets: dict[str, Params] = {}
         self._dead_end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
     async def __aenter__(self) -> Self:
@@ -93,9 +87,10 @@ class Browser:
             await self._connection.close()
             self._connection = None
 
-    def with_door(self) -> "Browser":
-        """A second Chromium of the same kind, for an agent that drives the browser itself."""
-        return Browser(self._executable, headed=self._headed, door=True)
+    def another(self) -> "Browser":
+        """A second Chromium of the same kind, for an agent that drives the browser itself: what it wears out is its
+        own."""
+        return Browser(self._executable, headed=self._headed)
 
     @property
     def pid(self) -> int:
@@ -111,16 +106,19 @@ class Browser:
                 await self._connection.close()
                 self._connection = None
             if self._connection is None:
-                flags = launch_flags(headed=self._headed) + (DOOR_FLAGS if self._door else [])
-                connection = await Connection.launch(self._executable, flags)
+                connection = await Connection.launch(self._executable, launch_flags(headed=self._headed))
+                self._targets.clear()
                 root = connection.root
+                root.on("Target.targetCreated", self._target_changed)
+                root.on("Target.targetInfoChanged", self._target_changed)
+                root.on("Target.targetDestroyed", self._target_gone)
                 root.on("Target.attachedToTarget", lambda p: self._attached(connection, p))
                 root.on("Target.detachedFromTarget", lambda p: self._detached(connection, p))
                 root.on("Target.targetCrashed", self._crashed)
                 root.on("Browser.downloadWillBegin", self._download_began)
                 root.on("Browser.downloadProgress", self._download_went_on)
                 try:
-                    await root.send("Target.setDiscoverTargets", {"discover": True})
+                    await root.send("Target.setDiscoverTargets", {"discover": True, "filter": [{}]})
                     await root.send("Target.setAutoAttach", AUTO_ATTACH)
                 except (Refused, Unanswered) as error:
                     await connection.close()
@@ -153,11 +151,12 @@ class Browser:
             context_id = made["browserContextId"]
             context = Context(connection, context_id, allow, settings or SessionSettings(), Path(folder), now_ms)
             self._contexts[context_id] = context
+            session = Session(context, self._targets)
             try:
-                session = Session(context)
                 await session.start(cookies)
                 yield session
             finally:
+                await session.shut()
                 self._contexts.pop(context_id, None)
                 await context.close()
 
@@ -170,9 +169,6 @@ class Browser:
         if context is None or info["type"] not in TARGETS:
             # It belongs to no session, or outlived its session.
             channel.post("Runtime.runIfWaitingForDebugger")
-            if self._door and info["type"] == "page":
-                # A program opened it outside the session: it would not be recorded, nor held to the allowed hosts.
-                connection.root.post("Target.closeTarget", {"targetId": info["targetId"]})
             return
         context.attached(channel, info)
 
@@ -180,6 +176,12 @@ class Browser:
         connection.drop(params["sessionId"], "The page was closed.")
         for context in self._contexts.values():
             context.detached(params["sessionId"])
+
+    def _target_changed(self, params: Params) -> None:
+        self._targets[params["targetInfo"]["targetId"]] = params["targetInfo"]
+
+    def _target_gone(self, params: Params) -> None:
+        self._targets.pop(params["targetId"], None)
 
     def _crashed(self, params: Params) -> None:
         for context in self._contexts.values():
@@ -197,20 +199,31 @@ class Browser:
 class Session:
     """An episode's view of the browser. Created by `Browser.session`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, targets: Mapping[str, Params]) -> None:
+        """`targets`: infos of everything in the browser."""
         self._context = context
+        self._targets = targets
+        self._endpoint: Endpoint | None = None
         self._hand = InputController(context)
         self._step = 0
         self._last_error = ""
         self._seen: tuple[str, int] | None = None
         """The tab and its document that were last looked at: the ids that an agent has are from there."""
 
-    async def door(self) -> tuple[str, str]:
-        """Where another program can reach this session: the DevTools URL, and the web socket of the tab in front."""
-        profile = self._context.connection.profile
-        port = await asyncio.to_thread(lambda: (profile / "DevToolsActivePort").read_text("ascii").split()[0])
-        page = self._context.active.target_id
-        return f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/devtools/page/{page}"
+    async def door(self, *, guarded: bool = False) -> tuple[str, str, Callable[[int], None]]:
+        """Where another program can drive this session: the DevTools URL, the web socket of the tab in front, and how
+        to say which process that program is. `guarded`: nobody is let in before."""
+        context = self._context
+        rules = Rules(context.id, str(context.downloads_folder), context.files_for_upload, self._targets)
+        front = Front(context.connection, rules, lambda: context.active.target_id)
+        self._endpoint = Endpoint(front, guarded=guarded)
+        return (*await self._endpoint.open(), self._endpoint.admit)
+
+    async def shut(self) -> None:
+        """Nobody else drives the session any more, and nothing that they had set is left."""
+        if self._endpoint is not None:
+            endpoint, self._endpoint = self._endpoint, None
+            await endpoint.close()
 
     async def start(self, cookies: Sequence[Cookie]) -> None:
         made = [
