@@ -74,7 +74,7 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.environments.base import Environment, Stage
+from webassay.environments.base import Environment, Stage, Watchful
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
@@ -178,6 +178,8 @@ class Episode:
         self.max_steps = context.limits.steps if context.limits.steps is not None else task.max_steps
         self._identity: dict[str, Any] = {"id": id, "seed": seed, "trial": trial, "agent": agent}
         self._driven = driven
+        self._driving = False
+        """A program from outside has had the browser in its hands."""
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._open = contextlib.AsyncExitStack()
         self._stage: Stage | None = None
@@ -220,6 +222,8 @@ class Episode:
             self._stage = await self._open.enter_async_context(self.context.environment.stage(self.task))
             self._session = await self._open.enter_async_context(_session(self.context, self._stage, self._driven))
             self.goal = self._told(self._stage)
+            if isinstance(self._stage, Watchful):
+                await self._stage.expect(self._session.browser_pid)
             if not self.context.offline:
                 async with self._in_time():
                     await self._session.open(self.goal.start_urls)
@@ -342,6 +346,7 @@ class Episode:
     async def watch(self, agent: BrowserDriver) -> None:
         """The agent drives the browser itself; a step is recorded for every page that comes to the front."""
         session = self._live
+        self._driving = True
         with self._noting():
             door = DevToolsEndpoint(*await session.door(guarded=getattr(agent, "guarded", False)))
             driving = asyncio.ensure_future(agent.drive(door))
@@ -357,6 +362,8 @@ class Episode:
                 await session.shut()
 
     async def _look_again(self, session: Session) -> None:
+        if not session.has_tab:
+            return  # It has closed all of them, and may open another.
         page, last = await session.final_page(), self._last_seen
         if last is not None and page.url == last.url and page.tabs == last.tabs:
             return
@@ -378,6 +385,10 @@ class Episode:
 
     def _note(self, error: BaseException) -> None:
         """The first error that ends an episode decides what kind of end it is; a fault of ours outweighs all."""
+        if self._driving and isinstance(error, BrowserError):
+            # Nobody else touches that browser: a tab, a session or a Chromium that is gone was closed by the program.
+            error = AgentError(f"The program lost its browser: {error}")
+            self.ending = None
         if isinstance(error, AgentError) and self.ending is None:
             self.ending = Ending(kind="agent_crashed", message=str(error), fault=Fault.of(error))
         elif isinstance(error, OUR_FAULTS) and not self._faulted:
@@ -407,6 +418,7 @@ class Episode:
 
     async def _seal_and_probe(self, session: Session, stage: Stage) -> None:
         error = self.steps[-1].error if self.steps else ""
+        await session.have_tab()
         last = await _observe(session, ("tree", "screenshot"), len(self.steps), error)
         self._last_seen = _keep(last, self.context.blobs)
         network = await session.seal()
@@ -414,7 +426,8 @@ class Episode:
         self._network = NetworkLog(blob=log, count=network.count(b"\n"))
         # Nothing that happens from here on is in the network log.
         page = self._last_seen
-        self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs))
+        document = well_formed(session.document)
+        self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs, document=document))
         self._probes.extend(await stage.probe(await session.cookies(), self.context.blobs))
         for probe in self.task.probes:
             url = probe.url
@@ -423,6 +436,7 @@ class Episode:
             with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
                 text = await session.read_locator(url, probe.script)
             self._probes.append(LocatorResult(name=probe.name, url=url, text=capped(text)))
+        self._driving = False
 
     def _made(self) -> Trajectory:
         task = self.task

@@ -128,6 +128,10 @@ class Context:
                 await self.connection.root.send("Target.disposeBrowserContext", {"browserContextId": self.id})
 
     @property
+    def has_tab(self) -> bool:
+        return bool(self._front)
+
+    @property
     def active(self) -> Page:
         """The tab in front."""
         if self.connection.closed:

@@ -50,6 +50,8 @@ class FinalPage:
     url: str
     title: str
     tabs: tuple[str, ...]
+    document: str
+    """Address of the last document that was loaded into the tab."""
 
 
 class Browser:
@@ -374,9 +376,31 @@ class Session:
         except (Refused, Unanswered):
             return ""
 
+    @property
+    def browser_pid(self) -> int:
+        """Of the Chromium whose requests are this session's."""
+        return self._context.connection.pid
+
+    @property
+    def document(self) -> str:
+        return self._context.active.document_url
+
+    @property
+    def has_tab(self) -> bool:
+        return self._context.has_tab
+
+    async def have_tab(self) -> None:
+        """Where all were closed, an empty one is what is left in front."""
+        if not self._context.has_tab and not self._context.connection.closed:
+            try:
+                await self._context.new_tab()
+            except (Refused, Unanswered) as error:
+                raise BrowserError(f"The session is gone: {error}.") from error
+
     async def final_page(self) -> FinalPage:
         page = self._context.active
-        return FinalPage(page.url, await self._title(page), tuple(tab.url for tab in self._context.pages))
+        tabs = tuple(tab.url for tab in self._context.pages)
+        return FinalPage(page.url, await self._title(page), tabs, page.document_url)
 
     # --- the record ------------------------------------------------------------------------------------
 

@@ -33,6 +33,9 @@ CATEGORIES = {
 }
 """What the error categories are called, such as `paper:2`."""
 
+LISTED = 10
+"""How many units a warning names."""
+
 _NO_RULES = Rater(RULES, RULES, (), frozenset([RULES]), keyed=True)
 """Stands for the rules where they gave no verdict at all."""
 
@@ -151,8 +154,10 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
         names=found.names,
     )
     told = found.unused(first) if not wanted else ""
-    warnings = (*made.warnings, *filter(None, [told]), *_trusted(runs))
-    made = made.model_copy(update={"warnings": warnings, "facts": {**made.facts, **_limits(runs)}})
+    attempts, lucky = _attempts(runs, first)
+    warnings = (*made.warnings, *filter(None, [told, lucky]), *_trusted(runs))
+    facts = {**made.facts, **_limits(runs), "attempts": attempts}
+    made = made.model_copy(update={"warnings": warnings, "facts": facts})
     return beside(made, graded, found.names)
 
 
@@ -164,6 +169,26 @@ def _limits(runs: Sequence[Path]) -> dict[str, Json]:
             if said := limits_in_words(store):
                 found["limits" if len(runs) == 1 else f"limits of {name}"] = said
     return found
+
+
+def _attempts(runs: Sequence[Path], rater: Rater) -> tuple[Json, str]:
+    """How often each unit was played, and which passed only when played again: faults are ours, but a second throw is a
+    second throw."""
+    again: dict[str, Json] = {}
+    passed: list[str] = []
+    for name, path in _named(runs).items():
+        with Store.open(path) as store:
+            for unit, count in store.played_again().items():
+                shown = unit if len(runs) == 1 else f"{name}: {unit}"
+                again[shown] = count
+                found = store.find_trajectory(unit)
+                verdict = store.verdict(found[0], rater.name) if found is not None else None
+                if verdict is not None and verdict.status == "pass":
+                    passed.append(shown)
+    if not passed:
+        return again or "one for each unit that was played", ""
+    listed = ", ".join(passed[:LISTED]) + (f" and {len(passed) - LISTED} more" if len(passed) > LISTED else "")
+    return again, f"{len(passed)} of the units that passed did so when they were played again, after a fault: {listed}."
 
 
 def _trusted(runs: Sequence[Path]) -> Iterator[str]:
