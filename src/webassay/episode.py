@@ -58,6 +58,7 @@ from webassay.core.interaction import (
     parse_actions,
 )
 from webassay.core.protocols import refusal
+from webassay.core.record import Json
 from webassay.core.task import Task
 from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
@@ -355,6 +356,7 @@ class Episode:
                     while not driving.done():
                         await self._look_again(session)
                         await asyncio.wait([driving], timeout=LOOK_SECONDS)
+                await self._look_again(session)
                 self._end(last_word(driving, agent.name))
             finally:
                 driving.cancel()
@@ -362,6 +364,8 @@ class Episode:
                 await session.shut()
 
     async def _look_again(self, session: Session) -> None:
+        for deed in session.deeds():
+            self._did(deed.in_words, {"kind": deed.kind, "role": deed.role, "name": deed.name, "text": deed.text})
         if not session.has_tab:
             return  # It has closed all of them, and may open another.
         page, last = await session.final_page(), self._last_seen
@@ -369,7 +373,13 @@ class Episode:
             return
         observation = await _observe(session, self.context.recording.parts, len(self.steps), "")
         self._last_seen = _keep(observation, self.context.blobs)
-        self.steps.append(Step(index=len(self.steps), seen=self._last_seen, action_text="(driven from outside)"))
+        self._did("(driven from outside)", {})
+
+    def _did(self, text: str, deed: dict[str, Json]) -> None:
+        """A step of a program that is watched from outside: on the page that was last looked at."""
+        seen = self._last_seen or RecordedObservation(url="")
+        info: dict[str, Json] = {"driven": deed} if deed else {}
+        self.steps.append(Step(index=len(self.steps), seen=seen, action_text=capped(text), info=info))
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -418,7 +428,8 @@ class Episode:
 
     async def _seal_and_probe(self, session: Session, stage: Stage) -> None:
         error = self.steps[-1].error if self.steps else ""
-        await session.have_tab()
+        if self._driving:
+            await session.have_tab()
         last = await _observe(session, ("tree", "screenshot"), len(self.steps), error)
         self._last_seen = _keep(last, self.context.blobs)
         network = await session.seal()

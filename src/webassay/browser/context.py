@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from webassay.browser.capture import MAX_POST_DATA, Capture
 from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered
+from webassay.browser.deeds import Deeds
 from webassay.browser.hosts import AllowList
 from webassay.browser.network import NetworkWatch
 from webassay.browser.observe import PictureFormat
@@ -86,6 +87,8 @@ class Context:
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
         self._front: list[Page] = []
         """Tabs in the order they were last in front; the last one is in front now."""
+        self.deeds: Deeds | None = None
+        """What somebody else does in these pages; None: nobody but us does anything."""
         self._notices: list[str] = []
         self._left_out = 0
         self._downloads: dict[str, tuple[str, Page]] = {}
@@ -260,6 +263,8 @@ class Context:
             commands.append(("Emulation.setLocaleOverride", {"locale": self.settings.locale}))
         for method, params in commands:
             channel.post(method, params)
+        if self.deeds is not None:
+            self.deeds.watch(channel)
 
     async def _set_up_page(self, page: Page) -> None:
         channel = page.channel
@@ -413,6 +418,13 @@ class Context:
         self.pages.remove(fresh)
         self.pages.insert(min(place, len(self.pages)), fresh)
         return fresh
+
+    def watch_deeds(self) -> None:
+        """From now on somebody else acts in this session."""
+        self.deeds = Deeds()
+        for page in self.pages:
+            for channel in {id(frame.channel): frame.channel for frame in page.frames.values()}.values():
+                self.deeds.watch(channel)
 
     # --- files -----------------------------------------------------------------------------------------
 

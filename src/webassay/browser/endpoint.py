@@ -119,8 +119,6 @@ class Relay:
         result: Any = reply.result
         if post is not None:
             result = post(msgspec.json.decode(result))
-        if command.method == "Target.attachToBrowserTarget":
-            self._add(msgspec.json.decode(result)["sessionId"], browser=True)
         self._answer(command, {"result": result})
 
     def _happened(self, event: Envelope) -> None:
@@ -135,13 +133,13 @@ class Relay:
         """Follows which sessions the client has, and keeps what belongs to others from it."""
         params: Params = msgspec.json.decode(event.params)
         if event.method == "Target.attachedToTarget":
-            session = params["sessionId"]
-            if not self._rules.owns(params["targetInfo"]):
+            session, browser = params["sessionId"], params["targetInfo"]["type"] == "browser"
+            if not browser and not self._rules.owns(params["targetInfo"]):
                 self._connection.forward(session, "Runtime.runIfWaitingForDebugger", NOTHING, _ignore)
                 detach = msgspec.Raw(msgspec.json.encode({"sessionId": session}))
                 self._connection.forward(event.session, "Target.detachFromTarget", detach, _ignore)
                 return False
-            self._add(session, browser=False)
+            self._add(session, browser=browser)
             return True
         if event.method == "Target.detachedFromTarget":
             known = self._sessions.pop(params["sessionId"], None) is not None

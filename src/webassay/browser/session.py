@@ -16,6 +16,7 @@ from webassay.browser.act import InputController
 from webassay.browser.cdp import Connection, Params, Refused, Unanswered
 from webassay.browser.chromium import has_window, launch_flags
 from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
+from webassay.browser.deeds import Deed
 from webassay.browser.endpoint import Endpoint, Front
 from webassay.browser.hosts import AllowList
 from webassay.browser.observe import all_text, mark, picture, read_facts, read_tree, render
@@ -216,10 +217,15 @@ class Session:
         """Where another program can drive this session: the DevTools URL, the web socket of the tab in front, and how
         to say which process that program is. `guarded`: nobody is let in before."""
         context = self._context
+        context.watch_deeds()
         rules = Rules(context.id, str(context.downloads_folder), context.files_for_upload, self._targets)
         front = Front(context.connection, rules, lambda: context.active.target_id)
         self._endpoint = Endpoint(front, guarded=guarded)
         return (*await self._endpoint.open(), self._endpoint.admit)
+
+    def deeds(self) -> list[Deed]:
+        """What that program has done since this was last asked."""
+        return self._context.deeds.take() if self._context.deeds is not None else []
 
     async def shut(self) -> None:
         """Nobody else drives the session any more, and nothing that they had set is left."""

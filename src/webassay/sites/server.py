@@ -146,7 +146,7 @@ class Hosted:
         else:
             self.world.close()
 
-    async def answer(self, scope: Scope, body: bytes, port: int) -> list[Message]:
+    async def answer(self, scope: Scope, body: bytes, port: int = 0) -> list[Message]:
         """The site's complete answer; empty if the world is gone."""
         visitor = await self._visitor(scope, port)
         reply = await self._obstructed(scope)
