@@ -117,7 +117,7 @@ def main(mode: str, *rest: str) -> object:
             case "forge":
                 forge_page(page)
             case "honest":
-                search = page.get_by_role("searchbox").first
+                search = page.locator("#search")
                 search.click()
                 search.press_sequentially("lamp")
                 search.press("Enter")

@@ -104,13 +104,13 @@ def test_it_knows_no_targets_but_its_own(tried: dict[str, str]) -> None:
 
 async def test_an_honest_program_passes() -> None:
     trajectory, verdict, _ = await played("honest")
-    assert verdict.status == "pass", [finding.message for finding in verdict.findings]
+    assert verdict.status == "pass", trajectory.ending.message + str([one.message for one in verdict.findings])
     assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
     done = [step.info["driven"] for step in trajectory.steps if step.info]
     assert [(deed["kind"], deed["role"], deed["name"], deed["text"]) for deed in done] == [  # type: ignore[call-overload, index]
-        ("click", "searchbox", "Search", ""),
-        ("input", "searchbox", "Search", "lamp"),
-        ("press", "searchbox", "Search", "Enter"),
+        ("click", "combobox", "Search the entire store", ""),
+        ("input", "combobox", "Search the entire store", "lamp"),
+        ("press", "combobox", "Search the entire store", "Enter"),
         ("click", "link", "Contact Us", ""),
     ]
 

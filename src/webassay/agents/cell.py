@@ -35,6 +35,7 @@ _KEPT = frozenset(
     ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "PYTHONPATH")
 ) | frozenset(("LD_LIBRARY_PATH", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"))
 _KEPT_WITHOUT_CASE = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUESTS_CA_BUNDLE"))
+_FOLDERS = {f"XDG_{name.upper()}_HOME": f"/tmp/.{name}" for name in ("cache", "config", "data", "state")}
 _INIT = Path(__file__).with_name("cell_init.py")
 _PROBE_SECONDS = 20
 
@@ -48,7 +49,8 @@ class Cell:
     """Names of variables of the user's environment that the program gets."""
 
     def environment(self) -> dict[str, str]:
-        return {**clean(os.environ, self.variables), "TMPDIR": "/tmp", "XDG_CACHE_HOME": "/tmp/.cache"}
+        """HOME can be read; what programs keep there for themselves goes where they can write."""
+        return {**_FOLDERS, **clean(os.environ, self.variables), "TMPDIR": "/tmp"}
 
     def command(self, program: Sequence[str], shown: Iterable[Path] = ()) -> list[str]:
         """The command line that runs this program in the cell. `shown`: what it needs of that which is hidden."""
