@@ -11,7 +11,7 @@ WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
-  bench-statistics bench-agents bench-verifier bench-store bench-reach bench-record clean
+  bench-statistics bench-agents bench-verifier bench-store bench-reach bench-record bench-armour clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -85,6 +85,9 @@ bench-store: setup  ## Verdicts appended a second, and what a report over very m
 
 bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
 	$(BIN)/python -m scripts.bench_record
+
+bench-armour: setup  ## What holds against agents, pages and files that mean no good, and what it costs
+	$(BIN)/python -m scripts.bench_armour
 
 RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
 lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need

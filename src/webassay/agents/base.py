@@ -1,8 +1,9 @@
 """The one seam between webassay and an agent, and how agents are made.
 
 An agent is any object with these attributes and methods; there is no class to inherit from. It sees goals and
-observations and returns decisions. It runs in our process but may only import `core.interaction`, `core.errors`,
-`core.options`, `core.record`, `core.text` and `llm.client`: what grades it is out of its reach.
+observations and returns decisions. It needs `core.interaction`, and may use `core.errors`, `core.options`,
+`core.record`, `core.text` and `llm.client`. Built-in and installed agents run in our process and are trusted; agent
+files run in one of their own (`child.py`), where what grades them cannot be reached.
 
 An `AgentFactory` makes a fresh agent for each episode and says what it needs for that.
 """

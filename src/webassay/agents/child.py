@@ -21,7 +21,7 @@ import msgspec
 
 from webassay.agents.base import Agent, AgentFactory, AgentRequest, BrowserDriver, DevToolsEndpoint, Need
 from webassay.agents.cell import Cell
-from webassay.agents.child_main import LARGEST, LENGTH, packed, received
+from webassay.agents.child_main import BUFFER, LARGEST, LENGTH, packed, received
 from webassay.core.errors import ActionError, AgentError, BudgetError, InputError, ModelError, WebassayError, boundary
 from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart, Usage
 from webassay.core.record import Json
@@ -53,6 +53,8 @@ class Child:
     @classmethod
     def spawn(cls, cell: Cell | None, shown: Sequence[Path]) -> "Child":
         ours, theirs = socket.socketpair()
+        for end in (ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         with theirs:
             program = [sys.executable, "-P", "-m", "webassay.agents.child_main", str(theirs.fileno())]
             command = program if cell is None else cell.command(program, shown)
@@ -98,7 +100,7 @@ class Child:
         """A call that is given up ends the process: nobody knows what it is still doing."""
         if self._writer is None:
             self._channel.setblocking(False)
-            reader, self._writer = await asyncio.open_connection(sock=self._channel)
+            reader, self._writer = await asyncio.open_connection(sock=self._channel, limit=BUFFER)
             self._listening = asyncio.create_task(self._listen(reader))
         if self.dead:
             raise AgentError(self.dead)

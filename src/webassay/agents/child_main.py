@@ -36,6 +36,8 @@ from webassay.registry import load_attribute
 
 LENGTH = struct.Struct(">I")
 LARGEST = 256 * 1024 * 1024
+BUFFER = 4 * 1024 * 1024
+"""Bytes: a page with its picture goes over in one piece."""
 
 _decoder = msgspec.msgpack.Decoder()
 _observations = msgspec.msgpack.Decoder(Observation)
@@ -243,7 +245,7 @@ def _sent(decision: Decision | str) -> Any:
 
 
 async def _main(descriptor: int) -> None:
-    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor), limit=BUFFER)
     await Worker(reader, writer).serve()
 
 
