@@ -15,7 +15,7 @@ from pathlib import Path
 from webassay.browser.chromium import find_chromium, launch_flags
 from webassay.browser.session import Browser
 
-ROUNDS, STEPS = 6, 25
+ROUNDS, STEPS = 4, 20
 MOST = 0.10
 CLIENT = """
 import sys, time, json
