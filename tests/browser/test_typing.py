@@ -8,7 +8,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 RENDERING = [
     *("Renders", "Caret first", "Next turn", "Two frames", "Later", "After a promise", "Fetches", "Debounced"),
-    *("Loses focus", "Blurs", "Focus elsewhere"),
+    *("Away for a while", "Loses focus", "Blurs", "Focus elsewhere"),
 ]
 
 

@@ -44,7 +44,7 @@ async def test_a_parse_error_goes_back_to_the_model_and_is_recorded() -> None:
     decision = await agent.decide(page(0))
     assert decision.actions == (Action.of("click", "4"),)
     assert "<action>" in model.asked[1].messages[-1].text
-    assert "no action 'klick'" in model.asked[2].messages[-1].text
+    assert "'klick' is not one of your actions. You have" in model.asked[2].messages[-1].text
     assert decision.info["calls"] == 3
     assert decision.info["unreadable"] == 2
     assert decision.info["replies"] == ["I would click Home.", tagged("klick('4')"), tagged("click(4)")]

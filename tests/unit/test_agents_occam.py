@@ -268,7 +268,7 @@ async def test_a_long_highlight_gives_way_to_the_models_own_description() -> Non
     agent = await started(Occam(model))
     await agent.decide(page(0, pruned=wordy))
     await agent.decide(page(1))
-    assert "PAGE: MY OWN WORDS" in model.asked[1].messages[-1].text
+    assert "): MY OWN WORDS" in model.asked[1].messages[-1].text
 
 
 async def test_only_the_latest_steps_in_detail_where_asked() -> None:
@@ -277,9 +277,9 @@ async def test_only_the_latest_steps_in_detail_where_asked() -> None:
     for step in range(4):
         await agent.decide(page(step, pruned=f"{PRUNED}\n\ttext 'visit {step}'"))
     text = model.asked[3].messages[-1].text
-    assert "PAGE: SUMMARY 0" in text
-    assert "PAGE: SUMMARY 1" in text
-    assert "PAGE: SUMMARY 2" not in text
+    assert "): SUMMARY 0" in text
+    assert "): SUMMARY 1" in text
+    assert "): SUMMARY 2" not in text
 
 
 # --- validity -------------------------------------------------------------------------------------------

@@ -86,7 +86,9 @@ def test_decimals_are_shown_as_they_are(value: object) -> None:
 
 def test_calls_and_actions_are_read_in_order() -> None:
     tools = Toolbox.of([CALCULATOR]).tools
-    parsed = parse_calls("```python\ncalculate('1+1')\nclick('12'); fill('3', 'calculate')\n```", tools)
+    parsed = parse_calls(
+        "```python\ncalculate('1+1')\nclick('12'); fill('3', 'calculate')\n```", tools, ("click", "fill")
+    )
     assert parsed == (
         Call("calculate", ("1+1",), {}),
         Action.of("click", "12"),
@@ -97,7 +99,7 @@ def test_calls_and_actions_are_read_in_order() -> None:
 @pytest.mark.parametrize("text", ["calculate(open('x'))", "calculate(**{})", "calculate('1'", "x = calculate('1')"])
 def test_calls_are_literals_only(text: str) -> None:
     with pytest.raises(ActionError):
-        parse_calls(text, Toolbox.of([CALCULATOR]).tools)
+        parse_calls(text, Toolbox.of([CALCULATOR]).tools, ("click", "fill"))
 
 
 def test_uses_are_counted_and_wrong_calls_are_explained() -> None:

@@ -46,7 +46,7 @@ async def ask_until_read(
             problem = str(error)
             if reply.finish_reason == "length":
                 problem += " (Your answer was cut off at the token limit: be shorter.)"
-        talk += [Message.assistant(reply.text), Message.user(problem)]
+        talk += [Message.assistant(reply.text), Message.user(f"{problem} Nothing was done yet; answer again.")]
     return Answer(None, tuple(replies), problem)
 
 

@@ -31,6 +31,7 @@ from webassay.core.interaction import (
     Decision,
     Goal,
     Modality,
+    Node,
     Observation,
     ObservationPart,
 )
@@ -147,7 +148,7 @@ class Generic:
         self._memory.start(goal.instruction)
         self._toolbox.uses.clear()
         self._history: list[str] = []
-        self._last: tuple[int, _Work] | None = None
+        self._last: tuple[Observation, _Work] | None = None
         self._failures = 0
         self._system = Message.system(
             render(self._style.system, tips=tips_of(goal, self._options), several_sites=len(goal.sites) > 1)
@@ -171,7 +172,7 @@ class Generic:
         if self._failures > 1:
             raise AgentError(f"{self.name}: no reply could be read in two steps in a row. {answer.problem}")
         work.replies += await self._memory.tidy(self._model)
-        self._last = (observation.step, work)
+        self._last = (observation, work)
         usage, notes = books(messages, work.replies, work.unreadable)
         if answer.value is None:
             notes["problem"] = answer.problem
@@ -230,12 +231,8 @@ class Generic:
         action = _tag(text, "action")
         if action is None:
             raise ActionError("There is no action in your answer.", hint="Write it between <action> and </action>.")
-        parsed = parse_calls(action, self._toolbox.tools)
+        parsed = parse_calls(action, self._toolbox.tools, self._style.actions)
         actions = [item for item in parsed if isinstance(item, Action)]
-        for item in actions:
-            if item.name not in self._style.actions:
-                known = ", ".join(self._style.actions)
-                raise ActionError(f"{item.name} is not one of your actions.", hint=f"You have {known}.")
         if len(actions) > 1 and not self._options.several_actions:
             raise ActionError("Give exactly one action.")
         return _Read(_tag(text, "think") or "", _tag(text, "memory") or "", parsed)
@@ -272,8 +269,9 @@ class Generic:
         """A step's error is known only when the next page is seen."""
         if self._last is None:
             return
-        step, work = self._last
-        lines = [f"## Step {step}", "### Action", "\n".join(action.text for action in work.actions) or "(none)"]
+        seen, work = self._last
+        shown = seen.nodes if self._modality != "screenshot" and self._style.sees_tree else ()
+        lines = [f"## Step {seen.step}, on {seen.url}", "### Action", _told(work.actions, shown) or "(none)"]
         if work.results:
             lines += ["### Tools", *(f"{call}: {result}" for call, result in work.results)]
         if error:
@@ -282,6 +280,16 @@ class Generic:
             lines += ["### Memory", *work.written]
         self._history.append("\n".join(lines))
         self._last = None
+
+
+def _told(actions: Sequence[Action], nodes: Sequence[Node]) -> str:
+    """With what each one was done to: on a later page, its id means something else or nothing."""
+    names = {node.id: f"{node.role} {node.name!r:.100}" for node in nodes if node.id}
+    lines = []
+    for action in actions:
+        targets = [names[value] for value in action.args.values() if isinstance(value, str) and value in names]
+        lines.append(f"{action.text}  # {', '.join(targets)}" if targets else action.text)
+    return "\n".join(lines)
 
 
 def _wants(modality: Modality) -> tuple[ObservationPart, ...]:

@@ -184,6 +184,7 @@ class _Past:
 
     step: int
     plan: int
+    url: str
     page: str
     page_hash: str
     summary: str
@@ -346,6 +347,7 @@ class Occam:
             "occam_user.md",
             **goal_values(self._goal),
             step=observation.step,
+            last_step=None if self._last_step is None else self._last_step - 1,
             final=self._last_step is not None and observation.step + 1 >= self._last_step,
             plans=self._plans.show(),
             memory="" if own else self._memory.show(),
@@ -367,7 +369,9 @@ class Occam:
         for place, past in enumerate(steps):
             page = "(the same as the CURRENT OBSERVATION)" if past.page_hash == now else past.page
             shown = page if place >= len(steps) - detailed else past.summary
-            lines.append(f"STEP {past.step}\nPAGE: {shown}\nREASON: {past.reason}\nACTION: {past.action}\n")
+            lines.append(
+                f"STEP {past.step}\nPAGE ({past.url}): {shown}\nREASON: {past.reason}\nACTION: {past.action}\n"
+            )
         if self._results:
             lines += [f"{call} gave: {result}" for call, result in self._results]
         return "\n".join(lines).rstrip()
@@ -378,6 +382,7 @@ class Occam:
         return _Past(
             step=observation.step,
             plan=self._plans.active_id,
+            url=observation.url,
             page="\n" + pointed_at if short else reading.description,
             page_hash=content_hash(self._page),
             summary=reading.description,
@@ -416,7 +421,7 @@ class Occam:
         text = text.strip().strip("`").strip()
         commands: list[Command | Call] = []
         if self._toolbox.tools and re.match(rf"(?:{'|'.join(self._toolbox.tools)})\(", text):
-            commands += [item for item in parse_calls(text, self._toolbox.tools) if isinstance(item, Call)]
+            commands += [item for item in parse_calls(text, self._toolbox.tools, ()) if isinstance(item, Call)]
         else:
             pieces = _NEXT_COMMAND.split(text)
             # The answer of a stop may contain anything, even lines that look like commands.

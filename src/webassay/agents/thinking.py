@@ -28,7 +28,7 @@ class ThinkingOptions:
     tool_rounds: Count = 8
     """How often the model may use tools within one step before it has to act."""
     tips: bool = True
-    """What people who know WebArena's sites would tell it."""
+    """What people who know WebArena's sites would tell it; other sites have none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,18 @@ class Toolbox:
         return dict(self.uses)
 
 
-def parse_calls(text: str, tools: Mapping[str, Tool]) -> tuple[Action | Call, ...]:
-    """Browser actions and tool calls, in the order they were written."""
-    return tuple(
-        call if call.name in tools else Action.of(call.name, *call.args, **call.named)
-        for call in read_calls(text, ACTIONS.keys() | tools)
-    )
+def parse_calls(text: str, tools: Mapping[str, Tool], actions: Sequence[str]) -> tuple[Action | Call, ...]:
+    """Browser actions, of those that are named, and tool calls, in the order they were written."""
+
+    def read(call: Call) -> Action | Call:
+        if call.name in tools:
+            return call
+        if call.name not in actions:
+            known = ", ".join((*actions, *tools))
+            raise ActionError(f"{call.name!r:.80} is not one of your actions.", hint=f"You have {known}.")
+        return Action.of(call.name, *call.args, **call.named)
+
+    return tuple(read(call) for call in read_calls(text, ACTIONS.keys() | tools))
 
 
 # --- the calculator ---------------------------------------------------------------------------------------

@@ -69,13 +69,14 @@ def _spread(ordered: stats.Floats) -> Spread:
 
 def behaviour(agent: AgentColumns) -> Behaviour:
     seen = agent.tallied
+    actions = _tallies(seen.actions)
     families: Counter[str] = Counter()
-    for name, count in seen.actions.items():
-        families[_family(name)] += count
+    for one in actions:
+        families[_family(one.name)] += one.count
     return Behaviour(
-        actions=_tallies(seen.actions, seen.action_episodes),
+        actions=actions,
         families={name: families[name] / families.total() for name, _ in families.most_common()},
-        tools=_tallies(seen.tools, seen.tool_episodes),
+        tools=_tallies(seen.tools),
         endings={name: count for name, count in seen.endings.most_common() if name},
         action_errors=seen.errors,
         episodes_with_errors=seen.episodes_with_errors,
@@ -97,7 +98,12 @@ def _family(action: str) -> str:
     return "mouse"
 
 
-def _tallies(counts: Mapping[str, int], episodes: Mapping[str, int]) -> tuple[Tally, ...]:
+def _tallies(seen: Mapping[tuple[str, int], int]) -> tuple[Tally, ...]:
+    counts, episodes = Counter[str](), Counter[str]()
+    for (name, times), having in seen.items():
+        if times:
+            counts[name] += times * having
+            episodes[name] += having
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     return tuple(Tally(name=name, count=counts[name], episodes=episodes[name]) for name in ordered)
 

@@ -19,6 +19,7 @@ from webassay.analysis.columns import (
     Ints,
     Part,
     Shared,
+    distinct,
     gather,
     grouped_means,
 )
@@ -227,7 +228,7 @@ def _comparisons(parts: Mapping[str, Part], anchor: str, others: Sequence[str]) 
 
 def _compare(agent: str, test: Part, anchor: str, reference: Part) -> Comparison:
     """Over the tasks that both have a score for: a task that only one was scored on says nothing about the two."""
-    tasks_test, tasks_reference = (np.unique(part.task[part.scored]) for part in (test, reference))
+    tasks_test, tasks_reference = (distinct(part.task[part.scored]) for part in (test, reference))
     shared = np.intersect1d(tasks_test, tasks_reference, assume_unique=True)
     both = [part.where(np.isin(part.task, shared)) for part in (test, reference)]
     found = stats.paired_difference(both[0].rates(), both[1].rates(), len(shared))
@@ -256,7 +257,7 @@ def _mismatches(test: Part, reference: Part, shared: int) -> Iterator[str]:
     keyed = [part.keyed_tasks() for part in (test, reference)]
     if len(keyed[0]) and len(keyed[1]):
         only_one_has = np.setxor1d(keyed[0], keyed[1], assume_unique=True)
-        changed = len(np.unique(only_one_has // len(test.shared.keys)))
+        changed = len(distinct(only_one_has // len(test.shared.keys)))
         if changed:
             yield f"{changed} of {shared} shared tasks were graded with different keys"
 
@@ -286,8 +287,8 @@ def _contamination(
     if not members:
         return None
     own = [parts[agent.name] for agent in members]
-    tried = np.unique(np.concatenate([part.task[part.scored] for part in own]))
-    solved = np.unique(np.concatenate([part.task[part.status == PASS] for part in own]))
+    tried = distinct(np.concatenate([part.task[part.scored] for part in own]))
+    solved = distinct(np.concatenate([part.task[part.status == PASS] for part in own]))
     names = list(gathered.shared.units.tasks)
     macros = [agent.success.macro.value for agent in members if agent.success.macro.value is not None]
     return Contamination(
@@ -326,7 +327,7 @@ def _warnings(parts: Mapping[str, Part], gathered: Gathered) -> Iterator[str]:
             yield "Only one template: how well others would go cannot be said; micro's interval is about its own tasks."
         else:
             yield f"Only {templates} templates: too few to say much about others, and the intervals show it."
-    if len({np.unique(part.task).tobytes() for part in parts.values()}) > 1:
+    if len({distinct(part.task).tobytes() for part in parts.values()}) > 1:
         yield "The agents were planned on different tasks; only the paired differences compare like with like."
     if len(set(graders.values())) > 1:
         yield "The agents were graded by different graders or settings: their scores are not comparable."

@@ -18,6 +18,8 @@ from webassay.core.interaction import Action
 MAX_NOOP = 60.0
 _INPUT_TIMEOUT = 15.0
 _DRAG_STEPS = 6
+_SCROLL_LOOKS = 8
+"""A page may need a few frames until it follows the wheel."""
 _BUTTONS = {"left": 1, "right": 2, "middle": 4}
 
 
@@ -277,8 +279,12 @@ class InputController:
         await self._all([self._mouse("mouseWheel", x, y, deltaX=right, deltaY=down)])
         # A page may react to the wheel by going elsewhere; then there is nothing to say.
         with contextlib.suppress(Refused):
-            seen = [(frame, await page.call(frame, "afterScroll", wait=True)) for frame in reversed(under)]
-            self._say_what_scrolled(*next((one for one in seen if one[1]["moved"]), seen[-1]))
+            for _ in range(_SCROLL_LOOKS):
+                seen = [(frame, await page.call(frame, "afterScroll", wait=True)) for frame in reversed(under)]
+                told = next((one for one in seen if one[1]["moved"]), seen[-1])
+                if told[1]["moved"]:
+                    break
+            self._say_what_scrolled(*told)
 
     async def _frames_under(self, x: float, y: float) -> list[Frame]:
         """The main frame, and the frames inside each other at this point."""

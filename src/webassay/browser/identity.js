@@ -1,4 +1,4 @@
-// Which element keeps which id when a page renders itself again. Runs in the same isolated world as sight.js, which
+// Which element keeps which id when a page renders itself again. Runs in the same isolated world as walk.js, which
 // hands over the elements it walked through, as a tree of records; this gives ids to those that have a line.
 //
 // An id belongs to what a person sees, not to a node: pages throw nodes away and build the same content anew, and they
@@ -18,11 +18,14 @@
   const lists = new WeakMap();      // element that held items -> their tags
   const listPlaces = new Set();     // where lists without classes stood
 
+  const NONE = Object.freeze([]);
   // Everything that is needed later is noted now: the page may change the element, or use it for something else.
   const record = (element, up) => {
-    const made = { element, tag: element.tagName, anchor: element.id && !/\d/.test(element.id) ? '#' + element.id : '', up, parts: [], kids: [], line: null, lines: 0, acts: false, item: false };
-    up?.parts.push(made);
-    up?.kids.push(made);
+    const name = element.id;
+    const made = { element, tag: element.tagName, anchor: name && !/\d/.test(name) ? '#' + name : '', up, parts: [], kids: NONE, line: null, lines: 0, acts: false, item: false };
+    if (!up) return made;
+    up.parts.push(made);
+    if (up.kids === NONE) up.kids = [made]; else up.kids.push(made);
     return made;
   };
 
@@ -35,44 +38,47 @@
   const CELLS = new Set(['cell', 'gridcell', 'columnheader', 'rowheader', 'dialog', 'alertdialog', 'tabpanel', 'tablist', 'list', 'listbox', 'menu', 'menubar', 'tree', 'grid', 'toolbar']);
   const roleOf = (rec) => (rec.line ? rec.line[1] : '');
   const classesOf = (element) => (typeof element.className === 'string' ? element.className : element.getAttribute('class') ?? '').split(/\s+/).filter(Boolean);
-  const kindOf = (rec) => `${rec.up?.tag}>${rec.tag}.${classesOf(rec.element)[0] ?? ''}`;
+  const kindOf = (rec) => `${rec.up?.tag}>${rec.tag}.${rec.classes[0] ?? ''}`;
   // What stands on these may change without the item becoming another.
   const LABELS = new Set(['button', 'switch', 'checkbox', 'radio', 'combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
   const acts = (line) => line[5].some(([key]) => key === 'clickable') || LABELS.has(line[1]) || line[1] === 'link';
   // What makes neighbours alike: a class that they share, or, without classes, how they begin.
-  const traitsOf = (rec) => {
-    const classes = classesOf(rec.element);
-    return classes.length ? classes : [`<${rec.element.firstElementChild?.tagName ?? ''}`];
-  };
+  const traitsOf = (rec) => (rec.classes.length ? rec.classes : [`<${rec.element.firstElementChild?.tagName ?? ''}`]);
   const placeOf = (rec) => (rec.place ??= `${rec.up ? placeOf(rec.up) : ''}/${rec.tag}${rec.anchor}`);
   const survey = (rec, found) => {
     const kids = rec.kids;
-    for (const kid of kids) survey(kid, found);
-    rec.lines = (rec.line ? 1 : 0) + kids.reduce((sum, kid) => sum + kid.lines, 0);
-    rec.acts = (rec.line !== null && acts(rec.line)) || kids.some((kid) => kid.acts);
+    rec.lines = rec.line ? 1 : 0;
+    rec.acts = rec.line !== null && acts(rec.line);
+    if (kids.length === 0) return found;
     const groups = new Map();
     for (const kid of kids) {
+      survey(kid, found);
+      rec.lines += kid.lines;
+      rec.acts ||= kid.acts;
       if (kid.lines === 0 || FIXTURES.has(kid.tag) || CELLS.has(roleOf(kid))) continue;
+      kid.classes = classesOf(kid.element);
       if (groups.has(kid.tag)) groups.get(kid.tag).push(kid); else groups.set(kid.tag, [kid]);
     }
-    const known = lists.get(rec.element), place = placeOf(rec);
-    for (const [tag, group] of groups) {
-      const shared = new Map();
-      for (const kid of group) for (const trait of traitsOf(kid)) shared.set(trait, (shared.get(trait) ?? 0) + 1);
-      for (const kid of group) {
-        const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > 1);
-        const classed = kid.element.classList.length > 0;
-        kid.item = alike || ITEM_TAGS.has(tag) || ITEM_ROLES.has(roleOf(kid)) || Boolean(known?.has(tag)) || keysOf(kid.element).length > 0
-          || (classed ? itemKinds.has(kindOf(kid)) : listPlaces.has(`${place}>${tag}`));
-        if (!alike) continue;
-        if (classed && itemKinds.size < 5000) itemKinds.add(kindOf(kid));
-        if (!classed && listPlaces.size < 5000) listPlaces.add(`${place}>${tag}`);
-        if (!known) lists.set(rec.element, new Set([tag])); else known.add(tag);
-      }
-    }
+    for (const [tag, group] of groups) findItems(rec, tag, group);
     const items = kids.filter((kid) => kid.item);
     items.forEach((kid, index) => { kid.index = index; kid.siblings = items.length; found.push(kid); });
     return found;
+  };
+  // Which of these neighbours of one tag are items of a list.
+  const findItems = (rec, tag, group) => {
+    const known = lists.get(rec.element), place = `${placeOf(rec)}>${tag}`;
+    const shared = new Map();
+    if (group.length > 1) for (const kid of group) for (const trait of traitsOf(kid)) shared.set(trait, (shared.get(trait) ?? 0) + 1);
+    for (const kid of group) {
+      const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > 1);
+      const classed = kid.classes.length > 0;
+      kid.item = alike || ITEM_TAGS.has(tag) || ITEM_ROLES.has(roleOf(kid)) || Boolean(known?.has(tag)) || keysOf(kid.element).length > 0
+        || (classed ? itemKinds.has(kindOf(kid)) : listPlaces.has(place));
+      if (!alike) continue;
+      if (classed && itemKinds.size < 5000) itemKinds.add(kindOf(kid));
+      if (!classed && listPlaces.size < 5000) listPlaces.add(place);
+      if (!known) lists.set(rec.element, new Set([tag])); else known.add(tag);
+    }
   };
 
   // --- what an item says -----------------------------------------------------------------------------------
@@ -116,7 +122,7 @@
     rec.values = said.values.join('\u0001');
     rec.keys = keysOf(rec.element);
     pathOf(rec);
-    rec.full = `${rec.text}\u0002${rec.links}\u0002${JSON.stringify(rec.keys)}`;
+    rec.full = `${rec.text}\u0002${rec.links}\u0002${rec.keys.length ? JSON.stringify(rec.keys) : ''}`;
   };
   // The keys of items may only count them: data-id="0", "1", "2".
   const counts = (rec, value) => new RegExp(`^\\D*(${rec.index}|${rec.index + 1})\\D*$`).test(value);
@@ -164,27 +170,33 @@
   // Items that say the same: by what stands in their fields; else by their nodes, if no node of the list was used for
   // another item and none of the twins came or went; else by their place, if nothing changed in the list.
   const pairTwins = (before, after, pairs) => {
+    const settled = () => after.every((now) => pairs.found.has(now));
+    if (settled()) return;
     pairByKey(before, after, pairs, (rec) => rec.values.replaceAll('\u0001', '') && `${rec.full}\u0003${rec.path}\u0003${rec.values}`);
+    if (settled()) return;
     const oldByElement = new Map(before.map((rec) => [rec.element, rec]));
     const sequence = (list) => `${list.map((rec) => rec.full).join('\u0004')}\u0003${list[0].path}`;
-    const listsOf = (recs) => [...grouped(recs, (rec) => rec.up).values()];
-    const oldLists = listsOf(before), newLists = listsOf(after);
-    const oldSequences = grouped(oldLists, sequence), newSequences = grouped(newLists, sequence);
+    const oldLists = grouped(before, (rec) => rec.up), newLists = [...grouped(after, (rec) => rec.up).values()];
+    const oldSequences = grouped(oldLists.values(), sequence), newSequences = grouped(newLists, sequence);
     for (const list of newLists) {
       const open = list.filter((now) => !pairs.found.has(now));
       if (open.length === 0) continue;
       const stayed = list.map((now) => oldByElement.get(now.element)).filter(Boolean);
       const reused = list.some((now) => oldByElement.has(now.element) && oldByElement.get(now.element).full !== now.full);
-      const old = stayed.length ? before.filter((then) => then.up === stayed[0].up) : [];
-      const many = (recs, full) => recs.filter((rec) => rec.full === full).length;
+      const times = timesSaid(list), timesBefore = timesSaid(stayed.length ? oldLists.get(stayed[0].up) : []);
       for (const now of reused ? [] : open) {
         const then = oldByElement.get(now.element);
-        if (then && pairs.free(now, then) && many(list, now.full) === many(old, now.full)) pairs.add(now, then);
+        if (then && pairs.free(now, then) && times.get(now.full) === timesBefore.get(now.full)) pairs.add(now, then);
       }
       const key = sequence(list);
       const same = newSequences.get(key).length === 1 && oldSequences.get(key)?.length === 1 ? oldSequences.get(key)[0] : null;
       if (same && stayed.length === 0) list.forEach((now, at) => { if (pairs.free(now, same[at])) pairs.add(now, same[at]); });
     }
+  };
+  const timesSaid = (recs) => {
+    const times = new Map();
+    for (const { full } of recs) times.set(full, (times.get(full) ?? 0) + 1);
+    return times;
   };
   // A part of the page that stayed where it was, or was replaced there, and still says most of what only it said.
   const MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
@@ -272,7 +284,9 @@
   const matchScope = (now, then, keep, pairs) => {
     matchLines(now, then, keep);
     const inside = makePairs();
-    pairItems(itemsOf(then).filter((rec) => !pairs.taken.has(rec)), itemsOf(now).filter((rec) => !pairs.found.has(rec)), inside);
+    const before = itemsOf(then).filter((rec) => !pairs.taken.has(rec)), after = itemsOf(now).filter((rec) => !pairs.found.has(rec));
+    if (before.length === 0 || after.length === 0) return;
+    pairItems(before, after, inside);
     for (const [item, was] of inside.found) { pairs.add(item, was); }
     for (const [item, was] of inside.found) matchScope(item, was, keep, pairs);
   };
@@ -364,11 +378,16 @@
   const neighbours = (root) => {
     const groups = [];
     const visit = (rec) => {
-      const kids = rec.kids, inside = new Map(kids.map((kid) => [kid, visit(kid)]));
-      for (const recs of grouped(kids.filter((kid) => inside.get(kid).length > 0), (kid) => kid.tag).values()) if (recs.length > 2) gather(recs, inside);
-      const found = [...inside.values()].flat();
-      if (rec.line && acts(rec.line)) found.unshift(rec);
-      return found.slice(0, MAX_PARTS);
+      const found = rec.line && acts(rec.line) ? [rec] : [];
+      if (rec.kids.length === 0) return found;
+      const inside = new Map();  // what has controls in it -> those controls
+      for (const kid of rec.kids) {
+        const parts = visit(kid);
+        if (parts.length > 0) inside.set(kid, parts);
+        for (const part of parts) if (found.length < MAX_PARTS) found.push(part);
+      }
+      if (inside.size > 2) for (const recs of grouped(inside.keys(), (kid) => kid.tag).values()) if (recs.length > 2) gather(recs, inside);
+      return found;
     };
     const gather = (recs, inside) => {
       const parts = new Map();

@@ -12,9 +12,9 @@ from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswere
 WORLD = "webassay"
 CALL_TIMEOUT = 15.0
 """Seconds after which a page script that does not finish is terminated."""
-_IDENTITY, _SIGHT, _TOUCH, _WATCH = (
+_WATCH, _PENDING, *_LATER = (
     (files("webassay.browser") / f"{name}.js").read_text(encoding="utf-8")
-    for name in ("identity", "sight", "touch", "watch")
+    for name in ("watch", "pending", "identity", "styles", "roles", "names", "reach", "walk", "text", "touch")
 )
 
 
@@ -30,8 +30,8 @@ class Scripts:
         quoted = json.dumps(secret)
         return cls(
             watch=f"({_WATCH})({quoted}, {json.dumps(clock_offset_ms)})",
-            sight=f"globalThis.webassay = ({_SIGHT})({quoted}, ({_IDENTITY})());\n"
-            f"Object.assign(webassay, ({_TOUCH})(webassay))",
+            sight=f"globalThis.webassay = ({_PENDING})({quoted});\n"
+            + "".join(f"Object.assign(webassay, ({script})(webassay));\n" for script in _LATER),
         )
 
 
@@ -228,7 +228,7 @@ class Page:
     # --- calling into the isolated world ---------------------------------------------------------------
 
     async def call(self, frame: Frame, function: str, *args: Any, wait: bool = False) -> Any:
-        """Calls a function of sight.js or touch.js. Raises `Refused` if the document went away meanwhile."""
+        """Calls a function of our isolated world. Raises `Refused` if the document went away meanwhile."""
         arguments = ", ".join(json.dumps(arg) for arg in args)
         value = await self.evaluate(frame, f"webassay.{function}({arguments})", wait=wait)
         return decoded(value) if isinstance(value, str) and value[:1] in "{[" else value

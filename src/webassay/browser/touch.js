@@ -200,13 +200,19 @@
   const editable = (element) => Boolean(element) && (element.isContentEditable
     || ((element.tagName === 'TEXTAREA' || (element.tagName === 'INPUT' && TYPED.has(element.type))) && !element.readOnly && !element.matches(':disabled')));
   const CHANGES = { subtree: true, childList: true, characterData: true, attributes: true };
+  const NO_KEY = { inputs: 0, key: null, astray: false, arrived: false };
   let typing = null;
   const stir = new MutationObserver((records) => { typing.stirred += records.length; });
   const hear = (event) => {
     if (typing === null || !event.isTrusted) return;
-    if (event.type === 'keydown') typing.key = event; else typing.inputs += 1;
+    if (event.type === 'input') typing.inputs += 1;
+    if (event.type === 'keydown') { typing.key = event; typing.astray = !editable(event.composedPath()[0]); }
+    else typing.arrived = true;
   };
-  for (const type of ['keydown', 'input']) addEventListener(type, hear, true);
+  for (const type of ['keydown', 'beforeinput', 'input']) addEventListener(type, hear, true);
+  // A key that came while the page was exchanging the field: it went to no field, and nobody took it.
+  const missed = () => typing.field !== null && !typing.arrived
+    && (typing.key === null ? deepFocus() !== typing.field : typing.astray && !typing.key.defaultPrevented);
   const traits = (field) => [field.tagName, field.type, field.id, field.name, field.placeholder, field.getAttribute('aria-label'), field.className].join('\n');
   const follow = (field) => {
     const root = field.getRootNode();
@@ -219,7 +225,7 @@
     if (field?.tagName === 'IFRAME' || field?.tagName === 'FRAME') return JSON.stringify({ frame: frameNumber(field) });
     stir.disconnect();
     stir.observe(document, CHANGES);
-    typing = { field: null, stirred: 0, inputs: 0, key: null, anything: Boolean(field) && field !== document.body && field !== document.documentElement };
+    typing = { field: null, stirred: 0, ...NO_KEY, anything: Boolean(field) && field !== document.body && field !== document.documentElement };
     if (editable(field)) {
       if (field.getRootNode() !== document) stir.observe(field.getRootNode(), CHANGES);
       follow(field);
@@ -251,7 +257,7 @@
   const afterKey = async (inFrame) => {
     if (inFrame) await nextFrame(); else await new Promise((resolve) => setTimeout(resolve, 0));
     const took = typing.inputs > 0 || typing.stirred > 0 || typing.key?.defaultPrevented === true;
-    const stirred = typing.stirred > 0;
+    const stirred = typing.stirred > 0, again = missed();
     const old = typing.field;
     let moved = false;
     if (old !== null && deepFocus() !== old) {
@@ -264,9 +270,9 @@
       }
       follow(field);
     }
-    typing.stirred = 0; typing.inputs = 0; typing.key = null;
+    Object.assign(typing, NO_KEY, { stirred: 0 });
     const value = typing.field === null || typing.field.isContentEditable ? null : typing.field.value;
-    return JSON.stringify({ lost: false, took, stirred: stirred || moved, moved, value, nowhere: old === null && !typing.anything });
+    return JSON.stringify({ lost: false, again, took, stirred: stirred || moved, moved, value, nowhere: old === null && !typing.anything });
   };
   const endTyping = () => { stir.disconnect(); typing = null; };
 

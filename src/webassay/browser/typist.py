@@ -11,6 +11,8 @@ from webassay.core.errors import ActionError
 
 _WARY_KEYS = 8
 """After so many keys to which the page did not react, it is only looked at closely now and then."""
+_TRIES = 5
+"""How often a key is pressed that came while the page was exchanging the field."""
 _SPECIAL = {"\n": "Enter", "\r": "Enter", "\t": "Tab"}
 
 Press = Callable[[str], Awaitable[None]]
@@ -33,8 +35,7 @@ class Typist:
                 typing = _Typing(await self._focused_frame())
                 for n, char in enumerate(part, start=1):
                     sent += 1
-                    await self._press(char)
-                    typing.saw(char, await self._look(typing, last=n == len(part)))
+                    typing.saw(char, await self._strike(char, typing, last=n == len(part)))
                     if typing.lost and n < len(part):
                         raise ActionError(
                             f"The field lost the focus after {text[:sent]!r:.200} was typed and cannot be found again.",
@@ -48,9 +49,17 @@ class Typist:
                     f"The page changed after {text[:sent]!r:.200} was typed; the rest was not."
                 ) from error
 
-    async def _look(self, typing: "_Typing", *, last: bool) -> Params:
+    async def _strike(self, char: str, typing: "_Typing", *, last: bool) -> Params:
         closely = last or typing.wary > 0 or typing.count % _WARY_KEYS == 0
-        return dict(await self._page.call(typing.frame, "afterKey", closely, wait=True))
+        for _ in range(_TRIES):
+            await self._press(char)
+            seen = dict(await self._page.call(typing.frame, "afterKey", closely, wait=True))
+            if seen["lost"] or not seen["again"]:
+                return seen
+        raise ActionError(
+            f"The page took the focus away before {char!r} could be typed, {_TRIES} times.",
+            hint="Look at the page, and type the rest into the right field.",
+        )
 
     async def _focused_frame(self) -> Frame:
         frame = self._page.main_frame

@@ -157,7 +157,7 @@
     }
     if (!delegating) return;
     for (const element of document.querySelectorAll('body *')) {
-      if (HANDLERS.some((name) => element[name] !== undefined) && !handled.has(element)) { handled.add(element); noteListener(element, 'click'); }
+      for (const name of HANDLERS) if (element[name] !== undefined && !handled.has(element)) { handled.add(element); noteListener(element, 'click'); }
     }
   };
 

@@ -93,7 +93,7 @@ def _instructions(action: str, results: str, capitals: bool) -> str:
         f'asked to change something, "{word("navigate")}" when you were asked to open a page.\n'
         '"status": one of the codes below.\n'
         f'"{results}": for a {word("retrieve")} with the status SUCCESS a list of what was asked for, one element '
-        "for each thing, all of the same form; null in every other case.\n"
+        "for each thing, all of the same form (a list also where it is one thing only); null in every other case.\n"
         '"error_details": null, or at most 500 characters about what went wrong when the status is not SUCCESS.\n'
         f"The codes:\n{codes}"
     )

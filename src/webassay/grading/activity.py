@@ -102,6 +102,13 @@ def _counts_for(check: ActivityCheck, event: Event, status: int) -> bool:
     return 200 <= status < 400 and not is_static(event)
 
 
+def _enough(loads: int, needed: int, what: str, where: str) -> str:
+    """Counting stops where it is enough."""
+    if loads >= needed:
+        return f"Loaded {where}: at least {needed} {what}{'s' * (needed != 1)}, as needed."
+    return f"Loaded {loads} {what}{'s' * (loads != 1)} of {where}; at least {needed} needed."
+
+
 def _place(site: str) -> str:
     return f"__{site.upper()}__"
 
@@ -126,7 +133,7 @@ def check_activity(
 ) -> list[Finding]:
     """`proven`: a request that the task asks for was made, which is enough where requests are counted."""
     findings = []
-    loads, what = visits.loads(check), "pages" if check.counting == "pages" else "requests"
+    loads, what = visits.loads(check), "page" if check.counting == "pages" else "request"
     if proven and check.counting == "requests":
         loads = max(loads, check.minimum_pages)
     where = " or ".join((check.site, *check.or_sites))
@@ -134,7 +141,7 @@ def check_activity(
         Finding(
             check="activity.pages",
             status="pass" if loads >= check.minimum_pages else "fail",
-            message=f"Loaded {loads} {what} of {where}; at least {check.minimum_pages} needed.",
+            message=_enough(loads, check.minimum_pages, what, where),
             expected=check.minimum_pages,
             actual=loads,
             code="" if loads >= check.minimum_pages else "no_activity",

@@ -1,0 +1,136 @@
+// Where an element is, how much of it can be seen, what a person can do with it, and whether it stands out.
+({ clickListeners, sheets }) => {
+  // --- where and how visible ----------------------------------------------------------------------------
+  const POINTER_ROLES = new Set(['button', 'link', 'checkbox', 'radio', 'combobox', 'listbox', 'option', 'menuitem', 'menuitemcheckbox',
+    'menuitemradio', 'tab', 'switch', 'textbox', 'searchbox', 'spinbutton', 'slider', 'treeitem', 'DisclosureTriangle', 'Date', 'InputTime', 'DateTime', 'ColorWell']);
+  const deepHit = (x, y) => {
+    let hit = document.elementFromPoint(x, y);
+    while (hit?.shadowRoot) {
+      // Over slotted text the singular call answers with the host.
+      const [inner] = hit.shadowRoot.elementsFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    return hit;
+  };
+  const within = (inner, outer) => {
+    for (let node = inner; node; node = node.assignedSlot ?? node.parentNode ?? node.host) if (node === outer) return true;
+    return false;
+  };
+  const holds = (outer, inner) => within(inner, outer);
+  // Looks through shadow roots: the visible checkbox may be a component inside the label.
+  const reaches = (hit, element) => {
+    for (let node = hit; node; node = node.assignedSlot ?? node.parentNode ?? node.host) {
+      if (node === element || (node.tagName === 'LABEL' && node.control === element)) return true;
+    }
+    return false;
+  };
+  // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
+  const seeThrough = (element) => !element.checkVisibility({ opacityProperty: true }) && element.checkVisibility();
+  const share = (element, box, clip, pointer) => {
+    const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
+    const width = Math.min(box.right, clip[2]) - left, height = Math.min(box.bottom, clip[3]) - top;
+    if (width <= 0 || height <= 0 || box.width === 0 || box.height === 0) return 0;
+    const inside = (width * height) / (box.width * box.height);
+    // A transparent field lies over the drawing that people take for it; anything else transparent is not to be seen.
+    if (!(pointer && element.tagName === 'INPUT') && seeThrough(element)) return 0;
+    if (!pointer) return inside;
+    const hits = ([fx, fy]) => {
+      const hit = deepHit(left + width * fx, top + height * fy);
+      return hit !== null && (reaches(hit, element) || within(element, hit));
+    };
+    if (hits([0.5, 0.5])) return inside;
+    return (inside * [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].filter(hits).length) / 5;
+  };
+
+  // --- what a person can do with an element -------------------------------------------------------------
+  // Attributes by which pages name what a click does, for a listener further up to read.
+  const ACTIONS = new Set(['onclick', 'jsaction', 'data-action', 'data-click', 'data-command', 'data-toggle', 'data-bs-toggle', 'data-dismiss', 'data-bs-dismiss',
+    'data-href', 'data-url', 'ng-click', '@click', 'x-on:click', 'v-on:click', 'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete']);
+  const OTHER_EVENT = /^(?!.*\bclick\b).*->/;  // "input->search#find" is about another event
+  const namesAction = (element) => element.hasAttributes() && element.getAttributeNames().some((name) => ACTIONS.has(name) && !OTHER_EVENT.test(element.getAttribute(name)));
+  const listens = (element) => clickListeners.has(element) || namesAction(element);
+  const GRIPS = /^(grab|grabbing|move|all-scroll|[a-z]+-resize)$/;
+  // Lists whose items are the controls, wherever the hand was set.
+  const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
+  // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
+  const isList = (element, hears) => LISTS.test(element.tagName) || (hears && element.childElementCount > 2 && element.tabIndex < 0 && holdsAlike(element));
+  const holdsAlike = (element) => {
+    const like = (one, other) => other && likeness(one) === likeness(other);
+    if (like(element, element.previousElementSibling) || like(element, element.nextElementSibling)) return false;
+    return [...element.children].every((child) => like(child, element.firstElementChild)) && !HANDS.test(getComputedStyle(element).cursor);
+  };
+  // The hand is inherited: whose is it? That of the outermost element, or of one inside that asks for it again and is
+  // more than a wrapper around all that its control says.
+  const HANDS = /^(pointer|crosshair|zoom-in|zoom-out|cell)$/;
+  const showsHand = (element, cursor, around) => {
+    if (sheets.now.hovered?.has(element)) return true;
+    if (cursor === 'auto' || !HANDS.test(cursor)) return false;
+    if (around.cursor !== cursor || around.list) return true;
+    if (around.control?.click === 'native' && !listens(element)) return false;
+    if (!(element.style?.cursor === 'pointer' || (sheets.now.hand && element.matches(sheets.now.hand)))) return false;
+    const words = element.textContent.trim();
+    return !words || !around.control || words !== around.control.element.textContent.trim();
+  };
+  // `overflow` is 'auto', or first that of x and then that of y: 'hidden auto'. Asking for sizes is what takes time.
+  const SCROLLS = /auto|scroll/;
+  const scrollState = (element, overflow) => {
+    if (overflow === 'visible' || !SCROLLS.test(overflow) || element.clientHeight === 0) return '';
+    const [x, y = x] = overflow.split(' ');
+    const parts = [];
+    if (SCROLLS.test(y) && element.scrollHeight > element.clientHeight + 1) parts.push(`down ${Math.round(element.scrollTop)} of ${element.scrollHeight - element.clientHeight}`);
+    if (SCROLLS.test(x) && element.scrollWidth > element.clientWidth + 1) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
+    return parts.join(', ');
+  };
+  const pageScroll = () => {
+    const view = document.scrollingElement;
+    if (!view) return '';
+    const parts = [];
+    if (view.scrollHeight > view.clientHeight + 1) parts.push(`down ${Math.round(scrollY)} of ${view.scrollHeight - view.clientHeight}`);
+    if (view.scrollWidth > view.clientWidth + 1) parts.push(`right ${Math.round(scrollX)} of ${view.scrollWidth - view.clientWidth}`);
+    return parts.join(', ');
+  };
+  // Where something can be dropped: an element that listens for it, or one like the element around a draggable.
+  const likeness = (element) => `${element.tagName}.${element.className}`;
+  const dropPlaces = () => {
+    const kinds = new Set([...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement && likeness(element.parentElement)));
+    kinds.delete(likeness(document.body));
+    return kinds;
+  };
+
+  // --- what stands out ----------------------------------------------------------------------------------
+  // Where neighbours that can be clicked differ by their style alone, a few of them are the chosen, unread, starred...
+  // Only what a class or style attribute sets counts: so neither the mouse nor stripes make anything stand out.
+  const SHADES = ['color', 'backgroundColor', 'fontWeight', 'borderTopColor', 'borderBottomColor', 'borderLeftColor', 'borderBottomWidth', 'textDecorationLine', 'boxShadow', 'fill'];
+  const MAX_DRAWN = 4, MAX_GROUP = 200;
+  const partsOf = (element) => Array.prototype.slice.call(element.getElementsByTagName('*'), 0, MAX_DRAWN);
+  const writtenOn = (part) => `${part.getAttribute('class') ?? ''}|${part.getAttribute('style') ?? ''}`;
+  const styleOf = (part) => { const style = getComputedStyle(part); return SHADES.map((name) => style[name]).join(); };
+  const tellApart = (recs) => {
+    if (recs.length < 3 || recs.length > MAX_GROUP) return;
+    const inside = recs.map(({ element }) => partsOf(element));
+    // Of what they hold, only what they all hold can be compared.
+    const alike = new Set(inside.map((parts) => parts.map((part) => part.tagName).join())).size === 1;
+    const drawn = recs.map(({ element }, at) => (alike ? [element, ...inside[at]] : [element]));
+    if (new Set(drawn.map((parts) => parts.map(writtenOn).join())).size < 2) return;
+    const styles = drawn.map((parts) => parts.map(styleOf).join());
+    const times = new Map();
+    for (const style of styles) times.set(style, (times.get(style) ?? 0) + 1);
+    const [usual, count] = [...times].reduce((most, one) => (one[1] > most[1] ? one : most));
+    if (count * 2 <= recs.length || count === recs.length || striped(styles, usual)) return;
+    recs.forEach(({ element, line }, at) => { if (styles[at] !== usual) { line[5].push(['stands out', '']); standing.add(element); } });
+  };
+  const striped = (styles, usual) => styles.length > 4 && styles.every((style, at) => (style === usual) === (at % 2 === 0));
+  const STATES = new Set(['selected', 'checked', 'pressed', 'current', 'expanded', 'stands out']);
+  let standing = new WeakSet();  // what stood out at the last look
+  const findStandouts = (groups) => {
+    standing = new WeakSet();
+    for (const recs of groups) if (!recs.some(({ line }) => line[5].some(([key]) => STATES.has(key)))) tellApart(recs);
+  };
+  const stoodOut = (element) => standing.has(element);
+
+  return {
+    POINTER_ROLES, deepHit, within, holds, reaches, share, listens, GRIPS, isList, showsHand, scrollState, pageScroll,
+    likeness, dropPlaces, findStandouts, stoodOut,
+  };
+}
