@@ -78,7 +78,7 @@ async def through_us(base: str) -> AsyncIterator[str]:
 async def watched_port(base: str) -> AsyncIterator[str]:
     """As it was: Chromium's own port, beside our session that records the same tabs."""
     flags = [*launch_flags(), "--remote-debugging-port=0"]
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         words = [str(find_chromium()), *flags, f"--user-data-dir={profile}", "about:blank"]
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
         try:

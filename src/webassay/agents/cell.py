@@ -164,9 +164,9 @@ def in_bwrap(view: Sequence[tuple[str, str]], program: Sequence[str], folder: Pa
     words = ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"]
     words += ["--cap-drop", "ALL", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     for path, what in view:
-        if what == "hide":
+        if what == "hide" and Path(path).exists():
             words += ["--tmpfs", path] if Path(path).is_dir() else ["--ro-bind", "/dev/null", path]
-        else:
+        elif what != "hide":
             words += ["--bind" if what == "write" else "--ro-bind", path, path]
     return [*words, "--chdir", str(folder), "--", *program]
 
