@@ -90,6 +90,9 @@ bench-armour: setup  ## Attacks, counted: damaged run directories, hostile files
 bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
 	$(BIN)/python -m scripts.bench_record
 
+bench-armour: setup  ## What holds against agents, pages and files that mean no good, and what it costs
+	$(BIN)/python -m scripts.bench_armour
+
 RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
 lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need
 	$(RESOLVE) --extra dev --extra plots --extra models pyproject.toml -o requirements-dev.lock

@@ -31,6 +31,7 @@ from webassay.agents.base import (
     checked_decision,
     last_word,
     own_cancellation,
+    prepare,
     stop,
     without_exit,
 )
@@ -57,6 +58,7 @@ from webassay.core.interaction import (
     parse_actions,
 )
 from webassay.core.protocols import refusal
+from webassay.core.record import Json
 from webassay.core.task import Task
 from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
@@ -73,7 +75,7 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.environments.base import Environment, Stage
+from webassay.environments.base import Environment, Stage, Watchful
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
@@ -134,8 +136,10 @@ async def play(
     driven = isinstance(agent, BrowserDriver)
     episode = Episode(task, context, id=id, seed=seed, trial=trial, agent=describe(agent), driven=driven)
     try:
+        await prepare(agent)
         async with episode:
             await _start(agent, episode)
+            episode.played_by(agent)
             while not episode.over:
                 if isinstance(agent, BrowserDriver):
                     await episode.watch(agent)
@@ -173,8 +177,10 @@ class Episode:
         self.answer = ""
         self.steps: list[Step] = []
         self.max_steps = context.limits.steps if context.limits.steps is not None else task.max_steps
-        self._identity = {"id": id, "seed": seed, "trial": trial, "agent": agent}
+        self._identity: dict[str, Any] = {"id": id, "seed": seed, "trial": trial, "agent": agent}
         self._driven = driven
+        self._driving = False
+        """A program from outside has had the browser in its hands."""
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._open = contextlib.AsyncExitStack()
         self._stage: Stage | None = None
@@ -187,6 +193,11 @@ class Episode:
         self._network: NetworkLog | None = None
         self._probes: list[ProbeResult] = []
         self._trajectory: Trajectory | None = None
+
+    def played_by(self, agent: Agent | BrowserDriver) -> None:
+        """Some agents know their settings only once they have started."""
+        with boundary(AgentError, f"{agent.name} cannot be described"):
+            self._identity["agent"] = describe(agent)
 
     # --- its life ---------------------------------------------------------------------------------------------
 
@@ -212,6 +223,8 @@ class Episode:
             self._stage = await self._open.enter_async_context(self.context.environment.stage(self.task))
             self._session = await self._open.enter_async_context(_session(self.context, self._stage, self._driven))
             self.goal = self._told(self._stage)
+            if isinstance(self._stage, Watchful):
+                await self._stage.expect(self._session.browser_pid)
             if not self.context.offline:
                 async with self._in_time():
                     await self._session.open(self.goal.start_urls)
@@ -334,25 +347,39 @@ class Episode:
     async def watch(self, agent: BrowserDriver) -> None:
         """The agent drives the browser itself; a step is recorded for every page that comes to the front."""
         session = self._live
+        self._driving = True
         with self._noting():
-            driving = asyncio.ensure_future(agent.drive(DevToolsEndpoint(*await session.door())))
+            door = DevToolsEndpoint(*await session.door(guarded=getattr(agent, "guarded", False)))
+            driving = asyncio.ensure_future(agent.drive(door))
             try:
                 async with self._in_time():
                     while not driving.done():
                         await self._look_again(session)
                         await asyncio.wait([driving], timeout=LOOK_SECONDS)
+                await self._look_again(session)
                 self._end(last_word(driving, agent.name))
             finally:
                 driving.cancel()
                 await asyncio.wait([driving])
+                await session.shut()
 
     async def _look_again(self, session: Session) -> None:
+        for deed in session.deeds():
+            self._did(deed.in_words, {"kind": deed.kind, "role": deed.role, "name": deed.name, "text": deed.text})
+        if not session.has_tab:
+            return  # It has closed all of them, and may open another.
         page, last = await session.final_page(), self._last_seen
         if last is not None and page.url == last.url and page.tabs == last.tabs:
             return
         observation = await _observe(session, self.context.recording.parts, len(self.steps), "")
         self._last_seen = _keep(observation, self.context.blobs)
-        self.steps.append(Step(index=len(self.steps), seen=self._last_seen, action_text="(driven from outside)"))
+        self._did("(driven from outside)", {})
+
+    def _did(self, text: str, deed: dict[str, Json]) -> None:
+        """A step of a program that is watched from outside: on the page that was last looked at."""
+        seen = self._last_seen or RecordedObservation(url="")
+        info: dict[str, Json] = {"driven": deed} if deed else {}
+        self.steps.append(Step(index=len(self.steps), seen=seen, action_text=capped(text), info=info))
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -368,6 +395,10 @@ class Episode:
 
     def _note(self, error: BaseException) -> None:
         """The first error that ends an episode decides what kind of end it is; a fault of ours outweighs all."""
+        if self._driving and isinstance(error, BrowserError):
+            # Nobody else touches that browser: a tab, a session or a Chromium that is gone was closed by the program.
+            error = AgentError(f"The program lost its browser: {error}")
+            self.ending = None
         if isinstance(error, AgentError) and self.ending is None:
             self.ending = Ending(kind="agent_crashed", message=str(error), fault=Fault.of(error))
         elif isinstance(error, OUR_FAULTS) and not self._faulted:
@@ -397,6 +428,8 @@ class Episode:
 
     async def _seal_and_probe(self, session: Session, stage: Stage) -> None:
         error = self.steps[-1].error if self.steps else ""
+        if self._driving:
+            await session.have_tab()
         last = await _observe(session, ("tree", "screenshot"), len(self.steps), error)
         self._last_seen = _keep(last, self.context.blobs)
         network = await session.seal()
@@ -404,7 +437,8 @@ class Episode:
         self._network = NetworkLog(blob=log, count=network.count(b"\n"))
         # Nothing that happens from here on is in the network log.
         page = self._last_seen
-        self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs))
+        document = well_formed(session.document)
+        self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs, document=document))
         self._probes.extend(await stage.probe(await session.cookies(), self.context.blobs))
         for probe in self.task.probes:
             url = probe.url
@@ -413,6 +447,7 @@ class Episode:
             with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
                 text = await session.read_locator(url, probe.script)
             self._probes.append(LocatorResult(name=probe.name, url=url, text=capped(text)))
+        self._driving = False
 
     def _made(self) -> Trajectory:
         task = self.task
@@ -509,8 +544,8 @@ async def _session(context: EpisodeContext, stage: Stage, driven: bool) -> Async
     async with contextlib.AsyncExitStack() as stack:
         browser = context.browser
         if driven:
-            # A Chromium of its own: whoever holds its DevTools can reach everything in it.
-            browser = await stack.enter_async_context(browser.with_door())
+            # A Chromium of its own: what a program does to it, it does to itself.
+            browser = await stack.enter_async_context(browser.another())
         yield await stack.enter_async_context(
             browser.session(
                 allowed_hosts=allowed, cookies=stage.cookies, now_ms=stage.now_ms, settings=context.settings

@@ -26,6 +26,8 @@ class Happened:
 
 
 class FakeSession:
+    document = ""
+
     def __init__(self, happened: Happened, broken: str = "", refuses: str = ""):
         self.happened, self.broken, self.refuses = happened, broken, refuses
 

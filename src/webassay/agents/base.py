@@ -1,8 +1,9 @@
 """The one seam between webassay and an agent, and how agents are made.
 
 An agent is any object with these attributes and methods; there is no class to inherit from. It sees goals and
-observations and returns decisions. It runs in our process but may only import `core.interaction`, `core.errors`,
-`core.options`, `core.record`, `core.text` and `llm.client`: what grades it is out of its reach.
+observations and returns decisions. It needs `core.interaction`, and may use `core.errors`, `core.options`,
+`core.record`, `core.text` and `llm.client`. Built-in and installed agents run in our process and are trusted; agent
+files run in one of their own (`child.py`), where what grades them cannot be reached.
 
 An `AgentFactory` makes a fresh agent for each episode and says what it needs for that.
 """
@@ -15,11 +16,23 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from webassay.core.errors import ActionError, AgentError, InputError, boundary
-from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart, Walk, parse_actions
+from webassay.core.interaction import (
+    ACTIONS,
+    Action,
+    Decision,
+    Goal,
+    Observation,
+    ObservationPart,
+    Walk,
+    parse_actions,
+)
 from webassay.core.options import NoOptions
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings
 
 T = TypeVar("T")
+
+STOP_SECONDS = 30.0
+"""An agent that takes longer to stop is left alone."""
 
 
 @runtime_checkable
@@ -48,11 +61,14 @@ class DevToolsEndpoint:
     """The browser's DevTools, such as `http://127.0.0.1:40123`."""
     page: str
     """WebSocket of the tab in front, such as `ws://127.0.0.1:40123/devtools/page/ID`."""
+    admit: Callable[[int], None] = field(default=lambda pid: None, compare=False)
+    """From now on only this process and those that it started are let in."""
 
 
 @runtime_checkable
 class BrowserDriver(Protocol):
-    """An agent that moves the browser itself instead of deciding step by step."""
+    """An agent that moves the browser itself instead of deciding step by step. If it has `guarded = True`, nobody is
+    let in before it has called `door.admit`."""
 
     name: str
     wants: Sequence[ObservationPart]
@@ -89,16 +105,25 @@ def own_cancellation(name: str) -> Iterator[None]:
         raise AgentError(f"{name} raised CancelledError.") from None
 
 
+async def prepare(agent: Agent | BrowserDriver) -> None:
+    """What has to be there before the agent's own time runs, such as its process."""
+    begin = getattr(agent, "prepare", None)
+    if begin is not None:
+        with boundary(AgentError, f"{agent.name} could not be prepared"), own_cancellation(agent.name):
+            await begin()
+
+
 async def stop(agent: Agent | BrowserDriver) -> None:
     end = getattr(agent, "stop", None)
     if end is not None:
         with boundary(AgentError, f"{agent.name} could not stop"), own_cancellation(agent.name):
-            await end()
+            await asyncio.wait_for(without_exit(end(), agent.name), STOP_SECONDS)
 
 
 def checked_decision(decision: object, name: str) -> Decision | str:
     if isinstance(decision, str) or (
-        isinstance(decision, Decision) and all(isinstance(action, Action) for action in decision.actions)
+        isinstance(decision, Decision)
+        and all(isinstance(action, Action) and action.name in ACTIONS for action in decision.actions)
     ):
         return decision
     raise AgentError(

@@ -17,10 +17,13 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 
 from webassay.agents.base import AgentFactory, DevToolsEndpoint
+from webassay.agents.cell import Cell
 from webassay.core.errors import AgentError, InputError
 from webassay.core.interaction import Goal, ObservationPart
 from webassay.core.record import Json
@@ -30,13 +33,20 @@ COMMAND = "cmd:"
 MAX_ANSWER = 1_000_000
 """Bytes; a longer answer means the program has gone wrong."""
 GRACE_SECONDS = 3.0
+LOOK_SECONDS = 0.02
+"""How often to look whether the program has ended."""
+PIPE_SECONDS = 0.5
+"""For what it said last, if somebody else still holds the pipe."""
 
 
 class External:
     wants: Sequence[ObservationPart] = ()
 
-    def __init__(self, command: str, name: str = "external") -> None:
+    def __init__(self, command: str, name: str = "external", cell: Cell | None = None) -> None:
+        """Without a `cell` the program is trusted with everything that the user may do."""
         self.name = name
+        self._cell = cell
+        self.guarded = cell is not None
         try:
             self._command = shlex.split(command)
         except ValueError as error:
@@ -58,23 +68,70 @@ class External:
             "cdp": door.endpoint,
             "page": door.page,
         }
-        pipe = asyncio.subprocess.PIPE
+        process = await self._started()
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=pipe, stdout=pipe, stderr=pipe, limit=MAX_ANSWER, start_new_session=True
-            )
-        except OSError as error:
-            raise AgentError(f"{self._command[0]} cannot be started: {error.strerror}.") from None
-        try:
-            answer, complaints, _ = await asyncio.gather(
-                _read(process.stdout), _read(process.stderr), _tell(process.stdin, json.dumps(told))
-            )
-            code = await process.wait()
+            door.admit(process.pid)
+            answer, complaints = await _heard(process, json.dumps(told))
         finally:
             await _end(process)
-        if code != 0:
-            raise AgentError(f"{self._command[0]} ended with {code}: {complaints.strip()[-2000:]}")
+        if process.returncode != 0:
+            raise AgentError(f"{self._command[0]} ended with {process.returncode}: {complaints.strip()[-2000:]}")
         return answer.strip()
+
+    async def _started(self) -> Process:
+        command, cell = self._command, self._cell
+        if cell is not None and shutil.which(command[0]) is None:
+            raise AgentError(f"{command[0]} cannot be started: No such file or directory.")
+        try:
+            return await asyncio.create_subprocess_exec(
+                *(command if cell is None else cell.command(command)),
+                env=None if cell is None else cell.environment(),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                limit=MAX_ANSWER,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise AgentError(f"{command[0]} cannot be started: {error.strerror}.") from None
+
+
+async def _heard(process: Process, told: str) -> tuple[str, str]:
+    """What the program says until it exits. A child of it that holds on to the pipes is not waited for."""
+    answer, complaints = _Said(process.stdout), _Said(process.stderr)
+    telling = asyncio.ensure_future(_tell(process.stdin, told))
+    tasks = [answer.hearing, complaints.hearing]
+    try:
+        # `process.wait()` would wait for the pipes as well.
+        while process.returncode is None:
+            done, _ = await asyncio.wait(tasks, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+            if len(done) == len(tasks):
+                await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.wait(tasks, timeout=PIPE_SECONDS)
+    finally:
+        for task in (telling, *tasks):
+            task.cancel()
+        await asyncio.gather(telling, *tasks, return_exceptions=True)
+    return answer.text, complaints.text
+
+
+class _Said:
+    def __init__(self, stream: asyncio.StreamReader | None) -> None:
+        assert stream is not None
+        self._data = bytearray()
+        self.hearing = asyncio.ensure_future(self._hear(stream))
+
+    async def _hear(self, stream: asyncio.StreamReader) -> None:
+        while chunk := await stream.read(65_536):
+            self._data += chunk
+            if len(self._data) > MAX_ANSWER:
+                raise AgentError(f"The program printed more than {MAX_ANSWER} bytes.")
+
+    @property
+    def text(self) -> str:
+        return self._data.decode("utf-8", "replace")
 
 
 async def _tell(stdin: asyncio.StreamWriter | None, text: str) -> None:
@@ -86,31 +143,28 @@ async def _tell(stdin: asyncio.StreamWriter | None, text: str) -> None:
     stdin.close()
 
 
-async def _read(stream: asyncio.StreamReader | None) -> str:
-    assert stream is not None
-    data = bytearray()
-    while chunk := await stream.read(65_536):
-        data += chunk
-        if len(data) > MAX_ANSWER:
-            raise AgentError(f"The program printed more than {MAX_ANSWER} bytes.")
-    return data.decode("utf-8", "replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: Process) -> None:
     """Its child processes die with it, even when the episode runs out of time."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            for _ in range(round(GRACE_SECONDS / LOOK_SECONDS)):
+                if process.returncode is None:
+                    await asyncio.sleep(LOOK_SECONDS)
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+    process._transport.close()  # type: ignore[attr-defined]
 
 
 _NAMED = re.compile(r"([\w.+-]{1,100})=(.*)", re.DOTALL)
 
 
-def external(text: str) -> AgentFactory:
+def external(text: str, cell: Cell | None = None) -> AgentFactory:
     """The agent that `cmd:COMMAND` or `cmd:NAME=COMMAND` means; a command that cannot be parsed is refused now."""
     named = _NAMED.fullmatch(text.strip())
     name, command = (named[1], named[2]) if named else (f"{COMMAND}{text}", text)
     External(command)
-    return AgentFactory(name, "A program that drives the browser.", lambda request: External(command, request.name))
+    return AgentFactory(
+        name, "A program that drives the browser.", lambda request: External(command, request.name, cell)
+    )

@@ -152,6 +152,8 @@ class Capture:
 
     def _respond(self, entry: _Open, response: Params) -> None:
         entry.fields["status"] = response["status"]
+        if response.get("fromServiceWorker"):
+            entry.fields["from_worker"] = True
         entry.fields["response_headers"] = entry.fields.get("response_headers", {}) | self._headers(
             response.get("headers", {})
         )

@@ -16,6 +16,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from webassay.core.errors import BrowserError
 from webassay.core.files import own_prefix
 from webassay.core.text import well_formed
@@ -136,6 +138,24 @@ class Channel:
                 future.set_exception(error(why))
 
 
+NOTHING = msgspec.Raw(b"{}")
+
+
+class Envelope(msgspec.Struct, rename={"session": "sessionId"}):
+    """A message of Chromium of which only the outside is read, to be passed on as it is."""
+
+    id: int | None = None
+    method: str = ""
+    session: str = ""
+    params: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
+    """`NOTHING` if there is none."""
+
+
+_envelopes = msgspec.json.Decoder(Envelope)
+
+
 class Connection:
     """A running Chromium."""
 
@@ -147,6 +167,10 @@ class Connection:
         self._by_number: dict[int, Channel] = {}
         self._reader: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._relayed: dict[str, Callable[[Envelope], None]] = {}
+        """Sessions of others, whose events they get."""
+        self._forwarded: dict[int, Callable[[Envelope], None]] = {}
+        """Commands of others, whose answers they get."""
         self._outgoing: asyncio.WriteTransport | None = None
         self.closed = ""
         self.root = self.channel("")
@@ -251,6 +275,39 @@ class Connection:
         self._outgoing.write(json.dumps(message).encode("utf-8", "replace") + b"\0")
         return self._number
 
+    # --- commands of others ------------------------------------------------------------------------------
+
+    def relay(self, session: str, handler: Callable[[Envelope], None] | None) -> None:
+        """Who gets the events of a session that is not ours; None: nobody any more."""
+        if handler is None:
+            self._relayed.pop(session, None)
+        else:
+            self._relayed[session] = handler
+
+    def forward(self, session: str, method: str, params: msgspec.Raw, answered: Callable[[Envelope], None]) -> bool:
+        """Sends a command of somebody else as it is; False if there is no browser to send it to."""
+        if self.closed or self._outgoing is None:
+            return False
+        self._number += 1
+        self._forwarded[self._number] = answered
+        message = {"id": self._number, "method": method, "params": params, "sessionId": session}
+        self._outgoing.write(msgspec.json.encode(message) + b"\0")
+        return True
+
+    def _is_of_others(self, data: bytes) -> bool:
+        """Passes a message on that is not for us."""
+        if not self._relayed and not self._forwarded:
+            return False
+        try:
+            message = _envelopes.decode(data)
+        except msgspec.DecodeError:
+            return False
+        handler = self._relayed.get(message.session) if message.id is None else self._forwarded.pop(message.id, None)
+        if handler is None:
+            return False
+        handler(message)
+        return True
+
     async def _read(self, stream: asyncio.StreamReader) -> None:
         parts: list[bytes] = []
         try:
@@ -258,7 +315,9 @@ class Connection:
                 *whole, rest = data.split(b"\0")
                 for piece in whole:
                     parts.append(piece)
-                    self._dispatch(decoded(b"".join(parts)))
+                    message = b"".join(parts)
+                    if not self._is_of_others(message):
+                        self._dispatch(decoded(message))
                     parts.clear()
                 if rest:
                     parts.append(rest)

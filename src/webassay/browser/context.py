@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from webassay.browser.capture import MAX_POST_DATA, Capture
 from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered
+from webassay.browser.deeds import Deeds
 from webassay.browser.hosts import AllowList
 from webassay.browser.network import NetworkWatch
 from webassay.browser.observe import PictureFormat
@@ -84,10 +85,12 @@ class Context:
         self.id = context_id
         self.connection = connection
         self._allow = allow
-        self._downloads_folder = folder / "downloads"
+        self.downloads_folder = folder / "downloads"
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
         self._front: list[Page] = []
         """Tabs in the order they were last in front; the last one is in front now."""
+        self.deeds: Deeds | None = None
+        """What somebody else does in these pages; None: nobody but us does anything."""
         self._notices: list[str] = []
         self._left_out = 0
         self._downloads: dict[str, tuple[str, Page]] = {}
@@ -99,14 +102,14 @@ class Context:
     # --- life ------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        self._downloads_folder.mkdir()
+        self.downloads_folder.mkdir()
         await self.connection.root.send(
             "Browser.setDownloadBehavior",
             {
                 # Chromium chooses the file names, not the page.
                 "behavior": "allowAndName",
                 "browserContextId": self.id,
-                "downloadPath": str(self._downloads_folder),
+                "downloadPath": str(self.downloads_folder),
                 "eventsEnabled": True,
             },
         )
@@ -128,6 +131,10 @@ class Context:
             # A context that cannot be disposed of is already gone.
             with contextlib.suppress(Refused, Unanswered, BrowserError):
                 await self.connection.root.send("Target.disposeBrowserContext", {"browserContextId": self.id})
+
+    @property
+    def has_tab(self) -> bool:
+        return bool(self._front)
 
     @property
     def active(self) -> Page:
@@ -268,6 +275,8 @@ class Context:
             commands.append(("Emulation.setLocaleOverride", {"locale": self.settings.locale}))
         for method, params in commands:
             channel.post(method, params)
+        if self.deeds is not None:
+            self.deeds.watch(channel)
 
     async def _set_up_page(self, page: Page) -> None:
         channel = page.channel
@@ -355,7 +364,7 @@ class Context:
         page.changed.set()
 
     def downloads(self) -> list[Path]:
-        return sorted(self._downloads_folder.iterdir())
+        return sorted(self.downloads_folder.iterdir())
 
     # --- tabs ------------------------------------------------------------------------------------------
 
@@ -427,6 +436,13 @@ class Context:
         self.pages.remove(fresh)
         self.pages.insert(min(place, len(self.pages)), fresh)
         return fresh
+
+    def watch_deeds(self) -> None:
+        """From now on somebody else acts in this session."""
+        self.deeds = Deeds()
+        for page in self.pages:
+            for channel in {id(frame.channel): frame.channel for frame in page.frames.values()}.values():
+                self.deeds.watch(channel)
 
     # --- files -----------------------------------------------------------------------------------------
 

@@ -94,6 +94,8 @@ class Page:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     document: int = 0
     """Number of documents the main frame has had."""
+    document_url: str = ""
+    """Of the last one, whatever its scripts made of the address since."""
     downloads: set[str] = field(default_factory=set)
     dialogs: int = 0
     """Dialogs answered in this document."""
@@ -149,6 +151,7 @@ class Page:
         if not frame.parent:
             self.main = info["id"]
             self.document += 1
+            self.document_url = info.get("url", "")
             self.dialogs = 0
             self.pollers.clear()
             self.noisy = False

@@ -5,7 +5,7 @@ import json
 import socket
 import tempfile
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +16,13 @@ from webassay.browser.act import InputController
 from webassay.browser.cdp import Connection, Params, Refused, Unanswered
 from webassay.browser.chromium import has_window, launch_flags
 from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
+from webassay.browser.deeds import Deed
+from webassay.browser.endpoint import Endpoint, Front
 from webassay.browser.hosts import AllowList
 from webassay.browser.observe import all_text, mark, picture, read_facts, read_tree, render
 from webassay.browser.page import Page
 from webassay.browser.prune import prune
+from webassay.browser.rules import Rules
 from webassay.browser.settle import new_epoch, settle
 from webassay.browser.warden import Warden
 from webassay.core.errors import ActionError, BrowserError, ProbeError
@@ -53,20 +56,14 @@ class FinalPage:
     url: str
     title: str
     tabs: tuple[str, ...]
-
-
-DOOR_FLAGS = [
-    "--remote-debugging-port=0",
-    # On top of the session's allowed hosts: tabs that a program opens on its own can reach this machine only.
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
-]
+    document: str
+    """Address of the last document that was loaded into the tab."""
 
 
 class Browser:
     """A Chromium; after a crash, the next session starts a new one."""
 
-    def __init__(self, executable: Path, *, headed: bool = False, door: bool = False) -> None:
-        """`door`: opens a DevTools port, over which other programs can drive the session."""
+    def __init__(self, executable: Path, *, headed: bool = False) -> None:
         if headed and not has_window(executable):
             raise BrowserError(
                 f"{executable} is a headless shell and cannot show a window.",
@@ -74,10 +71,10 @@ class Browser:
             )
         self._executable = executable
         self._headed = headed
-        self._door = door
         self._connection: Connection | None = None
         self._starting = asyncio.Lock()
         self._contexts: dict[str, Context] = {}
+        self._targets: dict[str, Params] = {}
         self._dead_end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
     async def __aenter__(self) -> Self:
@@ -98,9 +95,10 @@ class Browser:
             await self._connection.close()
             self._connection = None
 
-    def with_door(self) -> "Browser":
-        """A second Chromium of the same kind, for an agent that drives the browser itself."""
-        return Browser(self._executable, headed=self._headed, door=True)
+    def another(self) -> "Browser":
+        """A second Chromium of the same kind, for an agent that drives the browser itself: what it wears out is its
+        own."""
+        return Browser(self._executable, headed=self._headed)
 
     @property
     def pid(self) -> int:
@@ -116,9 +114,12 @@ class Browser:
                 await self._connection.close()
                 self._connection = None
             if self._connection is None:
-                flags = launch_flags(headed=self._headed) + (DOOR_FLAGS if self._door else [])
-                connection = await Connection.launch(self._executable, flags)
+                connection = await Connection.launch(self._executable, launch_flags(headed=self._headed))
+                self._targets.clear()
                 root = connection.root
+                root.on("Target.targetCreated", self._target_changed)
+                root.on("Target.targetInfoChanged", self._target_changed)
+                root.on("Target.targetDestroyed", self._target_gone)
                 root.on("Target.attachedToTarget", lambda p: self._attached(connection, p))
                 root.on("Target.detachedFromTarget", lambda p: self._detached(connection, p))
                 warden = Warden(connection.pid)
@@ -126,7 +127,7 @@ class Browser:
                 root.on("Browser.downloadWillBegin", self._download_began)
                 root.on("Browser.downloadProgress", self._download_went_on)
                 try:
-                    await root.send("Target.setDiscoverTargets", {"discover": True})
+                    await root.send("Target.setDiscoverTargets", {"discover": True, "filter": [{}]})
                     await root.send("Target.setAutoAttach", AUTO_ATTACH)
                 except (Refused, Unanswered) as error:
                     await connection.close()
@@ -160,11 +161,12 @@ class Browser:
             context_id = made["browserContextId"]
             context = Context(connection, context_id, allow, settings or SessionSettings(), Path(folder), now_ms)
             self._contexts[context_id] = context
+            session = Session(context, self._targets)
             try:
-                session = Session(context)
                 await session.start(cookies)
                 yield session
             finally:
+                await session.shut()
                 self._contexts.pop(context_id, None)
                 await context.close()
 
@@ -177,9 +179,6 @@ class Browser:
         if context is None or info["type"] not in TARGETS:
             # It belongs to no session, or outlived its session.
             channel.post("Runtime.runIfWaitingForDebugger")
-            if self._door and info["type"] == "page":
-                # A program opened it outside the session: it would not be recorded, nor held to the allowed hosts.
-                connection.root.post("Target.closeTarget", {"targetId": info["targetId"]})
             return
         context.attached(channel, info)
 
@@ -187,6 +186,12 @@ class Browser:
         connection.drop(params["sessionId"], "The page was closed.")
         for context in self._contexts.values():
             context.detached(params["sessionId"])
+
+    def _target_changed(self, params: Params) -> None:
+        self._targets[params["targetInfo"]["targetId"]] = params["targetInfo"]
+
+    def _target_gone(self, params: Params) -> None:
+        self._targets.pop(params["targetId"], None)
 
     def _crashed(self, params: Params, warden: Warden) -> None:
         why = "The page took too much memory and was ended." if warden.was_busy else "The page crashed."
@@ -205,8 +210,11 @@ class Browser:
 class Session:
     """An episode's view of the browser. Created by `Browser.session`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, targets: Mapping[str, Params]) -> None:
+        """`targets`: infos of everything in the browser."""
         self._context = context
+        self._targets = targets
+        self._endpoint: Endpoint | None = None
         self._hand = InputController(context)
         self._step = 0
         self._last_error = ""
@@ -215,12 +223,25 @@ class Session:
         self._seen: tuple[str, int] | None = None
         """The tab and its document that were last looked at: the ids that an agent has are from there."""
 
-    async def door(self) -> tuple[str, str]:
-        """Where another program can reach this session: the DevTools URL, and the web socket of the tab in front."""
-        profile = self._context.connection.profile
-        port = await asyncio.to_thread(lambda: (profile / "DevToolsActivePort").read_text("ascii").split()[0])
-        page = self._context.active.target_id
-        return f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/devtools/page/{page}"
+    async def door(self, *, guarded: bool = False) -> tuple[str, str, Callable[[int], None]]:
+        """Where another program can drive this session: the DevTools URL, the web socket of the tab in front, and how
+        to say which process that program is. `guarded`: nobody is let in before."""
+        context = self._context
+        context.watch_deeds()
+        rules = Rules(context.id, str(context.downloads_folder), context.files_for_upload, self._targets)
+        front = Front(context.connection, rules, lambda: context.active.target_id)
+        self._endpoint = Endpoint(front, guarded=guarded)
+        return (*await self._endpoint.open(), self._endpoint.admit)
+
+    def deeds(self) -> list[Deed]:
+        """What that program has done since this was last asked."""
+        return self._context.deeds.take() if self._context.deeds is not None else []
+
+    async def shut(self) -> None:
+        """Nobody else drives the session any more, and nothing that they had set is left."""
+        if self._endpoint is not None:
+            endpoint, self._endpoint = self._endpoint, None
+            await endpoint.close()
 
     async def start(self, cookies: Sequence[Cookie]) -> None:
         made = [
@@ -374,9 +395,31 @@ class Session:
         except (Refused, Unanswered):
             return ""
 
+    @property
+    def browser_pid(self) -> int:
+        """Of the Chromium whose requests are this session's."""
+        return self._context.connection.pid
+
+    @property
+    def document(self) -> str:
+        return self._context.active.document_url
+
+    @property
+    def has_tab(self) -> bool:
+        return self._context.has_tab
+
+    async def have_tab(self) -> None:
+        """Where all were closed, an empty one is what is left in front."""
+        if not self._context.has_tab and not self._context.connection.closed:
+            try:
+                await self._context.new_tab()
+            except (Refused, Unanswered) as error:
+                raise BrowserError(f"The session is gone: {error}.") from error
+
     async def final_page(self) -> FinalPage:
         page = self._context.active
-        return FinalPage(page.url, await self._title(page), tuple(tab.url for tab in self._context.pages))
+        tabs = tuple(tab.url for tab in self._context.pages)
+        return FinalPage(page.url, await self._title(page), tabs, page.document_url)
 
     # --- the record ------------------------------------------------------------------------------------
 

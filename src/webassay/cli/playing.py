@@ -27,6 +27,18 @@ AgentCommands = Annotated[
     list[str] | None,
     typer.Option("--agent-cmd", help="NAME=COMMAND: a program that drives the browser over DevTools (repeatable)."),
 ]
+TrustAgent = Annotated[
+    bool,
+    typer.Option("--trust-agent", help="Run agent files and programs without a cell; reports say so."),
+]
+AgentEnv = Annotated[
+    list[str] | None,
+    typer.Option("--agent-env", help="A variable that agent files and programs may read, such as a key (repeatable)."),
+]
+AgentDirs = Annotated[
+    list[Path] | None,
+    typer.Option("--agent-dir", help="A folder that agents of your own may write (repeatable)."),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is resumed.")]
 Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
 Headed = Annotated[
@@ -108,6 +120,9 @@ def run(
     out: Out,
     agent: Agents = None,
     agent_cmd: AgentCommands = None,
+    trust_agent: TrustAgent = False,
+    agent_env: AgentEnv = None,
+    agent_dir: AgentDirs = None,
     model: ModelName = None,
     preset: Preset = None,
     settings: ModelSetting = None,
@@ -161,6 +176,9 @@ def run(
         trace=trace,
         ask=_ask_person if headed and sys.stdin.isatty() else None,
         limits=Limits(max_steps, decide_seconds, episode_seconds, actions_a_step),
+        trust_agent=trust_agent,
+        agent_env=tuple(agent_env or ()),
+        agent_dirs=tuple(agent_dir or ()),
     )
     with common.workbench() as bench:
         run_sync(bench.run(out, _agents(agent, agent_cmd), selection, options))
@@ -175,6 +193,8 @@ def try_(
     goal: Annotated[str, typer.Argument(help="What to do there.")],
     agent: Agents = None,
     agent_cmd: AgentCommands = None,
+    trust_agent: TrustAgent = False,
+    agent_env: AgentEnv = None,
     model: ModelName = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The run directory; default: a new one.")] = None,
     allow: Allow = None,
@@ -190,7 +210,15 @@ def try_(
 
     path = out or common.new_directory("try")
     asking = _ask_person if headed and sys.stdin.isatty() else None
-    options = PlayOptions(workers=1, headed=headed, model=_model(model), allow=tuple(allow or ()), ask=asking)
+    options = PlayOptions(
+        workers=1,
+        headed=headed,
+        model=_model(model),
+        allow=tuple(allow or ()),
+        ask=asking,
+        trust_agent=trust_agent,
+        agent_env=tuple(agent_env or ()),
+    )
     with common.workbench() as bench:
         goals = [OpenTask(url=url, goal=goal, max_steps=max_steps)]
         run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))

@@ -60,6 +60,11 @@ class ActionError(WebassayError):
 class AgentError(WebassayError):
     """The agent itself failed: it raised, answered garbage, or its process died."""
 
+    def __init__(self, message: str, *, hint: str = "", trace: str = "") -> None:
+        """`trace`: of the agent's own code, where that ran in another process."""
+        super().__init__(message, hint=hint)
+        self.trace = trace
+
 
 class ModelError(WebassayError):
     """A language model could not be reached, or its reply was unusable."""
@@ -107,7 +112,8 @@ class Fault:
             origin = origin.__cause__
         message = str(error) or repr(error)
         if isinstance(origin, AgentError):
-            return cls(boundary=type(error).__name__, message=message)  # No line of code says more than the message.
+            # No line of our code says more than the message.
+            return cls(boundary=type(error).__name__, message=message, trace=origin.trace[-4000:])
         found = traceback.TracebackException.from_exception(origin)
         if isinstance(error, AgentError):
             # Whoever wrote the agent looks for their own lines, not for those that called them.

@@ -41,6 +41,8 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the visitor sent in the body of the request, value by value."""
     page: int | None = None
     """The node with its text, for documents and fragments."""
+    by: Literal["", "browser", "other"] = ""
+    """Whether the episode's browser asked, or some other program; empty: nobody knows."""
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -81,6 +81,8 @@ class Exchange(Record):
     error: str = ""
     blocked: bool = False
     duration: float | None = None
+    from_worker: bool = Field(default=False, exclude_if=lambda value: not value)
+    """A service worker of the site answered, and not the site."""
 
 
 class NetworkLog(Record):
@@ -144,6 +146,9 @@ class PageResult(Record):
     url: str
     title: str
     tabs: tuple[str, ...]
+    document: str = Field(default="", exclude_if=lambda value: not value)
+    """Address of the last document that was loaded into the tab in front. A script can show another one; empty: nobody
+    knows."""
 
 
 class LocatorResult(Record):

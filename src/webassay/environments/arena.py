@@ -158,6 +158,10 @@ class ArenaStage:
     _server: _Server
     _patience: float
 
+    async def expect(self, browser: int) -> None:
+        with suppress(SiteError):  # A dead server is a fault of whatever asks it next.
+            await self._server.call("expect", self._patience, label=self.label, browser=browser)
+
     async def hand_over(self) -> None:
         with suppress(SiteError):  # A dead server is a fault of whatever asks it next.
             await self._server.call("hand_over", self._patience, label=self.label)

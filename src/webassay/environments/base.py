@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from webassay.core.interaction import Cookie
 from webassay.core.options import NO_OPTIONS, NoOptions
@@ -36,6 +36,14 @@ class Stage(Protocol):
 
     async def probe(self, cookies: Sequence[Cookie], blobs: WritableBlobs) -> tuple[ProbeResult, ...]:
         """What can be learned about the sites now, given the browser's cookies. Raises `ProbeError`."""
+
+
+@runtime_checkable
+class Watchful(Protocol):
+    """A stage that can tell who asks its sites for something."""
+
+    async def expect(self, browser: int) -> None:
+        """The process of the episode's browser: whoever else comes is a stranger."""
 
 
 class Environment(Protocol):

@@ -1,7 +1,7 @@
 """Proof of work: the pages that were really loaded, the user who was logged in, the page left in front."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin
@@ -190,10 +190,21 @@ def _log_in(site: str, sessions: Iterable[SessionResult], login: str | None) -> 
     )
 
 
-def check_page(check: PageCheck, results: Iterable[PageResult], sites: Sites) -> Finding:
+def check_page(
+    check: PageCheck,
+    results: Iterable[PageResult],
+    sites: Sites,
+    really: Callable[[PageResult], bool] = lambda page: True,
+) -> Finding:
+    """`really`: whether the address in front is one that the site has served."""
     result = next(iter(results), None)
     if result is None:
         raise GradingError("The page in front was not recorded.")
+    if not really(result):
+        message = (
+            f"The page in front claims to be {shown(result.url)}, but the last document was {shown(result.document)}."
+        )
+        return Finding(check="page", status="fail", message=message, actual=result.url[:2000], code="page_invented")
     wanted = " or ".join(_describe(pattern) for pattern in check.any_of)
     try:
         location = sites.locate(result.url)

@@ -63,6 +63,10 @@ class Event(Protocol):
     def blocked(self) -> bool: ...
 
     @property
+    def worked_out(self) -> bool:
+        """A service worker of the site answered, and not the site."""
+
+    @property
     def navigated(self) -> bool | None:
         """Whether the recorder calls it a navigation; None if it does not say."""
 
@@ -165,6 +169,7 @@ class _Entry(msgspec.Struct, gc=False):
     kind: str | None = msgspec.field(default="", name="_resourceType")
 
     blocked = False
+    worked_out = False
     navigated = None
 
     # Read for every entry of a log: attrgetter saves a Python call each time.
@@ -366,6 +371,7 @@ class _Exchange(msgspec.Struct):
     navigated: bool = msgspec.field(default=False, name="navigation")
     mime_type: str = ""
     blocked: bool = False
+    worked_out: bool = msgspec.field(default=False, name="from_worker")
     request_headers: dict[str, str] = {}
     response_headers: dict[str, str] = {}
     post_data: str | None = None

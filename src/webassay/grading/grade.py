@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pydantic import Field
+
 from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
@@ -18,6 +20,7 @@ from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.response import ReadResponse, check_response, read_response
 from webassay.grading.seen import check_evidence
 from webassay.grading.state import check_state, counted_rows
+from webassay.grading.witness import Witness
 
 VERSION = "4"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
@@ -34,6 +37,8 @@ class Policy(Record):
     activity: Level = "enforce"
     collateral: Level | None = None
     """None: enforced when the sites' rows were compared, only reported when all we have is a network log."""
+    record: Level | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Work beside the browser, and pages that no site served. None: as much as `activity`."""
 
 
 DEFAULT_POLICY = Policy()
@@ -91,6 +96,8 @@ class _Grading:
     ) -> None:
         self.task, self.trajectory, self.blobs, self.policy, self.sites = task, trajectory, blobs, policy, sites
         self.read = network
+        self.records: dict[str, ServedRecord] = {}
+        self.witness: Witness | None = None
         self.findings: list[Finding] = []
         self.aspects: dict[str, Aspect] = {}
 
@@ -101,7 +108,10 @@ class _Grading:
             )
         self._ending()
         read = self._response()
+        self._witness()
         visits = self._network()
+        if self.witness is not None:
+            self._add(self.witness.findings(), self._record_level)
         self._evidence()
         self._pages()
         self._state()
@@ -168,6 +178,8 @@ class _Grading:
             return visits
         every = network.looks_at_reading
         for event in events(self.trajectory.network, self.blobs) if self.read is None else self.read:
+            if self.witness is not None and not self.witness.vouches_for(event):
+                continue
             if not visits.settled:
                 visits.add(event)
             if every or event.method not in READING:
@@ -182,6 +194,17 @@ class _Grading:
         elif not any(self.trajectory.probed(RowsResult)):
             self._damaging_requests(outcome.damage, network.side_effects)
         return visits
+
+    @property
+    def _record_level(self) -> Level:
+        return self.policy.record or self.policy.activity
+
+    def _witness(self) -> None:
+        """The sites' own records, where there are any, are held against everything that the browser says."""
+        results = list(self.trajectory.probed(ServedResult))
+        self.records = {one.site: ServedRecord.unpack(self.blobs.read(one.blob)) for one in results}
+        if self.records and self._record_level != "off":
+            self.witness = Witness(self.records, self.trajectory.bases)
 
     @property
     def _open(self) -> bool:
@@ -203,14 +226,12 @@ class _Grading:
         checks = [check for check in self.task.checks if isinstance(check, EvidenceCheck)]
         if not checks or self.policy.activity == "off":
             return
-        results = {result.site: result for result in self.trajectory.probed(ServedResult)}
-        missing = [site for site in self.task.sites if site not in results]
+        missing = [site for site in self.task.sites if site not in self.records]
         if missing:
             raise GradingError(
                 f"What {' and '.join(missing)} served was not recorded; the episode has to be played again."
             )
-        records = {site: ServedRecord.unpack(self.blobs.read(result.blob)) for site, result in results.items()}
-        findings = check_evidence(checks, records)
+        findings = check_evidence(checks, self.records)
         self.aspects["evidence"] = Aspect(value=all(finding.status == "pass" for finding in findings))
         self._add(findings, self.policy.activity)
 
@@ -228,7 +249,9 @@ class _Grading:
     def _pages(self) -> None:
         for check in self.task.checks:
             if isinstance(check, PageCheck):
-                self.findings.append(check_page(check, self.trajectory.probed(PageResult), self.sites))
+                pages = self.trajectory.probed(PageResult)
+                really = self.witness.shown if self._record_level == "enforce" and self.witness else _believed
+                self.findings.append(check_page(check, pages, self.sites, really))
 
     def _state(self) -> None:
         checks = [check for check in self.task.checks if isinstance(check, StateCheck)]
@@ -264,6 +287,10 @@ class _Grading:
                 message = f"{finding.message} (reported, not enforced)"
                 finding = finding.model_copy(update={"message": message, "code": REPORTED + finding.code})
             self.findings.append(finding)
+
+
+def _believed(page: PageResult) -> bool:
+    return True
 
 
 _hashes: dict[int, tuple[Task, str]] = {}

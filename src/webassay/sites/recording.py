@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -27,6 +27,7 @@ MOST_WAITING = 16 * 1024 * 1024
 MOST_SAID = 20_000
 """Characters of one request that are kept."""
 
+Visitor = Literal["", "browser", "other"]
 _Waiting = dict[str, tuple[bytes, str, tuple[str, ...]]]
 """Digest to body, media type, and what the visitor typed."""
 _DOCUMENTS = (b"document", b"iframe", b"frame", b"object", b"embed")
@@ -50,7 +51,7 @@ class Recorder:
         """The start pages are open; from here on it is the agent's doing."""
         self._start = False
 
-    def note(self, scope: Scope, sent: bytes, reply: Iterable[Message]) -> None:
+    def note(self, scope: Scope, sent: bytes, reply: Iterable[Message], by: Visitor = "") -> None:
         if len(self._served) >= MOST_ANSWERS or self._nodes.size >= MOST_TEXT:
             self._omitted += 1
             return
@@ -71,6 +72,7 @@ class Recorder:
                 session=self._session(asked.get(b"cookie", b"")),
                 start=self._start,
                 said=said,
+                by=by,
             )
         )
         # Nobody sees what a redirect says.

@@ -25,8 +25,10 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
+from webassay.core.peers import comes_from
 from webassay.sites.kit import Change, Neighbour, Site, Snapshot, World, json_value, snapshot
 from webassay.sites.obstacles import (
     OBSTACLES,
@@ -36,7 +38,7 @@ from webassay.sites.obstacles import (
     SignedOutObstacle,
     StatusObstacle,
 )
-from webassay.sites.recording import Recorder
+from webassay.sites.recording import Recorder, Visitor
 
 log = logging.getLogger("webassay.sites.server")
 
@@ -44,6 +46,8 @@ LARGEST_BODY = 16 * 1024 * 1024
 TURN_SECONDS = 30.0
 """How long a command waits for a request that holds its world."""
 SNAPSHOTS_KEPT = 8
+VISITORS = "webassay.visitors"
+"""Where a connection keeps which browsers it comes from, by their process."""
 
 # --- frames ----------------------------------------------------------------------------------------------
 
@@ -96,6 +100,8 @@ class Hosted:
         self.world = world
         self.app: ASGIApp = world.site.make_app(world)
         self.recorder = Recorder()
+        self.browser: int | None = None
+        """The process whose requests are expected."""
         self.closed = False
         self.obstruct(())
         self._turn = asyncio.Lock()
@@ -140,15 +146,26 @@ class Hosted:
         else:
             self.world.close()
 
-    async def answer(self, scope: Scope, body: bytes) -> list[Message]:
+    async def answer(self, scope: Scope, body: bytes, port: int = 0) -> list[Message]:
         """The site's complete answer; empty if the world is gone."""
+        visitor = await self._visitor(scope, port)
         reply = await self._obstructed(scope)
         if not reply:
             async with self._turn:
                 reply = [] if self.closed else await self._computed(scope, body)
         if reply:
-            self.recorder.note(scope, body, reply)
+            self.recorder.note(scope, body, reply, visitor)
         return reply
+
+    async def _visitor(self, scope: Scope, port: int) -> Visitor:
+        """Looked up once for each connection: what is at its other end does not change."""
+        known: dict[int, Visitor] = scope.get("state", {}).get(VISITORS, {})
+        if self.browser is None or not scope.get("client"):
+            return ""
+        if self.browser not in known:
+            found = await asyncio.to_thread(comes_from, tuple(scope["client"]), port, self.browser)
+            known[self.browser] = "" if found is None else "browser" if found else "other"
+        return known[self.browser]
 
     async def _obstructed(self, scope: Scope) -> list[Message]:
         """Applies the obstacles in order; the first one that answers wins."""
@@ -242,6 +259,7 @@ class Server:
             "open": self.open,
             "probe": self.probe,
             "obstruct": self.obstruct,
+            "expect": self.expect,
             "hand_over": self.hand_over,
             "close": self.close,
             "stats": self.stats,
@@ -260,7 +278,7 @@ class Server:
             if body is None:
                 return
             too_large = len(body) > LARGEST_BODY
-            reply = _response(413, "Content Too Large") if too_large else await hosted.answer(scope, body)
+            reply = _response(413, "Content Too Large") if too_large else await hosted.answer(scope, body, self._port)
         for message in reply or _response(404, "Not Found"):
             await send(message)
 
@@ -322,6 +340,11 @@ class Server:
         with boundary(InputError, "These obstacles cannot be used"):
             self._worlds(label)[site].obstruct(OBSTACLES.validate_python(obstacles))
 
+    async def expect(self, label: str, browser: int) -> None:
+        """From now on it is known whose requests are the episode's."""
+        for hosted in self._worlds(label).values():
+            hosted.browser = browser
+
     async def hand_over(self, label: str) -> None:
         """The start pages are open, and the agent begins."""
         for hosted in self._worlds(label).values():
@@ -365,6 +388,14 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 # --- the process -----------------------------------------------------------------------------------------
+
+
+class _Connection(HttpToolsProtocol):
+    """Its requests share what is known about whoever is at the other end."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.app_state = {**self.app_state, VISITORS: {}}
+        super().connection_made(transport)
 
 
 def load_sites(paths: Mapping[str, str]) -> dict[str, Site]:
@@ -422,7 +453,7 @@ async def _serve(server: Server, listener: socket.socket, channel: socket.socket
     threading.Thread(target=listen, daemon=True).start()
     config = uvicorn.Config(
         server,
-        http="httptools",
+        http=_Connection,
         ws="none",
         lifespan="off",
         access_log=False,

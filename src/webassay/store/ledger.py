@@ -239,6 +239,12 @@ class Store:
         """Attempts with this text in their ids; at most a hundred."""
         return self._attempts("instr(id, ?) > 0 ORDER BY ordinal LIMIT 100", part)
 
+    def played_again(self) -> dict[str, int]:
+        """Units with more than one attempt, each with how many."""
+        query = "SELECT unit, COUNT(*) FROM trajectory GROUP BY unit HAVING COUNT(*) > 1 ORDER BY MIN(ordinal)"
+        with translate_errors(self._ledger):
+            return {str(unit): int(count) for unit, count in self._db.execute(query)}
+
     def _attempts(self, condition: str, value: str) -> list[Attempt]:
         with translate_errors(self._ledger):
             query = f"SELECT id, unit, ending, steps, seconds, time FROM trajectory WHERE {condition}"

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from webassay.agents.base import (
     check_needs,
     make_agent,
 )
+from webassay.agents.cell import Cell, need_cell
+from webassay.agents.child import Nursery
 from webassay.agents.external import COMMAND, external
 from webassay.agents.oracle import OracleOptions
 from webassay.benchmarks.base import Selection
@@ -49,6 +51,7 @@ RULES = "rules"
 
 _SELECTION = TypeAdapter(Selection)
 _LIMITS = TypeAdapter(Limits)
+_NAMES = TypeAdapter(list[str])
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,12 @@ class PlayOptions:
     limits: Limits = field(default_factory=Limits)
     recording: Recording = field(default_factory=Recording)
     """What is kept of every step; less makes a run smaller and faster."""
+    trust_agent: bool = False
+    """Agent files run in this process, and programs without a cell: nothing keeps them from the keys."""
+    agent_env: tuple[str, ...] = ()
+    """Variables that agent files and programs get besides what every program needs, such as the key of a model."""
+    agent_dirs: tuple[Path, ...] = ()
+    """Folders that they may write."""
 
 
 DEFAULTS = PlayOptions()
@@ -89,9 +98,26 @@ async def run(
     the tasks."""
     specs = expand(agents)
     models = _models(setup, options)
-    builder = Builder(options, models)
-    for spec in specs:
-        builder.check(spec)
+    builder = Builder(options, models, _cell(setup, out, options))
+    try:
+        for spec in specs:
+            builder.check(spec)
+        await _run(setup, out, specs, selection, builder, on_progress, wanted)
+    finally:
+        await builder.close()
+        await models.close()
+
+
+async def _run(
+    setup: Setup,
+    out: Path,
+    specs: Sequence[str],
+    selection: Selection,
+    builder: "Builder",
+    on_progress: OnProgress,
+    wanted: Callable[[UnitOfWork], bool],
+) -> None:
+    options = builder.options
     chromium = setup.find_chromium()
     clear_abandoned()
     on_progress(Progress("building tasks"))
@@ -102,6 +128,7 @@ async def run(
             setup.tell(said)
         remember(store, selection, offline=options.offline, limits=options.limits)
         names = builder.name_agents(specs, store)
+        remember_trusted(store, filter(builder.is_trusted, names))
         baselines = {name for name in names if builder.is_baseline(name)}
         tasks = builder.tasks.tasks
         units = plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines)
@@ -114,21 +141,30 @@ async def run(
         def done(played: Played, run: RunProgress) -> None:
             on_progress(Progress("episodes", run.done, run.total, run.statuses))
 
-        try:
-            async with place as environment, Browser(chromium, headed=options.headed) as browser:
-                context = EpisodeContext(
-                    browser,
-                    environment,
-                    store.blobs,
-                    limits=options.limits,
-                    recording=options.recording,
-                    settings=_session_settings(store, options),
-                    offline=options.offline,
-                )
-                settings = RunSettings(workers=options.workers)
-                await run_units(store, builder, context, graders, agents=names, settings=settings, on_done=done)
-        finally:
-            await models.close()
+        async with place as environment, Browser(chromium, headed=options.headed) as browser:
+            context = EpisodeContext(
+                browser,
+                environment,
+                store.blobs,
+                limits=options.limits,
+                recording=options.recording,
+                settings=_session_settings(store, options),
+                offline=options.offline,
+            )
+            settings = RunSettings(workers=options.workers)
+            await run_units(store, builder, context, graders, agents=names, settings=settings, on_done=done)
+
+
+def _cell(setup: Setup, out: Path, options: PlayOptions) -> Cell | None:
+    """For agents that are not trusted: without a view of the run, or of the worlds that were built for it."""
+    if options.trust_agent:
+        return None
+    for folder in options.agent_dirs:
+        if not folder.is_dir():
+            raise InputError(f"{folder} is not a directory.", hint="Name a folder that the agent may write.")
+        if folder.resolve().is_relative_to(out.resolve()):
+            raise InputError(f"{folder} is in the run directory, which no agent may see.", hint="Name another folder.")
+    return Cell(hidden=(out, setup.cache), writable=options.agent_dirs, variables=options.agent_env)
 
 
 async def try_goals(
@@ -256,6 +292,18 @@ def remember(store: Store, selection: Selection, *, offline: bool = False, limit
         store.set(name, text)
 
 
+def remember_trusted(store: Store, agents: Iterable[str]) -> None:
+    """Once an agent was trusted in a run, the run says so for good."""
+    known = trusted_in(store)
+    if more := [name for name in agents if name not in known]:
+        store.set("trusted", json.dumps([*known, *more]))
+
+
+def trusted_in(store: Store) -> list[str]:
+    with boundary(InputError, f"{store.path} does not say which agents were trusted"):
+        return _NAMES.validate_json(store.setting("trusted") or "[]")
+
+
 def limits_in_words(store: Store) -> str:
     """Under which limits the run was played; empty if it does not say."""
     text = store.setting("limits")
@@ -285,12 +333,15 @@ class Builder:
 
     options: PlayOptions
     models: OpenModels
+    cell: Cell | None = None
+    """Where agents run that are not trusted; None: they are trusted."""
     tasks: TaskSet | None = None
     _factories: dict[str, tuple[AgentFactory, Any]] = field(default_factory=dict)
     _files: Files = field(default_factory=dict)
     """A file of agents is executed once a run, however many agents and episodes it gives."""
     _specs: dict[str, str] = field(default_factory=dict)
     """Name in reports to what the user typed."""
+    _nurseries: list[Nursery] = field(default_factory=list)
 
     def task(self, unit: UnitOfWork) -> Task:
         assert self.tasks is not None
@@ -331,18 +382,34 @@ class Builder:
     def is_baseline(self, name: str) -> bool:
         return self._factory(name)[0].baseline
 
+    def is_trusted(self, name: str) -> bool:
+        """What came from outside, and was run as if it were ours."""
+        return self.cell is None and _from_outside(self._specs.get(name, name))
+
+    async def close(self) -> None:
+        for nursery in self._nurseries:
+            await nursery.close()
+
     def _factory(self, name: str) -> tuple[AgentFactory, Any]:
         """Loaded once a run, however many episodes there are."""
         spec = self._specs.get(name, name)
         if spec not in self._factories:
-            if spec.startswith(COMMAND):
-                self._factories[spec] = (external(spec.removeprefix(COMMAND)), None)
-            else:
-                # A path may have brackets of its own.
-                name, wishes = read_spec(spec) if spec.endswith("]") or ":" not in spec else (spec, {})
-                factory = AGENTS.load(name, self._files)
-                self._factories[spec] = (factory, read_options(name, factory.options, wishes))
+            if self.cell is not None and _from_outside(spec):
+                need_cell(spec)
+            self._factories[spec] = self._loaded(spec)
         return self._factories[spec]
+
+    def _loaded(self, spec: str) -> tuple[AgentFactory, Any]:
+        if spec.startswith(COMMAND):
+            return external(spec.removeprefix(COMMAND), self.cell), None
+        # A path may have brackets of its own.
+        name, wishes = read_spec(spec) if spec.endswith("]") or ":" not in spec else (spec, {})
+        if self.cell is not None and _from_outside(name):
+            nursery = Nursery(name, wishes, self.cell)
+            self._nurseries.append(nursery)
+            return nursery.load(), None
+        factory = AGENTS.load(name, self._files)
+        return factory, read_options(name, factory.options, wishes)
 
     def _request(self, unit: UnitOfWork, task: Task) -> AgentRequest:
         chosen = self.options.model
@@ -356,6 +423,11 @@ class Builder:
             ask=self.options.ask,
             solution=solution_of(task, _route(options)) if "solution" in factory.needs else None,
         )
+
+
+def _from_outside(spec: str) -> bool:
+    """A program, or a file or module that the user named: neither built in nor installed as an agent."""
+    return spec.startswith(COMMAND) or (":" in spec and spec not in AGENTS)
 
 
 def _route(options: object) -> str:

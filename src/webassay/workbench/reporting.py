@@ -27,7 +27,7 @@ from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.damage import in_words as damage_in_words
 from webassay.workbench.damage import opened
-from webassay.workbench.playing import RULES, limits_in_words
+from webassay.workbench.playing import RULES, limits_in_words, trusted_in
 from webassay.workbench.setup import OnNotice
 
 CATEGORIES = {
@@ -36,6 +36,9 @@ CATEGORIES = {
     for code in codes.values()
 }
 """What the error categories are called, such as `paper:2`."""
+
+LISTED = 10
+"""How many units a warning names."""
 
 _NO_RULES = Rater(RULES, RULES, (), frozenset([RULES]), keyed=True)
 """Stands for the rules where they gave no verdict at all."""
@@ -158,8 +161,10 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
         )
         told = [found.unused(first)] if not wanted else []
         damage = [said for store in stores.values() for said in damage_in_words(store)]
-        warnings = (*damage, *made.warnings, *filter(None, told))
-        made = made.model_copy(update={"warnings": warnings, "facts": {**made.facts, **_limits(stores)}})
+        attempts, lucky = _attempts(stores, first)
+        warnings = (*damage, *made.warnings, *filter(None, (*told, lucky)), *_trusted(stores))
+        facts = {**made.facts, **_limits(stores), "attempts": attempts}
+        made = made.model_copy(update={"warnings": warnings, "facts": facts})
         return beside(made, graded, found.names)
 
 
@@ -170,6 +175,34 @@ def _limits(stores: Mapping[str, Store]) -> dict[str, Json]:
         if said := limits_in_words(store):
             found["limits" if len(stores) == 1 else f"limits of {name}"] = said
     return found
+
+
+def _attempts(stores: Mapping[str, Store], rater: Rater) -> tuple[Json, str]:
+    """How often each unit was played, and which passed only when played again: faults are ours, but a second throw is a
+    second throw."""
+    again: dict[str, Json] = {}
+    passed: list[str] = []
+    for name, store in stores.items():
+        for unit, count in store.played_again().items():
+            shown = unit if len(stores) == 1 else f"{name}: {unit}"
+            again[shown] = count
+            found = store.find_trajectory(unit)
+            verdict = store.verdict(found[0], rater.name) if found is not None else None
+            if verdict is not None and verdict.status == "pass":
+                passed.append(shown)
+    if not passed:
+        return again or "one for each unit that was played", ""
+    listed = ", ".join(passed[:LISTED]) + (f" and {len(passed) - LISTED} more" if len(passed) > LISTED else "")
+    return again, f"{len(passed)} of the units that passed did so when they were played again, after a fault: {listed}."
+
+
+def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
+    for name, store in stores.items():
+        if agents := trusted_in(store):
+            yield (
+                f"{', '.join(agents)} ran with --trust-agent in {name}: nothing kept the agent's own code from the "
+                "keys and the record."
+            )
 
 
 def _gathered(stores: Mapping[str, Store], rater: Rater) -> Gathered:

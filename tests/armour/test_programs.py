@@ -1,0 +1,163 @@
+"""What a program that drives the browser can do to whoever evaluates it: nothing. `attacker.py` is that program.
+
+It plays on the embedded shop as in a run: in its cell, over the DevTools of its session.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.toy import TASK
+from tests.worlds import CACHE, arena
+from webassay.agents.cell import Cell, why_not
+from webassay.agents.external import External
+from webassay.browser.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.task import PageCheck, PagePattern, ResponseCheck, Task
+from webassay.core.trajectory import MemoryBlobs, Trajectory
+from webassay.core.verdict import Verdict
+from webassay.episode import EpisodeContext, Limits, play
+from webassay.grading.grade import Policy, grade
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("tests.armour.test_programs"),
+    pytest.mark.skipif(bool(why_not()), reason=f"no cell can be built here: {why_not()}"),
+]
+
+ATTACKER = Path(__file__).with_name("attacker.py")
+
+
+def task() -> Task:
+    goal = TASK.goal.model_copy(update={"start_urls": ("__SHOP__/",), "sites": ("shop",), "protocol": ARENA_PROTOCOL})
+    checks = (
+        ResponseCheck(action="navigate", results=None),
+        PageCheck(any_of=(PagePattern(site="shop", path="/contact"),)),
+    )
+    return TASK.model_copy(update={"goal": goal, "sites": ("shop",), "checks": checks})
+
+
+async def played(
+    words: str, *, cell: Cell | None = None, limits: Limits | None = None
+) -> tuple[Trajectory, Verdict, MemoryBlobs]:
+    blobs = MemoryBlobs()
+    agent = External(f"{sys.executable} {ATTACKER} {words}", "attacker", cell or Cell(hidden=(CACHE,)))
+    async with Browser(find_chromium()) as browser, arena() as environment:
+        context = EpisodeContext(browser, environment, blobs, limits=limits or Limits(episode_seconds=100))
+        trajectory = await play(task(), agent, context, id="attack")
+    return trajectory, grade(task(), trajectory, blobs), blobs
+
+
+def told(trajectory: Trajectory) -> object:
+    assert trajectory.ending.kind == "answered", trajectory.ending.message
+    return json.loads(json.loads(trajectory.answer)["error_details"])
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    run = tmp_path_factory.mktemp("armour") / "run"
+    run.mkdir()
+    (run / "ledger.sqlite").write_text("0 %")
+    os.environ["OPENAI_API_KEY"] = "secret"
+    try:
+        cell = Cell(hidden=(run, CACHE))
+        trajectory, _, _ = asyncio.run(played(f"everything {os.getpid()} {run}", cell=cell))
+    finally:
+        del os.environ["OPENAI_API_KEY"]
+    assert (run / "ledger.sqlite").read_text() == "0 %"
+    found = told(trajectory)
+    assert isinstance(found, dict)
+    return found
+
+
+REFUSED = (
+    *("file", "file in a new tab", "chrome", "devtools", "view-source", "a local file in a field", "another context"),
+    *("an answer invented", "a request rewritten", "old interception", "a crash of the browser", "the context closed"),
+    *("a port bound", "an extension", "the command line", "the key", "the parent"),
+)
+
+
+def test_what_it_may_not_do_is_refused(tried: dict[str, str]) -> None:
+    assert {name: tried[name] for name in REFUSED if not tried[name].startswith("refused: ")} == {}
+    assert "uploads" in tried["a local file in a field"]
+    assert "answers come from the sites" in tried["an answer invented"]
+
+
+def test_what_evaluates_it_is_out_of_its_sight(tried: dict[str, str]) -> None:
+    assert tried["the run directory"].startswith("refused: ") or tried["the run directory"] == "worked: []"
+    assert tried["the ledger"].startswith(("refused", "worked: 5"))  # into the empty folder of its own cell
+    assert tried["temporary folders"] == "[]"
+    assert tried["the parent's pipe"] == "-1"
+    assert tried["keys in the environment"] == "[]"
+
+
+def test_it_knows_no_targets_but_its_own(tried: dict[str, str]) -> None:
+    assert tried["others' targets"] in ("[]", '["about:blank"]')
+
+
+async def test_an_honest_program_passes() -> None:
+    trajectory, verdict, _ = await played("honest")
+    assert verdict.status == "pass", trajectory.ending.message + str([one.message for one in verdict.findings])
+    assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
+    done = [step.info["driven"] for step in trajectory.steps if step.info]
+    assert [(deed["kind"], deed["role"], deed["name"], deed["text"]) for deed in done] == [  # type: ignore[call-overload, index]
+        ("click", "combobox", "Search the entire store", ""),
+        ("input", "combobox", "Search the entire store", "lamp"),
+        ("press", "combobox", "Search the entire store", "Enter"),
+        ("click", "link", "Contact Us", ""),
+    ]
+
+
+async def test_an_address_and_a_page_that_it_made_up_are_no_page() -> None:
+    trajectory, verdict, blobs = await played("forge")
+    assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
+    assert [finding.code for finding in verdict.findings if finding.status == "fail"] == ["page_invented"]
+    assert grade(task(), trajectory, blobs, Policy(record="off")).status == "pass"
+
+
+async def test_work_by_plain_http_is_seen() -> None:
+    trajectory, verdict, _ = await played("http")
+    assert told(trajectory) == "200"
+    assert "not_the_browser" in [finding.code for finding in verdict.findings if finding.status == "fail"]
+
+
+@pytest.mark.parametrize("mode", ["close tab", "close browser", "die"])
+async def test_what_it_closes_or_kills_is_its_own_failure(mode: str) -> None:
+    trajectory, verdict, _ = await played(f"'{mode}'")
+    assert trajectory.ending.kind == ("agent_crashed" if mode == "die" else "answered"), trajectory.ending.message
+    assert verdict.status == "fail"
+
+
+async def test_children_that_hold_its_output_cost_nothing() -> None:
+    started = time.monotonic()
+    trajectory, _, _ = await played("children")
+    assert told(trajectory) == "left"
+    assert time.monotonic() - started < 90  # They would have held it for 600 seconds.
+
+
+async def test_nobody_else_is_let_in(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    cell = Cell(hidden=(CACHE,), writable=(notes,))
+    playing = asyncio.ensure_future(
+        played(f"wait {notes / 'address'} 600", cell=cell, limits=Limits(episode_seconds=40))
+    )
+    try:
+        for _ in range(600):
+            if (notes / "address").exists() or playing.done():
+                break
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(0.2)
+        address = (notes / "address").read_text()
+        with pytest.raises(OSError):
+            await asyncio.to_thread(urllib.request.urlopen, f"{address}/json/version", timeout=10)
+    finally:
+        trajectory, _, _ = await playing
+    assert trajectory.ending.kind == "time_limit"
