@@ -1,4 +1,4 @@
-"""What our own DevTools endpoint costs a program, a step, against Chromium's port."""
+"""What our own DevTools endpoint costs a program, a step, against Chromium's own port; recorded alike."""
 
 import asyncio
 import http.server
@@ -6,11 +6,10 @@ import json
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from unittest.mock import patch
 
 from scripts.armour.report import Report
 
@@ -77,22 +76,14 @@ async def through_us(base: str) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def watched_port(base: str) -> AsyncIterator[str]:
-    """As it was: Chromium's own port, beside our session that records the same tabs."""
-    flags = [*launch_flags(), "--remote-debugging-port=0"]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        words = [str(find_chromium()), *flags, f"--user-data-dir={profile}", "about:blank"]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
-        try:
-            place = Path(profile) / "DevToolsActivePort"
-            for _ in range(300):
-                if place.exists() and place.read_text().strip():
-                    break
-                await asyncio.sleep(0.1)
+async def over_the_port(base: str) -> AsyncIterator[str]:
+    """As it was: a port that Chromium opens itself, beside the session that we record."""
+    with patch("webassay.browser.session.launch_flags", lambda headed: [*launch_flags(), "--remote-debugging-port=0"]):
+        browser = Browser(find_chromium())
+        async with browser, browser.session(allowed_hosts=[base.removeprefix("http://")]):
+            assert browser._connection is not None
+            place = browser._connection.profile / "DevToolsActivePort"
             yield f"http://127.0.0.1:{place.read_text().split()[0]}"
-        finally:
-            process.kill()
-            process.wait()
 
 
 async def steps(address: str, base: str) -> list[float]:
@@ -106,7 +97,7 @@ async def measured(base: str) -> tuple[list[float], list[float]]:
     direct: list[float] = []
     ours: list[float] = []
     for _ in range(ROUNDS):
-        async with watched_port(base) as address:
+        async with over_the_port(base) as address:
             direct += await steps(address, base)
         async with through_us(base) as address:
             ours += await steps(address, base)

@@ -20,8 +20,9 @@ from webassay.agents.external import External
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.served import ServedRecord
 from webassay.core.task import PageCheck, PagePattern, ResponseCheck, Task
-from webassay.core.trajectory import MemoryBlobs, Trajectory
+from webassay.core.trajectory import MemoryBlobs, ServedResult, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.episode import EpisodeContext, Limits, play
 from webassay.grading.grade import Policy, grade
@@ -45,10 +46,10 @@ def task() -> Task:
 
 
 async def played(
-    words: str, *, cell: Cell | None = None, limits: Limits | None = None
+    words: str, *, cell: Cell | None = None, limits: Limits | None = None, program: Path = ATTACKER
 ) -> tuple[Trajectory, Verdict, MemoryBlobs]:
     blobs = MemoryBlobs()
-    agent = External(f"{sys.executable} {ATTACKER} {words}", "attacker", cell or Cell(hidden=(CACHE,)))
+    agent = External(f"{sys.executable} {program} {words}", "attacker", cell or Cell(hidden=(CACHE,)))
     async with Browser(find_chromium()) as browser, arena() as environment:
         context = EpisodeContext(browser, environment, blobs, limits=limits or Limits(episode_seconds=100))
         trajectory = await play(task(), agent, context, id="attack")
@@ -113,6 +114,17 @@ async def test_an_honest_program_passes() -> None:
         ("press", "combobox", "Search the entire store", "Enter"),
         ("click", "link", "Contact Us", ""),
     ]
+
+
+async def test_what_honest_pages_do_besides_is_no_cheat() -> None:
+    """Aborted, cached, repeated, prefetched requests, beacons, downloads, service workers, closed tabs."""
+    wanderer = ATTACKER.parents[2] / "scripts" / "armour" / "_wanderer.py"
+    trajectory, verdict, blobs = await played("", program=wanderer)
+    assert trajectory.ending.kind == "answered", trajectory.ending.message
+    assert not [one.message for one in verdict.findings if one.check == "record"]
+    (probe,) = trajectory.probed(ServedResult)
+    asked = {one.by for one in ServedRecord.unpack(blobs.read(probe.blob)).served}
+    assert "other" not in asked and "browser" in asked
 
 
 async def test_an_address_and_a_page_that_it_made_up_are_no_page() -> None:

@@ -233,7 +233,8 @@ class Nursery:
         )
 
     def _fresh(self) -> tuple[Child, dict[str, Any]]:
-        child = Child.spawn(self.cell, [Path(self.spec.rpartition(":")[0]).absolute().parent, *map(Path, sys.path)])
+        file = Path(self.spec.rpartition(":")[0]).absolute()
+        child = Child.spawn(self.cell, [file, file.parent, *map(Path, sys.path)])
         self._all.append(child)
         return child, child.load(self.spec, self.wishes)
 

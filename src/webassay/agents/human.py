@@ -13,6 +13,8 @@ class Human:
 
     name = "human"
     wants: Sequence[ObservationPart] = ()
+    guarded = True
+    """Nobody else is let into the browser."""
 
     def __init__(self, ask: AskPerson) -> None:
         self._ask = ask
