@@ -48,15 +48,7 @@ from webassay.core.errors import (
     WebassayError,
     boundary,
 )
-from webassay.core.interaction import (
-    ACTIONS,
-    Action,
-    Decision,
-    Goal,
-    Observation,
-    ObservationPart,
-    parse_actions,
-)
+from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart, parse_actions
 from webassay.core.protocols import refusal
 from webassay.core.record import Json
 from webassay.core.task import Task

@@ -29,13 +29,7 @@ from pydantic import ValidationError
 from webassay.core.errors import InputError, StoreError
 from webassay.core.interaction import Goal
 from webassay.core.record import Record
-from webassay.core.summary import (
-    Attempt,
-    UnitResult,
-    read_trajectory_summary,
-    read_unit_summary,
-    read_verdict_summary,
-)
+from webassay.core.summary import Attempt, UnitResult, read_trajectory_summary, read_unit_summary, read_verdict_summary
 from webassay.core.trajectory import BlobRef, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict
