@@ -26,6 +26,7 @@ from webassay.analysis.render import to_json
 from webassay.analysis.report import summarise
 from webassay.analysis.rows import row_of
 from webassay.core.errors import WebassayError
+from webassay.core.interaction import ACTIONS as ACTION_NAMES
 from webassay.core.interaction import Goal, parse_actions
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.summary import UnitResult
@@ -161,7 +162,7 @@ READERS: tuple[Callable[[str], Any], ...] = (
     lambda text: [_tag(text, name) for name in ("think", "memory", "action")],  # type: ignore[arg-type]
     lambda text: {name: parse_command(part) for name, part in sections(text).items()},
     parse_command,
-    lambda text: parse_calls(text, {}),
+    lambda text: parse_calls(text, {}, tuple(ACTION_NAMES)),
     calculate,
     lambda text: _or_value_error(read_json, text),
     parsers.status,

@@ -62,18 +62,16 @@ def _size(run: Path) -> int:
     return sum(place.stat().st_size for place in places if place.is_file())
 
 
-def in_words(store: Store) -> list[str]:
-    """Nothing if everything is whole."""
+def in_words(store: Store, *, played_now: bool = False) -> list[str]:
+    """Nothing if everything is whole. `played_now`: whoever asks plays or grades again what is damaged."""
     units = len(store.damage.units)
     others = sum(not damage.unit and not damage.past for damage in store.damage.found)
     said = []
     if units:
         are = "unit is" if units == 1 else "units are"
         again = "it" if units == 1 else "them"
-        said.append(
-            f"{units} {are} damaged and left out; `webassay run …` plays {again} again, and "
-            f"`webassay store check {store.path}` says what is wrong."
-        )
+        done = "played or graded again" if played_now else f"left out; `webassay run …` plays {again} again"
+        said.append(f"{units} {are} damaged and {done}. `webassay store check {store.path}` says what is wrong.")
     if others:
         are = "damage costs" if others == 1 else "damages cost"
         said.append(f"{others} other {are} no unit that is known; `webassay store check {store.path}` says what.")

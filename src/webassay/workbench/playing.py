@@ -124,7 +124,7 @@ async def _run(
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
     with added_to(out) as store:
-        for said in in_words(store):
+        for said in in_words(store, played_now=True):
             setup.tell(said)
         remember(store, selection, offline=options.offline, limits=options.limits)
         names = builder.name_agents(specs, store)
