@@ -276,3 +276,24 @@ async def test_chromium_dies_with_its_runner() -> None:
             return
         await asyncio.sleep(0.05)
     raise AssertionError("Chromium outlived its runner")
+
+
+async def test_a_page_that_learns_the_name_of_an_event_has_learned_nothing(visit: Opener) -> None:
+    async with visit("eavesdropper.html") as page:
+        await page.see()
+        tab = page.session._context.active
+        result = await tab.channel.send("Runtime.evaluate", {"expression": "lie()", "returnByValue": True})
+        assert result["result"]["value"] > 0, "it has seen names"
+        tree = str((await page.see()).tree)
+        assert "clickable" not in tree
+        assert "StaticText 'Nothing happens here'" in tree
+
+
+async def test_messages_on_the_console_keep_nobody_waiting(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        heard: list[object] = []
+        tab.channel.on("Runtime.consoleAPICalled", heard.append)
+        write = "for (let n = 0; n < 50000; n += 1) console.log('x')"
+        await tab.channel.send("Runtime.evaluate", {"expression": write})
+        assert 0 < len(heard) < 5000

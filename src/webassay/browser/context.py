@@ -328,7 +328,7 @@ class Context:
         page.channel.post("Page.handleJavaScriptDialog", answer)
         page.dialogs += 1
         if page.dialogs == MAX_DIALOGS:
-            page.stuck = True
+            self.end(page, f"The page showed {MAX_DIALOGS} dialogs and was ended.")
         if kind == "beforeunload":
             self.notice("The page asked for confirmation before leaving it; leaving was confirmed.")
         else:

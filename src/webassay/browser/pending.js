@@ -7,16 +7,22 @@
   const dropListeners = new WeakSet();
 
   // --- talking to watch.js in the page's world ----------------------------------------------------------
-  let told = null;
-  document.addEventListener(secret + '-tell', (event) => {
+  // Each event has a name of its own: a page that learns one, because it sees an event, has learned nothing.
+  const fresh = () => [...crypto.getRandomValues(new Uint32Array(4))].join('-');
+  let told = null, asking = secret;
+  const hear = (event) => {
     event.stopImmediatePropagation();
     if (event.detail === 'click') clickListeners.add(event.composedPath()[0]);
     else if (event.detail === 'drop') dropListeners.add(event.composedPath()[0]);
     else told = event.detail;
-  }, true);
+  };
   const ask = (question) => {
+    const name = asking, answer = fresh();
     told = null;
-    document.dispatchEvent(new CustomEvent(secret + '-ask', { detail: JSON.stringify(question) }));
+    asking = fresh();
+    document.addEventListener(answer, hear, true);
+    document.dispatchEvent(new CustomEvent(name, { detail: JSON.stringify({ ...question, next: asking, answer }) }));
+    document.removeEventListener(answer, hear, true);
     return told;
   };
   // The page could lie here. Only numbers are accepted, so a lie can only make us wait longer or shorter.

@@ -1,4 +1,4 @@
-// Runs in the same isolated world as sight.js and uses its functions: finding where to click, filling, choosing,
+// Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
 ({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, pulse }) => {

@@ -1,12 +1,30 @@
 // Runs in the page's own world before any of its scripts. It changes no behaviour except the clock: it counts pending
 // work (timers, frames, fetches and the reading of their bodies), notes which elements listen for clicks and drops, and tells
-// the isolated world on request, through an event whose name nobody else knows. It wraps native functions in proxies,
-// because those still print as native code.
+// the isolated world on request, through events whose names are used once and known to nobody else. It wraps native
+// functions in proxies, because those still print as native code. Whatever could show a name to the page is taken here,
+// before the page can replace it.
 (secret, clockOffset) => {
   const { setTimeout: nativeSetTimeout, performance, document, CustomEvent, Proxy, Reflect, WeakRef, Date: NativeDate } = globalThis;
   const now = performance.now.bind(performance);
   const apply = Reflect.apply;
   const define = Object.defineProperty;
+  const { parse, stringify } = JSON;
+  const hold = (host, name, handler) => {
+    const native = host[name];
+    if (typeof native !== 'function') return;
+    define(host, name, { ...Object.getOwnPropertyDescriptor(host, name), value: new Proxy(native, { apply: handler }) });
+  };
+
+  // Every message travels to the one who watches; a page that writes without end would keep all others waiting.
+  const MESSAGES_A_SECOND = 500;
+  let second = 0, written = 0;
+  const throttled = (native, self, args) => {
+    const time = now();
+    if (time - second > 1000) { second = time; written = 0; }
+    written += 1;
+    return written > MESSAGES_A_SECOND ? undefined : apply(native, self, args);
+  };
+  for (const name of ['log', 'info', 'warn', 'error', 'debug', 'dir', 'dirxml', 'table', 'trace', 'assert', 'group', 'count', 'timeLog', 'timeEnd']) hold(console, name, throttled);
 
   if (clockOffset !== null) {
     const readClock = NativeDate.now;
@@ -26,11 +44,6 @@
   const fired = new Map();    // key -> {count, first}: how often the same timer fired since the last action
   const endless = new Set();  // keys of timers that restart themselves forever
   const fetches = new Set();
-  const hold = (host, name, handler) => {
-    const native = host[name];
-    if (typeof native !== 'function') return;
-    define(host, name, { ...Object.getOwnPropertyDescriptor(host, name), value: new Proxy(native, { apply: handler }) });
-  };
   const keyOf = (callback, delay) => {
     try { return delay + ':' + apply(Function.prototype.toString, callback, []).slice(0, 240); } catch { return delay + ':?'; }
   };
@@ -179,10 +192,16 @@
     }
   };
 
-  const dispatch = EventTarget.prototype.dispatchEvent;
-  const tell = (target, detail) => apply(dispatch, target, [new CustomEvent(secret + '-tell', { detail, composed: true })]);
+  const dispatch = EventTarget.prototype.dispatchEvent, nativeForget = EventTarget.prototype.removeEventListener;
+  const detailOf = Object.getOwnPropertyDescriptor(CustomEvent.prototype, 'detail').get;
+  let listeningFor = secret, answer = '';
+  const tell = (target, detail) => apply(dispatch, target, [new CustomEvent(answer, { detail, composed: true })]);
   const ask = (event) => {
-    const question = JSON.parse(event.detail);
+    const question = parse(apply(detailOf, event, []));
+    apply(nativeForget, document, [listeningFor, ask]);
+    listeningFor = question.next;
+    answer = question.answer;
+    apply(nativeListen, document, [listeningFor, ask]);
     if (question.about === 'listeners') {
       if (question.changed) findHandlers();
       const found = listening;
@@ -208,8 +227,8 @@
       const left = Math.min(Math.max(0, timer.due - time), timer.expired ? WORKER_LOOKS : Infinity);
       if (next === null || left < next) { next = left; delay = timer.delay; }
     }
-    tell(document, JSON.stringify({ timers: count, next, delay, fetches: fetches.size, frames }));
+    tell(document, stringify({ timers: count, next, delay, fetches: fetches.size, frames }));
     frames = 0;
   };
-  document.addEventListener(secret + '-ask', ask);
+  apply(nativeListen, document, [listeningFor, ask]);
 }
