@@ -74,6 +74,11 @@ async def count_state(page: census.Copies, state: census.State, quick: bool) -> 
                 if quick or await census.reaches(copy, state, control, one, tried):
                     by[form] = one
                     break
+            shots = [] if quick or by[form] is not None else census.long_shots(control, ids, form)[:3]
+            for one in shots:
+                if await census.does_the_same(copy, state, control, one):
+                    by[form] = one
+                    break
         return by
 
     for control, by in zip(found, await page.each(found, reach), strict=True):

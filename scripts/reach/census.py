@@ -61,6 +61,11 @@ class Effect:
         return not (self.meaning or self.url or self.requests or self.elsewhere)
 
     @property
+    def meanings(self) -> set[tuple[str, ...]]:
+        """What a person would notice, apart from the focus."""
+        return set() if self.silent else {(self.meaning, self.url, self.requests, self.elsewhere)}
+
+    @property
     def keys(self) -> set[tuple[str, ...]]:
         """Two effects with a key in common are the same. A click on a label and one on its check box may leave
         different ripples behind, and two clicks on a slider different values."""
@@ -102,12 +107,7 @@ class Target:
 
     @property
     def meanings(self) -> set[tuple[str, ...]]:
-        """The effects of which a person would notice more than the focus."""
-        return {
-            (effect.meaning, effect.url, effect.requests, effect.elsewhere)
-            for effect in self.effects
-            if not effect.silent
-        }
+        return set().union(*(effect.meanings for effect in self.effects))
 
     @property
     def focus(self) -> set[str]:
@@ -147,6 +147,10 @@ class Control:
     @property
     def keys(self) -> set[tuple[str, ...]]:
         return set().union(*(target.keys for target in self.targets))
+
+    @property
+    def meanings(self) -> set[tuple[str, ...]]:
+        return set().union(*(target.meanings for target in self.targets))
 
     @property
     def says(self) -> str:
@@ -549,6 +553,17 @@ def candidates(control: Control, state: State, everything: Sequence[Control], id
 
     mine = [one for one in ids if form in one.forms and one.lands and lands(one) and belongs(one)]
     return sorted(mine, key=lambda one: (one.lands not in control.paths, not one.clickable, -len(one.path)))
+
+
+def long_shots(control: Control, ids: Sequence[Id], form: str) -> list[Id]:
+    """Ids inside the control that seem to land on something else, which may do the same: only a click can tell."""
+    return [one for one in ids if form in one.forms and one.clickable and within(one.path, control.root)]
+
+
+async def does_the_same(copy: Copy, state: State, control: Control, one: Id) -> bool:
+    """Whether a person would notice the same after a click on the id as after one on the control."""
+    effect, _, error = await copy.click_id(state, one.id)
+    return not error and bool(effect.meanings & control.meanings)
 
 
 async def reaches(copy: Copy, state: State, control: Control, one: Id, tried: dict[tuple[str, str], bool]) -> bool:
