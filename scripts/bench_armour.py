@@ -1,8 +1,9 @@
 """Attacks on the evaluator, counted: damaged run directories, hostile files, texts and programs.
 
-    python -m scripts.bench_armour [--only flips,fuzz] [--scale 0.01] [--seed 7]
+    python -m scripts.bench_armour [SECTION …] [--scale 0.01] [--seed 7]
 
-Every section says how many cases it tried and what must hold for all of them; the exit code is 1 if one does not.
+Without a name every section of scripts/armour/ is run, in the order of their names. A section says how many cases it
+tried and what must hold for all of them; the exit code is 1 if something does not.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from scripts.armour.report import Report
 
 def sections() -> dict[str, object]:
     found = {}
-    for place in pkgutil.iter_modules(armour.__path__):
+    for place in sorted(pkgutil.iter_modules(armour.__path__), key=lambda place: place.name):
         module = importlib.import_module(f"scripts.armour.{place.name}")
         if hasattr(module, "run"):
             found[place.name] = module
@@ -26,12 +27,12 @@ def sections() -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="Sections, with commas between them; default: all.")
+    parser.add_argument("sections", nargs="*", help="Default: all of them.")
     parser.add_argument("--scale", type=float, default=1.0, help="Of the number of cases; 0.01 for a quick look.")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     known = sections()
-    wanted = given.only.split(",") if given.only else list(known)
+    wanted = given.sections or list(known)
     if unknown := set(wanted) - set(known):
         parser.error(f"no such section: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     report = Report(scale=given.scale, seed=given.seed)

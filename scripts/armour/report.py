@@ -16,6 +16,10 @@ class Report:
     def cases(self, count: int) -> int:
         return max(1, round(count * self.scale))
 
+    def __call__(self, line: str) -> None:
+        """For sections that only tell."""
+        self.say(f"  {line}")
+
     def say(self, text: str) -> None:
         print(text, flush=True)
 

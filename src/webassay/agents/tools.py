@@ -7,6 +7,7 @@ comes back within the step, and every use is counted.
 import ast
 import math
 import operator
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -130,7 +131,9 @@ def calculate(expression: str) -> str:
     if not isinstance(expression, str) or len(expression) > MAX_EXPRESSION:
         raise ActionError(f"calculate takes a text of at most {MAX_EXPRESSION} characters.")
     try:
-        value = _evaluate(ast.parse(expression.strip().replace("^", "**"), mode="eval").body)
+        with warnings.catch_warnings(action="ignore"):  # about code that nobody runs
+            parsed = ast.parse(expression.strip().replace("^", "**"), mode="eval").body
+        value = _evaluate(parsed)
     except ZeroDivisionError:
         raise ActionError(f"{expression}: division by zero.") from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):

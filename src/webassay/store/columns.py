@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import apsw
+import msgspec
 
+from webassay.core.interaction import Goal
 from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
@@ -62,6 +64,18 @@ def trajectory_row(
         "summary": summary,
     }
     return columns, text
+
+
+class _JustTheGoal(msgspec.Struct):
+    goal: msgspec.Raw
+
+
+_read_just_the_goal = msgspec.json.Decoder(_JustTheGoal).decode
+
+
+def goal_of(record: bytes) -> Goal:
+    """Of a trajectory, without parsing its steps."""
+    return Goal.from_json(bytes(_read_just_the_goal(record).goal))
 
 
 def _ordinal(db: apsw.Connection, table: str, name: str) -> int | None:

@@ -34,7 +34,7 @@ from webassay.core.trajectory import BlobRef, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
-from webassay.store.columns import insert_sealed, insert_trajectory, insert_unit, insert_verdict
+from webassay.store.columns import goal_of, insert_sealed, insert_trajectory, insert_unit, insert_verdict
 from webassay.store.failures import structural, translate_errors
 from webassay.store.inspection import Damage, Inspection, inspect
 from webassay.store.migrations import MIGRATIONS
@@ -429,8 +429,7 @@ class Store:
 
     def _goal(self, name: str, record: bytes | None, stamp: bytes) -> Goal:
         try:
-            goal = _JUST_THE_GOAL(self._sound("Trajectory", name, record, stamp)).goal
-            return Goal.from_json(bytes(goal))
+            return goal_of(self._sound("Trajectory", name, record, stamp))
         except (msgspec.MsgspecError, ValidationError, RecursionError) as error:
             raise self._unreadable("Trajectory", name, str(error)) from error
 
@@ -564,13 +563,6 @@ class Store:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-
-
-class _JustTheGoal(msgspec.Struct):
-    goal: msgspec.Raw
-
-
-_JUST_THE_GOAL = msgspec.json.Decoder(_JustTheGoal).decode
 
 
 def _played_query(columns: str, condition: str = "") -> str:
