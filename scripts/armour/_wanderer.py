@@ -46,7 +46,8 @@ def main() -> None:
         page.reload()
         second = context.new_page()
         second.goto(told["start_urls"][0])
-        second.evaluate("location.href = '/search?q=table'")  # closed while it loads
+        second.evaluate("location.href = '/search?q=table'; setTimeout(() => window.stop(), 1)")  # stopped, or not
+        second.wait_for_timeout(1000)
         second.close()
         try:
             page.get_by_role("link", name="Contact Us").first.click(timeout=5000)

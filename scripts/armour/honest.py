@@ -2,7 +2,7 @@
 
 The oracle and the naive walkers on every template, and a Playwright program that does what pages and people do besides:
 requests that are aborted, repeated, cached, prefetched, sent as beacons, by service workers or by HEAD and OPTIONS;
-downloads; tabs that are closed while they load. The number of episodes is WEBASSAY_EPISODES, or 500.
+downloads; pages that are stopped while they load. The number of episodes is WEBASSAY_EPISODES, or 500.
 """
 
 import json

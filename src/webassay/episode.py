@@ -171,8 +171,7 @@ class Episode:
         self.max_steps = context.limits.steps if context.limits.steps is not None else task.max_steps
         self._identity: dict[str, Any] = {"id": id, "seed": seed, "trial": trial, "agent": agent}
         self._driven = driven
-        self._driving = False
-        """A program from outside has had the browser in its hands."""
+        self._driving = False  # A program from outside has had the browser in its hands.
         self._started_at, self._started = datetime.now(UTC), time.monotonic()
         self._open = contextlib.AsyncExitStack()
         self._stage: Stage | None = None
@@ -186,8 +185,7 @@ class Episode:
         self._probes: list[ProbeResult] = []
         self._trajectory: Trajectory | None = None
 
-    def played_by(self, agent: Agent | BrowserDriver) -> None:
-        """Some agents know their settings only once they have started."""
+    def played_by(self, agent: Agent | BrowserDriver) -> None:  # Some know their settings only once they have started.
         with boundary(AgentError, f"{agent.name} cannot be described"):
             self._identity["agent"] = describe(agent)
 
@@ -357,9 +355,9 @@ class Episode:
 
     async def _look_again(self, session: Session) -> None:
         for deed in session.deeds():
-            self._did(deed.in_words, {"kind": deed.kind, "role": deed.role, "name": deed.name, "text": deed.text})
-        if not session.has_tab:
-            return  # It has closed all of them, and may open another.
+            self._did(deed.in_words, {"driven": deed.as_json})
+        if not session.has_tab:  # It has closed all of them, and may open another.
+            return
         page, last = await session.final_page(), self._last_seen
         if last is not None and page.url == last.url and page.tabs == last.tabs:
             return
@@ -367,10 +365,9 @@ class Episode:
         self._last_seen = _keep(observation, self.context.blobs)
         self._did("(driven from outside)", {})
 
-    def _did(self, text: str, deed: dict[str, Json]) -> None:
+    def _did(self, text: str, info: dict[str, Json]) -> None:
         """A step of a program that is watched from outside: on the page that was last looked at."""
         seen = self._last_seen or RecordedObservation(url="")
-        info: dict[str, Json] = {"driven": deed} if deed else {}
         self.steps.append(Step(index=len(self.steps), seen=seen, action_text=capped(text), info=info))
 
     # --- inside -----------------------------------------------------------------------------------------------
@@ -389,8 +386,7 @@ class Episode:
         """The first error that ends an episode decides what kind of end it is; a fault of ours outweighs all."""
         if self._driving and isinstance(error, BrowserError):
             # Nobody else touches that browser: a tab, a session or a Chromium that is gone was closed by the program.
-            error = AgentError(f"The program lost its browser: {error}")
-            self.ending = None
+            error, self.ending = AgentError(f"The program lost its browser: {error}"), None
         if isinstance(error, AgentError) and self.ending is None:
             self.ending = Ending(kind="agent_crashed", message=str(error), fault=Fault.of(error))
         elif isinstance(error, OUR_FAULTS) and not self._faulted:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from pydantic import JsonValue
+
 from webassay.browser.cdp import Channel, Params, decoded
 from webassay.browser.page import WORLD
 
@@ -22,6 +24,10 @@ class Deed:
     text: str = ""
     """The key, what stands in the field now, or the other mouse button."""
     element: int = 0
+
+    @property
+    def as_json(self) -> dict[str, JsonValue]:
+        return {"kind": self.kind, "role": self.role, "name": self.name, "text": self.text}
 
     @property
     def in_words(self) -> str:
