@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import socket
+import sys
 
 import pytest
 
@@ -208,3 +210,69 @@ async def test_a_start_page_that_is_not_there_is_our_fault(browser: Browser) -> 
     async with browser.session(allowed_hosts={"localhost:9"}) as session:
         with pytest.raises(BrowserError, match="could not be opened"):
             await session.open(["http://localhost:9/"])
+
+
+async def test_peer_connections_reach_nobody(visit: Opener) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.setblocking(False)
+        async with visit("quiet.html") as page:
+            tab = page.session._context.active
+            server = f"stun:127.0.0.1:{listening.getsockname()[1]}"
+            asked = (
+                f"const pc = new RTCPeerConnection({{ iceServers: [{{ urls: '{server}' }}] }});"
+                "pc.createDataChannel('x'); pc.createOffer().then((offer) => pc.setLocalDescription(offer)).then(() =>"
+                "new Promise((done) => { pc.onicecandidate = (event) => event.candidate || done('gathered') }))"
+            )
+            command = {"expression": asked, "awaitPromise": True, "returnByValue": True}
+            result = await tab.channel.send("Runtime.evaluate", command)
+            assert result["result"]["value"] == "gathered"
+        with pytest.raises(BlockingIOError):
+            listening.recv(1)
+
+
+async def test_a_tab_that_leads_on_and_on_is_ended(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        await page.do("goto", f"{page.base}/onward.html")
+        assert any("more than 30 documents" in notice for notice in (await page.see()).notices)
+        assert (await page.do("goto", f"{page.base}/modal.html")).error == ""
+        assert (await page.see()).title == "Modal dialogs"
+
+
+async def test_a_page_that_takes_too_much_memory_is_ended(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webassay.browser.warden.MAX_BYTES", 300 << 20)
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        tab.channel.post(
+            "Runtime.evaluate",
+            {"expression": "held = []; setInterval(() => held.push(new Uint8Array(3e7).fill(7)), 20)"},
+        )
+        assert await tab.until(lambda: tab.crashed, 30)
+        assert any("too much memory" in notice for notice in (await page.see()).notices)
+        assert (await page.do("goto", f"{page.base}/modal.html")).error == ""
+
+
+async def test_chromium_dies_with_its_runner() -> None:
+    """Even a runner that was killed, and a browser that has no time to notice."""
+    program = (
+        "import asyncio, sys\n"
+        "from webassay.browser.chromium import find_chromium\n"
+        "from webassay.browser.session import Browser\n"
+        "async def main():\n"
+        "    async with Browser(find_chromium()) as browser:\n"
+        "        print(browser.pid, flush=True)\n"
+        "        await asyncio.sleep(60)\n"
+        "asyncio.run(main())\n"
+    )
+    runner = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    assert runner.stdout is not None
+    group = int(await runner.stdout.readline())
+    runner.kill()
+    await runner.wait()
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("Chromium outlived its runner")

@@ -29,14 +29,17 @@ START_TIMEOUT = 60.0
 STOP_TIMEOUT = 5.0
 _READ_SIZE = 1 << 18
 _STARTER = """
-import fcntl, os, sys
+import ctypes, fcntl, os, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
 os.dup2(ends[0], 3)
 os.dup2(ends[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 """Chromium reads commands from descriptor 3 and answers on 4; this program puts the pipes there and becomes Chromium.
-A shell cannot do it (some accept one-digit descriptors only), and running code between fork and exec is not safe."""
+A shell cannot do it (some accept one-digit descriptors only), and running code between fork and exec is not safe.
+On Linux it also asks to be killed when this process ends: a busy Chromium notices a closed pipe only minutes later."""
 
 
 class Refused(Exception):

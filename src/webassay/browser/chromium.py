@@ -108,11 +108,12 @@ _FLAGS = (
     "--disable-domain-reliability",
     "--metrics-recording-only",
     "--no-pings",
+    # Peer connections send datagrams past the session's proxy, and so past its allowed hosts.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     # Pages in the background must run at full speed: several tabs and contexts share one browser.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    "--disable-ipc-flooding-protection",
     "--disable-back-forward-cache",
     # Headless Chromium claims to have no mouse, and pages then hide what opens on hover.
     "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",

@@ -5,7 +5,7 @@ import contextlib
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,16 +16,18 @@ from webassay.browser.deeds import Deeds
 from webassay.browser.hosts import AllowList
 from webassay.browser.network import NetworkWatch
 from webassay.browser.observe import PictureFormat
-from webassay.browser.page import WORLD, Page, Scripts
+from webassay.browser.page import CALL_TIMEOUT, WORLD, Page, Scripts
 from webassay.browser.recording import Film, Trace
-from webassay.browser.settle import Patience, settle
+from webassay.browser.settle import MAX_DOCUMENTS, Patience, settle
 from webassay.core.errors import ActionError, BrowserError
 
 MAX_NOTICES = 20
 MAX_TABS = 40
-MAX_DIALOGS = 200
+MAX_DIALOGS = 50
 """Per document; a page that opens more will not stop by itself."""
 _SETUP_TIMEOUT = 20.0
+_NAVIGATION_TIMEOUT = 15.0
+"""Seconds that a server has to begin its answer."""
 TARGETS = frozenset({"page", "iframe", "worker", "service_worker", "shared_worker"})
 AUTO_ATTACH: Params = {
     "autoAttach": True,
@@ -161,6 +163,10 @@ class Context:
         for host in dict.fromkeys(urlsplit(url).netloc for url in self.capture.blocked):
             self.notice(f"A request to {host} was blocked: that host is not part of this task.")
         self.capture.blocked.clear()
+        for page in self.pages:
+            if page.ended_scripts:
+                self.notice(f"A script of the page did not end within {CALL_TIMEOUT:g} s and was ended.")
+                page.ended_scripts = 0
         taken = tuple(dict.fromkeys(self._notices))
         if self._left_out:
             taken = (*taken, f"{self._left_out} more notices were left out.")
@@ -168,11 +174,12 @@ class Context:
         self._left_out = 0
         return taken
 
-    async def settle(self) -> tuple[str, ...]:
-        """Waits for the tab in front and for tabs that are just opening; returns what it waited for."""
+    async def settle(self, cap: float | None = None) -> tuple[str, ...]:
+        """Waits for the tab in front and for tabs that are just opening; returns what it waited for. `cap`: seconds,
+        if there is less time than the settings allow."""
         waited: list[str] = []
-        # A page that keeps opening tabs is accepted as it is after a while.
-        deadline = time.monotonic() + 2 * self.settings.patience.cap
+        patience = self.settings.patience
+        deadline = time.monotonic() + (patience.cap if cap is None else min(cap, patience.cap))
         while True:
             for tab in list(self.pages):
                 await tab.ready.wait()
@@ -181,10 +188,11 @@ class Context:
                 with contextlib.suppress(Refused, Unanswered):
                     await self.new_tab()
             page = self.active
-            waited += await settle(page, self.settings.patience)
+            waited += await settle(page, replace(patience, cap=max(0.1, deadline - time.monotonic())))
             if page.stuck and not page.crashed:
-                page.channel.post("Page.crash")
-                self._lost(page, "A script did not end, so the page was stopped. Open a URL to continue.")
+                self.end(page, "A script did not end, so the page was ended.")
+            if page.runaway and not page.crashed:
+                self.end(page, f"The tab went on to more than {MAX_DOCUMENTS} documents by itself and was ended.")
             if self._film is not None:
                 self._film.follow(page)
             done = self._front and self.active is page and all(tab.ready.is_set() for tab in self.pages)
@@ -214,10 +222,14 @@ class Context:
             if page.channel.session_id == session_id:
                 self._remove(page)
 
-    def crashed(self, target_id: str) -> None:
+    def crashed(self, target_id: str, why: str) -> None:
         for page in self.pages:
             if page.target_id == target_id and not page.crashed:
-                self._lost(page, "The page crashed. Open a URL to continue.")
+                self._lost(page, f"{why} Open a URL to continue.")
+
+    def end(self, page: Page, why: str) -> None:
+        page.channel.post("Page.crash")
+        self._lost(page, f"{why} Open a URL to continue.")
 
     def _lost(self, page: Page, notice: str) -> None:
         page.crashed = True
@@ -405,7 +417,13 @@ class Context:
             raise ActionError(f"{url:.200} cannot be opened: {refused}.")
         if page.crashed:
             page = await self._replace(page)
-        answer = await page.channel.send("Page.navigate", {"url": url})
+        try:
+            answer = await page.channel.send("Page.navigate", {"url": url}, timeout=_NAVIGATION_TIMEOUT)
+        except Unanswered:
+            page.channel.post("Page.stopLoading")
+            raise ActionError(
+                f"{url:.200} could not be opened: there was no answer within {_NAVIGATION_TIMEOUT:g} s."
+            ) from None
         # A navigation that turns out to be a download is reported as aborted.
         if answer.get("errorText", "net::ERR_ABORTED") != "net::ERR_ABORTED":
             raise ActionError(f"{url:.200} could not be opened: {answer['errorText']}.")

@@ -10,8 +10,10 @@ from typing import Any
 from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered, decoded
 
 WORLD = "webassay"
-CALL_TIMEOUT = 15.0
-"""Seconds after which a page script that does not finish is terminated."""
+CALL_TIMEOUT = 10.0
+"""Seconds after which a page script that does not finish is ended."""
+_LAST_TIMEOUT = 5.0
+"""Seconds that the page has to answer after that."""
 _WATCH, _PENDING, *_LATER = (
     (files("webassay.browser") / f"{name}.js").read_text(encoding="utf-8")
     for name in ("watch", "pending", "identity", "styles", "roles", "names", "reach", "walk", "text", "touch")
@@ -72,7 +74,11 @@ class Page:
     main: str = ""
     crashed: bool = False
     stuck: bool = False
-    """A page script could not be terminated."""
+    """A page script could not be ended."""
+    runaway: bool = False
+    """It goes from one document to the next without an end."""
+    ended_scripts: int = 0
+    """Since the agent was last told."""
     closed: bool = False
     pending: dict[tuple[str, str], Request] = field(default_factory=dict)
     """Requests in flight, by channel and request id."""
@@ -251,8 +257,9 @@ class Page:
         except Unanswered:
             # A page script that never ends; without it the page can at least be observed.
             frame.channel.post("Runtime.terminateExecution")
+            self.ended_scripts += 1
             try:
-                result = await frame.channel.send("Runtime.evaluate", command, timeout=CALL_TIMEOUT)
+                result = await frame.channel.send("Runtime.evaluate", command, timeout=_LAST_TIMEOUT)
             except Unanswered:
                 self.stuck = True
                 raise

@@ -24,6 +24,7 @@ from webassay.browser.page import Page
 from webassay.browser.prune import prune
 from webassay.browser.rules import Rules
 from webassay.browser.settle import new_epoch, settle
+from webassay.browser.warden import Warden
 from webassay.core.errors import ActionError, BrowserError, ProbeError
 from webassay.core.interaction import Action, Cookie, Observation, ObservationPart, Tab
 from webassay.core.text import MAX_TEXT, capped
@@ -32,7 +33,10 @@ __all__ = ["Acted", "Browser", "FinalPage", "Session", "SessionSettings"]
 
 MAX_TITLE = 2_000
 MAX_ERROR = 4_000
-_LOOKS = 4
+PAGE_SECONDS = 25.0
+"""What a page may cost from one action to the next: longer than that, and it is ended."""
+_LOOK_SECONDS = 8.0
+"""That much is left for looking at it, whatever the action took."""
 _WITHOUT_PAGE = frozenset({"goto", "new_tab", "tab_close", "tab_focus"})
 """Actions that still work when the page in front has crashed."""
 
@@ -117,7 +121,8 @@ class Browser:
                 root.on("Target.targetDestroyed", self._target_gone)
                 root.on("Target.attachedToTarget", lambda p: self._attached(connection, p))
                 root.on("Target.detachedFromTarget", lambda p: self._detached(connection, p))
-                root.on("Target.targetCrashed", self._crashed)
+                warden = Warden(connection.pid)
+                root.on("Target.targetCrashed", lambda p: self._crashed(p, warden))
                 root.on("Browser.downloadWillBegin", self._download_began)
                 root.on("Browser.downloadProgress", self._download_went_on)
                 try:
@@ -129,6 +134,7 @@ class Browser:
                 except BaseException:  # cancelled: nobody else knows of this process
                     await connection.close()
                     raise
+                connection.spawn(warden.watch())
                 self._connection = connection
             return self._connection
 
@@ -186,9 +192,10 @@ class Browser:
     def _target_gone(self, params: Params) -> None:
         self._targets.pop(params["targetId"], None)
 
-    def _crashed(self, params: Params) -> None:
+    def _crashed(self, params: Params, warden: Warden) -> None:
+        why = "The page took too much memory and was ended." if warden.was_busy else "The page crashed."
         for context in self._contexts.values():
-            context.crashed(params["targetId"])
+            context.crashed(params["targetId"], why)
 
     def _download_began(self, params: Params) -> None:
         for context in self._contexts.values():
@@ -210,6 +217,8 @@ class Session:
         self._hand = InputController(context)
         self._step = 0
         self._last_error = ""
+        self._spent = 0.0
+        """Seconds that the last action and its settling took."""
         self._seen: tuple[str, int] | None = None
         """The tab and its document that were last looked at: the ids that an agent has are from there."""
 
@@ -275,6 +284,7 @@ class Session:
             error = capped(f"{mistake}{moved_on}", MAX_ERROR)
         acted = time.monotonic()
         waited = await context.settle()
+        self._spent = time.monotonic() - started
         self._last_error = error
         self._step += 1
         return Acted(error, waited, acted - started, time.monotonic() - acted)
@@ -291,17 +301,19 @@ class Session:
     async def observe(self, parts: Collection[ObservationPart]) -> Observation:
         context = self._context
         wanted = frozenset(parts)
-        for _ in range(_LOOKS):
-            if context.active.crashed:
-                break
+        deadline = time.monotonic() + max(_LOOK_SECONDS, PAGE_SECONDS - self._spent)
+        while not context.active.crashed:
+            page = context.active
             try:
-                return await self._look(context.active, wanted)
-            except Refused:
-                # The page moved on to another document meanwhile; look at that one.
-                await context.settle()
-            except Unanswered:
-                # It is stuck for good; settling stops it.
-                await context.settle()
+                async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
+                    return await self._look(page, wanted)
+            except (Refused, Unanswered):
+                # The page moved on to another document meanwhile: look at that one. If it is stuck, settling ends it.
+                await context.settle(max(0.0, deadline - time.monotonic()))
+            except TimeoutError:
+                pass
+            if time.monotonic() >= deadline and not page.crashed:
+                context.end(page, f"The page could not be looked at within {PAGE_SECONDS:g} s and was ended.")
         tabs = tuple(Tab(tab.url, "") for tab in context.pages)
         return replace(self._blank(context.active, tabs), tree="")
 

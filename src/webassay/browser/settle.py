@@ -16,6 +16,8 @@ from webassay.core.errors import BrowserError
 
 _RESTLESS = frozenset({"changes", "frames"})
 """Reasons that the next frame may or may not repeat."""
+MAX_DOCUMENTS = 30
+"""A tab that has had more of them since an action will not come to rest by itself."""
 _REPEATS = 4
 _QUIET_FRAMES = 2
 """One for the reaction, and one to see that nothing followed."""
@@ -48,8 +50,10 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
     restless_since: float | None = None
     quiet_frames = 0
     looked = False
+    documents = page.document
     while True:
         page.changed.clear()
+        page.runaway = page.document - documents > MAX_DOCUMENTS
         look = await _look(page, patience)
         first, looked = not looked, True
         if not look.reasons or not _RESTLESS.issuperset(look.reasons):
@@ -70,7 +74,7 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
         left = patience.cap - (time.monotonic() - started)
         if left <= 0:
             await _give_up(page)
-            return (*waited, f"gave up after {patience.cap:g} s: {', '.join(look.reasons)}")
+            return (*waited, f"gave up after {round(patience.cap, 1):g} s: {', '.join(look.reasons)}")
         try:
             async with asyncio.timeout(min(left, look.wait)):
                 await page.changed.wait()
@@ -91,7 +95,7 @@ def new_epoch(page: Page) -> None:
 async def _look(page: Page, patience: Patience) -> _Look:
     if page.connection.closed:
         raise BrowserError(page.connection.closed)
-    if page.crashed or page.closed or page.stuck:
+    if page.crashed or page.closed or page.stuck or page.runaway:
         return _Look([], 0)
     main = page.frames.get(page.main)
     if main is None or main.loading or main.world is None:
