@@ -9,6 +9,7 @@ import os
 import sys
 import time
 import urllib.request
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,8 @@ async def test_an_honest_program_passes() -> None:
     assert verdict.status == "pass", trajectory.ending.message + str([one.message for one in verdict.findings])
     assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
     done = [step.info["driven"] for step in trajectory.steps if step.info]
-    assert [(deed["kind"], deed["role"], deed["name"], deed["text"]) for deed in done] == [  # type: ignore[call-overload, index]
+    listed = [(deed["kind"], deed["role"], deed["name"], deed["text"]) for deed in done]  # type: ignore[call-overload, index]
+    assert [one for one, _ in groupby(listed)] == [  # A click may be tried twice.
         ("click", "combobox", "Search the entire store", ""),
         ("input", "combobox", "Search the entire store", "lamp"),
         ("press", "combobox", "Search the entire store", "Enter"),

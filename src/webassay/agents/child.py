@@ -121,6 +121,9 @@ class Child:
             while True:
                 self._take(await received(reader))
         except (asyncio.IncompleteReadError, ConnectionError):
+            for _ in range(100):  # How it ended is known a moment later.
+                if self._process.poll() is None:
+                    await asyncio.sleep(0.02)
             self.kill()
         except (ValueError, TypeError, KeyError, AttributeError):
             self.kill("wrote what is no message")

@@ -2,6 +2,8 @@
 // the element. It runs in our own world, where the page can neither see it nor speak to it.
 (binding) => {
   const report = globalThis[binding];
+  if (globalThis.webassayDeeds === binding) return;
+  globalThis.webassayDeeds = binding;
   const numbers = new WeakMap();
   let last = 0;
   const number = (element) => numbers.get(element) ?? (numbers.set(element, ++last), last);
