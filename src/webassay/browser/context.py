@@ -421,6 +421,8 @@ class Context:
             answer = await page.channel.send("Page.navigate", {"url": url}, timeout=_NAVIGATION_TIMEOUT)
         except Unanswered:
             page.channel.post("Page.stopLoading")
+            # What keeps the answer back may be the site's own service worker; the next attempt goes past it.
+            page.channel.post("Network.setBypassServiceWorker", {"bypass": True})
             raise ActionError(
                 f"{url:.200} could not be opened: there was no answer within {_NAVIGATION_TIMEOUT:g} s."
             ) from None
