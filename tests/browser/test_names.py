@@ -118,6 +118,8 @@ async def test_roles_and_names_equal_chromiums(visit: Opener) -> None:
     same = total = 0
     differences: list[str] = []
     for path in sorted(PAGES.glob("*.html")):
+        if path.name == "onward.html":
+            continue  # it never stays
         async with visit(path.name) as page:
             ours, theirs = await our_lines(page), await chromium_tree(page)
         equal, count, different = compare(ours, theirs)

@@ -129,7 +129,7 @@ class TestKey:
     def test_a_task_file_that_is_gone_costs_the_key_alone(self, bench, run):
         next(run.parent.parent.glob("*-tasks.json")).unlink()
         view = bench.episode(run, "model")
-        assert "cannot be read" in view.key.missing and len(view.trajectory.steps) == 3
+        assert "does not exist" in view.key.missing and len(view.trajectory.steps) == 3
 
     def test_a_key_that_changed_since_is_said(self, bench, tmp_path):
         run = make_run(

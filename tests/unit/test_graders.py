@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zlib
 
 import apsw
 import pytest
@@ -207,9 +208,22 @@ def test_two_runs_of_one_name_are_both_read(tmp_path):
 
 
 def downgraded(path):
-    """As it was before raters and the numbers of parents had columns."""
+    """As it was before raters, the numbers of parents and seals had columns."""
     with apsw.Connection(str(path / LEDGER)) as db:
+        db.create_scalar_function("crc32", lambda text: zlib.crc32(text.encode()), 1)
+        for table in ("unit", "trajectory", "verdict"):
+            db.execute(
+                f"ALTER TABLE {table} DROP COLUMN seal; "
+                f"ALTER TABLE {table} ADD COLUMN summary_check INTEGER NOT NULL DEFAULT 0; "
+                f"UPDATE {table} SET summary_check = crc32(summary)"
+            )
         db.execute(
+            "DROP TABLE tally; ALTER TABLE setting DROP COLUMN seal; "
+            "CREATE INDEX unit_by_agent ON unit (agent); CREATE INDEX unit_by_task ON unit (task); "
+            "CREATE INDEX unit_by_template ON unit (benchmark, template); "
+            "CREATE INDEX trajectory_by_task ON trajectory (task, agent); "
+            "CREATE INDEX trajectory_by_ending ON trajectory (ending); "
+            "CREATE INDEX verdict_by_task ON verdict (task, agent); "
             "DROP INDEX verdict_on; ALTER TABLE verdict DROP COLUMN trajectory_ordinal; "
             "DROP INDEX trajectory_that_counts; "
             "ALTER TABLE trajectory DROP COLUMN unit_ordinal; "

@@ -190,7 +190,7 @@ async def test_openais_key_goes_to_openai_only(monkeypatch: pytest.MonkeyPatch) 
         ("openai:toy@http://user:pw@host/v1", "must not contain a key"),
         ("openai:toy@http://host/v1?api-key=1", "must not contain a key"),
         ("python:no_such_module_here:make", "no_such_module_here"),
-        ("recorded:no-such-file.jsonl", "Cannot read"),
+        ("recorded:no-such-file.jsonl", "does not exist"),
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_sent(spec: str, told: str) -> None:

@@ -107,6 +107,8 @@ class WebSocket:
                     raise Broken("a message is too long")
                 if last:
                     return parts[0] if len(parts) == 1 else b"".join(parts)
+            elif kind != _PONG:
+                raise Broken(f"there are no frames of kind {kind}")
 
     async def _read(self) -> tuple[bool, int, bytes]:
         try:
