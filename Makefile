@@ -84,14 +84,11 @@ bench-verifier: setup  ## Trajectories a minute against a model of fixed latency
 bench-store: setup  ## Verdicts appended a second, and what a report over very many costs
 	$(BIN)/python scripts/bench_store.py
 
-bench-armour: setup  ## Attacks, counted: damaged run directories, hostile files and texts (SCALE=0.01 for a quick look)
+bench-armour: setup  ## Attacks, counted: damaged runs, hostile files, texts, pages and programs (SCALE=0.01: a quick look)
 	$(BIN)/python -m scripts.bench_armour --scale $(SCALE)
 
 bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
 	$(BIN)/python -m scripts.bench_record
-
-bench-armour: setup  ## What holds against agents, pages and files that mean no good, and what it costs
-	$(BIN)/python -m scripts.bench_armour
 
 RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
 lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need
