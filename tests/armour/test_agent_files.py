@@ -266,7 +266,7 @@ async def test_its_traceback_is_shown(tmp_path: Path) -> None:
 async def test_its_children_die_with_it(tmp_path: Path) -> None:
     body = (
         "mark = f'webassay-armour-{os.getpid()}-{time.time()}'\n"
-        "subprocess.Popen(['sh', '-c', f'sleep 1000 # {mark}'], start_new_session=True)\n"
+        "subprocess.Popen(['sh', '-c', f'sleep 1000; : {mark}'], start_new_session=True)\n"
         "return mark"
     )
     async with Played(tmp_path, body) as played:

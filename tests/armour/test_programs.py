@@ -110,7 +110,8 @@ async def test_an_honest_program_passes() -> None:
     assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
     done = [step.info["driven"] for step in trajectory.steps if step.info]
     listed = [(deed["kind"], deed["role"], deed["name"], deed["text"]) for deed in done]  # type: ignore[call-overload, index]
-    assert [one for one, _ in groupby(listed)] == [  # A click may be tried twice.
+    # A click may be tried twice, and a look may come between two keys: what counts is what the field held in the end.
+    assert [list(same)[-1] for _, same in groupby(listed, key=lambda one: one[:3])] == [
         ("click", "combobox", "Search the entire store", ""),
         ("input", "combobox", "Search the entire store", "lamp"),
         ("press", "combobox", "Search the entire store", "Enter"),
