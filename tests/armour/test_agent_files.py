@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,12 +272,17 @@ async def test_its_children_die_with_it(tmp_path: Path) -> None:
     )
     async with Played(tmp_path, body) as played:
         mark = str(await played.decide())
-        assert running(mark)
-    for _ in range(100):
-        if not running(mark):
-            return
+        # Its command line can be read a moment after it was started.
+        assert await comes_true(lambda: running(mark)), "the child did not start"
+    assert await comes_true(lambda: not running(mark)), "a detached child survived"
+
+
+async def comes_true(question: Callable[[], bool]) -> bool:
+    for _ in range(200):
+        if question():
+            return True
         await asyncio.sleep(0.05)
-    raise AssertionError("a detached child survived")
+    return False
 
 
 def running(mark: str) -> bool:
