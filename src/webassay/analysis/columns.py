@@ -50,9 +50,11 @@ def site_of(sites: Sequence[str]) -> str:
 
 
 # Reading a block of rows with these is a loop in C, three times as fast as one in Python.
-_UNIT_OF = attrgetter("benchmark", "template", "task_id")
-_PROFILE_OF = attrgetter("benchmark", "sites", "kind", "chore", "difficulty", "modality", "claimed")
+_CASE_OF = attrgetter(
+    *("benchmark", "template", "task_id"), *("sites", "kind", "chore", "difficulty", "modality", "claimed")
+)
 _STATUS_OF, _GRADER_OF, _KEY_OF = attrgetter("status"), attrgetter("fingerprint"), attrgetter("key_hash")
+_REACH_OF, _PROCESS_OF = attrgetter("checkpoint_reach"), attrgetter("process_score")
 _ACTIONS_OF, _TOOLS_OF, _ENDING_OF = attrgetter("actions"), attrgetter("tools"), attrgetter("ending")
 _items = dict.items
 
@@ -102,12 +104,31 @@ class Units(Numbered[tuple[str, str, str]]):
         return super().__missing__(unit)
 
 
+Case = tuple[str, str, str, tuple[str, ...], str, str, str, str, str]
+"""The unit of a row and its profile, in the order of `_CASE_OF`. They are looked up together: that is one lookup."""
+
+
+class Cases(Numbered[Case]):
+    def __init__(self) -> None:
+        self.units = Units()
+        self.profiles: Numbered[Profile] = Numbered()
+        self.unit_of = array("I")
+        """Case to unit, by number."""
+        self.profile_of = array("I")
+
+    def __missing__(self, case: Case) -> int:
+        benchmark, template, task_id, *profile = case
+        self.unit_of.append(self.units[benchmark, template, task_id])
+        self.profile_of.append(self.profiles[benchmark, *profile])  # type: ignore[index]
+        return super().__missing__(case)
+
+
 class Shared:
     """What the columns of all agents refer to by number."""
 
     def __init__(self) -> None:
-        self.units = Units()
-        self.profiles: Numbered[Profile] = Numbered()
+        self.cases = Cases()
+        self.units, self.profiles = self.cases.units, self.cases.profiles
         self.graders: Numbered[str] = Numbered()
         self.keys: Numbered[str] = Numbered()
         self.effort: dict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -204,7 +225,7 @@ class AgentColumns:
         self.model = ""
         self.baseline = False
         self.tallied = Tallied()
-        self._unit, self._profile, self._grader, self._key = (array("I") for _ in range(4))
+        self._case, self._grader, self._key = (array("I") for _ in range(3))
         self._status = array("B")
         self._reach, self._process = array("d"), array("d")
         self._measures = {name: array("d") for name in MEASURES}
@@ -213,13 +234,12 @@ class AgentColumns:
     def extend(self, rows: Sequence[Row]) -> None:
         """Column by column: going over the rows several times takes less than half as long as taking each one apart."""
         shared = self.shared
-        self._unit.extend(map(shared.units.__getitem__, map(_UNIT_OF, rows)))
-        self._profile.extend(map(shared.profiles.__getitem__, map(_PROFILE_OF, rows)))
+        self._case.extend(map(shared.cases.__getitem__, map(_CASE_OF, rows)))
         self._grader.extend(map(shared.graders.__getitem__, map(_GRADER_OF, rows)))
         self._key.extend(map(shared.keys.__getitem__, map(_KEY_OF, rows)))
         self._status.extend(map(_NUMBER.__getitem__, map(_STATUS_OF, rows)))
-        self._reach.extend(_known([row.checkpoint_reach for row in rows]))
-        self._process.extend(_known([row.process_score for row in rows]))
+        self._reach.extend(_known(map(_REACH_OF, rows)))
+        self._process.extend(_known(map(_PROCESS_OF, rows)))
         self.baseline = self.baseline or any(row.baseline for row in rows)
         self._extend_played([row for row in rows if row.status != "missing"])
 
@@ -227,9 +247,8 @@ class AgentColumns:
         measures = self._measures
         measures["steps"].extend([row.steps if row.traced else _UNKNOWN for row in rows])
         measures["seconds"].extend([row.seconds if row.traced else _UNKNOWN for row in rows])
-        measures["input_tokens"].extend(_known([row.input_tokens for row in rows]))
-        measures["output_tokens"].extend(_known([row.output_tokens for row in rows]))
-        measures["cost_usd"].extend(_known([row.cost_usd for row in rows]))
+        for name in ("input_tokens", "output_tokens", "cost_usd"):
+            measures[name].extend(_known(map(attrgetter(name), rows)))
         self.model = self.model or next((row.model for row in rows if row.model), "")
         effort = self.shared.effort
         worked = [row for row in rows if row.status == "pass" and row.kind != "unachievable" and row.traced]
@@ -239,13 +258,11 @@ class AgentColumns:
 
     def whole(self) -> "Part":
         """All rows. The columns are looked at, not copied, so nothing may be added while this is alive."""
-        unit, profile, grader, key = (
-            np.frombuffer(one, dtype=np.uint32) for one in (self._unit, self._profile, self._grader, self._key)
-        )
+        case, grader, key = (np.frombuffer(one, dtype=np.uint32) for one in (self._case, self._grader, self._key))
         return Part(
             self.shared,
-            unit=unit,
-            profile=profile,
+            unit=np.asarray(self.shared.cases.unit_of)[case],
+            profile=np.asarray(self.shared.cases.profile_of)[case],
             grader=grader,
             key=key,
             status=np.frombuffer(self._status, dtype=np.uint8),
@@ -259,7 +276,7 @@ class AgentColumns:
         return np.sort(values[~np.isnan(values)])
 
 
-def _known(values: Sequence[float | None]) -> list[float]:
+def _known(values: Iterable[float | None]) -> list[float]:
     return [_UNKNOWN if value is None else value for value in values]
 
 

@@ -11,9 +11,10 @@ What lets a run survive `kill -9` at any moment:
 So resuming is subtraction: the plan's units minus those with a finished attempt.
 
 Records are kept as text next to the columns that are searched. Every row has a seal over its columns, every record and
-blob a hash. Seals are checked when a ledger is opened, records and blobs whenever they are read; `inspection` says what
-becomes of a row that fails. A record that fails later is a `StoreError` that names it; readers that go over many rows
-take an `on_damage` callback, which is told instead, and go on with the next row.
+blob a hash. Seals are checked when a ledger is opened, unless sums over its pages prove already that it is whole;
+records and blobs are checked whenever they are read. `inspection` says what becomes of a row that fails. A record that
+fails later is a `StoreError` that names it; readers that go over many rows take an `on_damage` callback, which is told
+instead, and go on with the next row.
 """
 
 import contextlib
@@ -48,6 +49,7 @@ from webassay.store.opening import (
 )
 from webassay.store.seals import NUMBERED, digest, seal
 from webassay.store.structure import apply, check_structure, is_todays
+from webassay.store.sums import sums_fit, write_sums
 from webassay.store.wal import frames_of_index, is_all_known, read_wal
 
 LEDGER = "ledger.sqlite"
@@ -80,6 +82,7 @@ class Store:
         self._ledger = path / LEDGER
         self.blobs = BlobFolder(path / "blobs", writable=writable)
         self.damage = Inspection()
+        self._changed = False
         self._lock = take_lock(path) if writable else None
         try:
             with translate_errors(self._ledger):
@@ -114,6 +117,8 @@ class Store:
 
     def close(self) -> None:
         self._db.close()
+        if self._changed and not self.damage.found:
+            write_sums(self._ledger)
         self._drop_lock()
 
     def __enter__(self) -> Self:
@@ -363,14 +368,19 @@ class Store:
         )
         with translate_errors(self._ledger):
             for row in self._db.execute(query, {"grader": grader, "raters": _listed(raters)}):
+                # In place, and not in a function of its own: a report spends a quarter of its time here.
+                unit, agent, task, trial, told, played, found = row
                 try:
-                    result = self._unit_result(row)
-                except StoreError as error:
-                    if on_damage is None:
-                        raise
-                    on_damage(error)
-                else:
-                    yield result
+                    if type(agent) is not str or type(task) is not str or type(trial) is not int:
+                        raise TypeError("the agent, the task or the trial is none")
+                    verdict = None if found is None else read_verdict_summary(found)
+                    if verdict is not None and verdict.status not in _STATUSES:
+                        raise TypeError(f"a verdict is {verdict.status!r:.100}")
+                    trajectory = None if played is None else read_trajectory_summary(played)
+                    yield UnitResult(agent, task, trial, read_unit_summary(told), trajectory, verdict)
+                except (msgspec.MsgspecError, TypeError, RecursionError) as error:
+                    with _confined(on_damage):
+                        raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
 
     # --- writing, inside ----------------------------------------------------------------------------------
 
@@ -379,6 +389,7 @@ class Store:
         """All or nothing. Not apsw's own: a full disk rolls back by itself, and rolling back again hides why."""
         with translate_errors(self._ledger):
             self._db.execute("BEGIN IMMEDIATE")
+            self._changed = True
             before = dict(self.damage.rows)
             try:
                 yield
@@ -432,19 +443,6 @@ class Store:
             return goal_of(self._sound("Trajectory", name, record, stamp))
         except (msgspec.MsgspecError, ValidationError, RecursionError) as error:
             raise self._unreadable("Trajectory", name, str(error)) from error
-
-    def _unit_result(self, row: tuple[Any, ...]) -> UnitResult:
-        unit, agent, task, trial, told, played, found = row
-        try:
-            verdict = None if found is None else read_verdict_summary(found)
-            if type(agent) is not str or type(task) is not str or type(trial) is not int:
-                raise TypeError("the agent, the task or the trial is none")
-            if verdict is not None and verdict.status not in _STATUSES:
-                raise TypeError(f"a verdict is {verdict.status!r:.100}")
-            trajectory = None if played is None else read_trajectory_summary(played)
-            return UnitResult(agent, task, trial, read_unit_summary(told), trajectory, verdict)
-        except (msgspec.MsgspecError, TypeError, RecursionError) as error:
-            raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
 
     def _id(self, ordinal: int) -> str:
         """Of a unit."""
@@ -505,6 +503,8 @@ class Store:
         lost = "" if not logged or is_all_known(self._ledger, expected) else read_wal(self._ledger, expected).damage
         try:
             self._migrate(writable, lost)
+            if not (writable or thorough) and sums_fit(self._ledger):
+                return
             # In one transaction, so that what a writer adds meanwhile is not seen in part.
             self._db, indexes = check_structure(self._db, self._ledger, writable=writable)
             with self._snapshot():
