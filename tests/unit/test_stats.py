@@ -84,7 +84,7 @@ class TestMeanShare:
         found = stats.mean_share(values, n)
         size = n if passed in (0, n) else n - 1
         z = stats.t_of(0.95, n - 1)
-        low, high = stats._score_bounds(passed / n, size, z)
+        low, high = stats.score_bounds(passed / n, size, z)
         assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
 
     def test_is_the_t_interval_for_many_templates(self) -> None:

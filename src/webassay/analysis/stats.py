@@ -63,11 +63,11 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE, *, z: float |
         raise ValueError(f"{successes} successes out of {n}")
     if n == 0:
         return Estimate(None, None, None, 0, "wilson")
-    low, high = _score_bounds(successes / n, n, z_of(confidence) if z is None else z)
+    low, high = score_bounds(successes / n, n, z_of(confidence) if z is None else z)
     return Estimate(successes / n, low, high, n, "wilson")
 
 
-def _score_bounds(share: float, n: float, z: float) -> tuple[float, float]:
+def score_bounds(share: float, n: float, z: float) -> tuple[float, float]:
     """Every true share that lies within z standard errors of this one (Wilson 1927); n need not be whole."""
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -100,7 +100,7 @@ def mean_share(values: Iterable[float], observations: int = 0, confidence: float
         size = float(len(data))
     else:
         size = min(most, mean * (1 - mean) / error) if error > 1e-15 else most
-    low, high = _score_bounds(mean, size, t_of(confidence, len(data) - 1))
+    low, high = score_bounds(mean, size, t_of(confidence, len(data) - 1))
     return Estimate(mean, low, high, len(data), "wilson-t")
 
 
@@ -179,13 +179,17 @@ def paired_difference(
         p_value = float(2 * special.stdtr(len(differences) - 1, t))
     else:
         sides = [mean_share([own[key] for key in shared], observations, confidence) for own in (test, reference)]
-        low, high = _square_and_add(*sides)
+        low, high = square_and_add(*sides)
         p_value = 1.0 if abs(value) < 1e-12 else 2 * 0.5 ** len(differences)
     within = Estimate(value, max(-1.0, low), min(1.0, high), len(differences), estimate.method)
     return Difference(within, p_value, deviation, *missing)
 
 
-def _square_and_add(one: Estimate, other: Estimate) -> tuple[float, float]:
+def two_sided_p(t: float, degrees: int) -> float:
+    return float(2 * special.stdtr(degrees, -abs(t)))
+
+
+def square_and_add(one: Estimate, other: Estimate) -> tuple[float, float]:
     """The ends of the difference of two means, as if they were independent: wider than for pairs, never too narrow."""
     (a, low_a, high_a), (b, low_b, high_b) = ((x.value or 0.0, x.low or 0.0, x.high or 0.0) for x in (one, other))
     return a - b - math.hypot(a - low_a, high_b - b), a - b + math.hypot(high_a - a, b - low_b)
