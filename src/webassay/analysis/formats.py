@@ -9,7 +9,9 @@ from rich.console import RenderableType
 from webassay.analysis import listing, page, render
 from webassay.analysis.audit import Audit
 from webassay.analysis.leaderboard import Leaderboard
-from webassay.analysis.listing import Section
+from webassay.analysis.section import Section
+from webassay.analysis.study import Study
+from webassay.analysis.study_tables import data_of, of_study
 from webassay.analysis.subset import Subset
 from webassay.core.report import Report
 
@@ -22,6 +24,8 @@ class Listed:
     sections: Sequence[Section]
     json: str
     """The same as data."""
+    rows: Section | None = None
+    """The same for a spreadsheet, where the last of the tables is not that."""
 
     @classmethod
     def leaderboard(cls, made: Leaderboard, title: str = "Leaderboard") -> Self:
@@ -30,6 +34,10 @@ class Listed:
     @classmethod
     def audit(cls, made: Audit) -> Self:
         return cls(f"Audit of {', '.join(made.benchmarks)}", listing.of_audit(made), made.model_dump_json(indent=1))
+
+    @classmethod
+    def study(cls, made: Study, title: str) -> Self:
+        return cls(title, of_study(made), made.model_dump_json(indent=1), data_of(made))
 
     @classmethod
     def subset(cls, made: Subset) -> Self:
@@ -61,7 +69,7 @@ CSV = ReportFormat(
     "csv",
     "Rows for a spreadsheet; of several tables the last one.",
     render.to_csv,
-    lambda made: listing.to_csv(made.sections[-1]),
+    lambda made: listing.to_csv(made.rows or made.sections[-1]),
 )
 HTML = ReportFormat(
     "html",

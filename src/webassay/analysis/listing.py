@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rich.console import Group as Stack
 from rich.console import RenderableType
@@ -14,21 +13,10 @@ from webassay.analysis.agreement import Agreement, Annotation
 from webassay.analysis.audit import Audit
 from webassay.analysis.leaderboard import Entry, Leaderboard
 from webassay.analysis.page import environment
+from webassay.analysis.section import Section
 from webassay.analysis.subset import Subset
 from webassay.core.report import Interval
 from webassay.core.text import printable
-
-Cells = Sequence[Sequence[str]]
-
-
-class Section(NamedTuple):
-    title: str
-    headings: Sequence[str]
-    rows: Cells
-    note: str = ""
-    narrow: tuple[int, ...] | None = None
-    """The columns that fit a terminal; None: all of them."""
-
 
 # --- writing --------------------------------------------------------------------------------------------
 

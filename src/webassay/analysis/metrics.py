@@ -240,7 +240,10 @@ def correlations(
         if n > 1
         else [(np.nan,) * 3]
     )
-    made = [_bounded(value, spread_of(column), n, kind) for kind, (value, column) in enumerate(zip(values, drawn.T))]
+    made = [
+        _bounded(value, spread_of(column), n, kind)
+        for kind, (value, column) in enumerate(zip(values, drawn.T, strict=True))
+    ]
     return Correlations(*made)
 
 
@@ -253,7 +256,9 @@ def _bounded(value: float, spread: float, clusters: int, kind: int) -> Estimate:
         low, high = around_coefficient(value, spread, clusters)
         # Perfect correlation of a few points is no certainty: Fisher's own standard error.
         if spread < 1e-9 and clusters > 3:
-            low, high = around_coefficient(value, (1 - min(abs(value), 1 - 1e-9) ** 2) / (clusters - 3) ** 0.5, clusters)
+            low, high = around_coefficient(
+                value, (1 - min(abs(value), 1 - 1e-9) ** 2) / (clusters - 3) ** 0.5, clusters
+            )
         return Estimate(value, min(low, value), max(high, value), clusters, METHOD)
     reach = stats.t_of(stats.CONFIDENCE, clusters - 1) * spread
     return Estimate(value, max(0.0, value - reach), value + reach, clusters, METHOD)

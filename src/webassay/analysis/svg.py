@@ -21,8 +21,18 @@ class Bar(NamedTuple):
     """Drawn hollow: the anchor, or an agent that is no contestant."""
 
 
-def forest(bars: Sequence[Bar], *, low: float, high: float, step: float, zero: bool = False) -> str:
-    """Point and interval for each bar, on an axis in percent; colours come from the page's style."""
+def forest(
+    bars: Sequence[Bar],
+    *,
+    low: float,
+    high: float,
+    step: float,
+    zero: bool = False,
+    title: str = "",
+    percent: bool = True,
+) -> str:
+    """Point and interval for each bar, on an axis in percent or in plain numbers; colours come from the page's
+    style."""
     height = _TOP + _ROW * len(bars) + 30
     span = high - low
 
@@ -30,13 +40,14 @@ def forest(bars: Sequence[Bar], *, low: float, high: float, step: float, zero: b
         return round(_LEFT + (min(max(value, low), high) - low) / span * (_WIDTH - _LEFT - _RIGHT), 1)
 
     parts = [f'<svg class="forest" role="img" viewBox="0 0 {_WIDTH} {height}">']
-    parts.append(f"<title>{escape('; '.join(f'{bar.label}: {bar.text}' for bar in bars))}</title>")
+    told = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
+    parts.append(f"<title>{escape(f'{title}. {told}' if title else told)}</title>")
     bottom = height - 24
     for tick in range(round(span / step) + 1):
         value = low + tick * step
         parts.append(f'<line class="grid" x1="{x(value)}" x2="{x(value)}" y1="{_TOP - 6}" y2="{bottom}"/>')
         sign = "+" if zero and value > 1e-9 else ""
-        shown = f"{sign}{100 * value:.0f}{'' if zero else ' %'}"
+        shown = f"{sign}{100 * value:.0f}{'' if zero else ' %'}" if percent else f"{value:.1f}"
         parts.append(f'<text class="tick" x="{x(value)}" y="{height - 7}" text-anchor="middle">{shown}</text>')
     if zero:
         parts.append(f'<line class="zero" x1="{x(0)}" x2="{x(0)}" y1="{_TOP - 6}" y2="{bottom}"/>')

@@ -5,6 +5,7 @@ import sys
 import typer
 
 from webassay.cli import (
+    agreeing,
     grading,
     importing,
     judging,
@@ -27,7 +28,20 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich takes 0.3 s to load, and help must answer at once
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (playing, grading, judging, labelling, importing, results, showing, store, tasks, listing, models):
+for part in (
+    playing,
+    grading,
+    judging,
+    labelling,
+    importing,
+    agreeing,
+    results,
+    showing,
+    store,
+    tasks,
+    listing,
+    models,
+):
     part.register(app)
 
 

@@ -24,6 +24,7 @@ from webassay.analysis.episode import EpisodeView, UnitLine
 from webassay.analysis.episode_text import to_text as episode_in_words
 from webassay.analysis.episode_text import units_table as units_in_words
 from webassay.analysis.formats import Listed, ReportFormat
+from webassay.analysis.study import StudyOptions
 from webassay.analysis.subset import APPENDIX, TEXT, Procedure
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask
@@ -47,6 +48,7 @@ from webassay.judging.verify import Review
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
 from webassay.workbench import (
+    agreeing,
     checking,
     damage,
     grading,
@@ -59,12 +61,14 @@ from webassay.workbench import (
     showing,
     stepping,
 )
+from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
 from webassay.workbench.damage import Damage, Repaired
 from webassay.workbench.grading import Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
+from webassay.workbench.label_files import Mapped
 from webassay.workbench.models import ModelOptions
 from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
@@ -75,6 +79,7 @@ __all__ = [
     "COMMAND",
     "KINDS",
     "PROCEDURES",
+    "AgreeOptions",
     "ArenaStage",
     "Damage",
     "Difference",
@@ -88,6 +93,7 @@ __all__ = [
     "Listed",
     "LogImport",
     "LogOptions",
+    "Mapped",
     "ModelOptions",
     "OpenTask",
     "PlayOptions",
@@ -97,6 +103,7 @@ __all__ = [
     "Repaired",
     "ReportFormat",
     "Selection",
+    "StudyOptions",
     "UnitLine",
     "VerifyOptions",
     "Workbench",
@@ -113,6 +120,7 @@ AnyPath = str | PathLike[str]
 
 ALL_TASKS = Selection()
 EVERYTHING = GradeOptions()
+AS_THEY_ARE = AgreeOptions()
 
 PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 """How the hard subset is chosen: by the paper's text, or by its appendix."""
@@ -338,6 +346,13 @@ class Workbench:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
         tasks = [task for name in benchmarks for task in self._named_tasks(name)]
         return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader, self.setup.tell)
+
+    def agree(
+        self, labels: AnyPath, predictions: Sequence[AnyPath] = (), options: AgreeOptions = AS_THEY_ARE
+    ) -> Listed:
+        """How far judges agree with people: files of labels and predictions, or run directories with verdicts of both.
+        `NAME=PATH` gives a judge its name; several paths of one name are several runs of one judge."""
+        return agreeing.agree(self.setup, str(labels), [str(one) for one in predictions], options)
 
     def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "") -> Listed:
         """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
