@@ -95,13 +95,14 @@ def _ceiling(
     cluster_of, draws = how
     pairs = [(item, one, other) for item, own in several.items() for one, other in combinations(own, 2)]
     cluster = np.array([cluster_of(item) for item, _, _ in pairs])
-    first, second = (np.array([pair[place].value for pair in pairs]) for place in (1, 2))
-    cells = metrics.counts_of(first, second)
+    cells = metrics.counts_of(
+        np.array([one.value for _, one, _ in pairs]), np.array([other.value for _, _, other in pairs])
+    )
     found = metrics.measure(metrics.by_cluster(cells, cluster), draws=draws).estimates
     scores = None
     if kind == "process score":
-        one, other = (np.array([pair[place].score for pair in pairs]) for place in (1, 2))
-        scores = metrics.correlations(one, other, cluster, draws=draws)
+        earlier, later = [one.score for _, one, _ in pairs], [other.score for _, _, other in pairs]
+        scores = metrics.correlations(np.array(earlier), np.array(later), cluster, draws=draws)
     return Ceiling(
         kind=kind,
         stage=stage,

@@ -36,7 +36,8 @@ def to_table(title: str, sections: Sequence[Section], most: int = 50) -> Rendera
     for section in sections:
         places = range(len(section.headings)) if section.narrow is None else section.narrow
         shown = [[row[place] for place in places] for row in section.rows[:most]]
-        parts.append(render.rich_table(section.title, [section.headings[place] for place in places], shown))
+        headings = [section.headings[place] for place in places]
+        parts.append(render.rich_table(section.title, headings, shown, lines=section.lines))
         left = len(section.rows) - most
         notes = [section.note] * bool(section.note) + [f"... and {left} more rows."] * (left > 0)
         parts += [Text(printable(note, lines=True), style="dim") for note in notes]

@@ -10,11 +10,13 @@ rate of a good judge is. For shares the spread gives an effective number of tria
 `stats.mean_share`; for coefficients from -1 to 1 the interval is symmetric on Fisher's scale.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webassay.analysis import stats
 from webassay.analysis.stats import Estimate, Floats
@@ -117,12 +119,14 @@ def measure(parts: Floats, *, draws: int = stats.BOOTSTRAP_REPEATS, seed: int = 
             estimates[name] = Estimate(None if np.isnan(value) else value, None, None, clusters, METHOD)
             continue
         spread = spread_of(drawn[name])
-        if name in COEFFICIENTS:
-            low, high = around_coefficient(value, spread, clusters)
-            if spread == 0:
-                low, high = _nothing_differed(name, value, total, clusters)
-        else:
+        low: float | None
+        high: float | None
+        if name not in COEFFICIENTS:
             low, high = around_share(value, spread, clusters, float(trials[name]))
+        elif spread > 1e-9:
+            low, high = around_coefficient(value, spread, clusters)
+        else:
+            low, high = _nothing_differed(value, total, clusters)
         estimates[name] = Estimate(value, low, high, clusters, METHOD)
     return Measured(estimates, drawn)
 
@@ -149,15 +153,15 @@ def around_coefficient(value: float, spread: float, clusters: int) -> tuple[floa
     return float(np.tanh(np.arctanh(inside) - reach)), float(np.tanh(np.arctanh(inside) + reach))
 
 
-def _nothing_differed(name: Metric, value: float, total: Floats, clusters: int) -> tuple[float, float]:
-    """Where every resample says the same: what the coefficient would be if as many labels differed as Wilson's interval
-    for the accuracy allows."""
-    right = float(total[TP] + total[TN]) / float(total.sum())
-    low, high = around_share(right, 0.0, clusters, float(total.sum()))
+def _nothing_differed(value: float, total: Floats, clusters: int) -> tuple[float | None, float | None]:
+    """Every resample says the same. A judge that agrees always would have this coefficient if as many labels differed
+    as Wilson's interval for the accuracy allows; of one that always says the same nothing can be learnt."""
+    if abs(value) < 1 - 1e-9:
+        return None, None
+    share = (1 + value) / 2
+    low, high = around_share(share, 0.0, clusters, float(total.sum()))
     yes, truth = float(total[TP] + total[FP]) / total.sum(), float(total[TP] + total[FN]) / total.sum()
     chance = yes * truth + (1 - yes) * (1 - truth)
-    if chance == 1:
-        return value, value
     bounds = [(share - chance) / (1 - chance) for share in (low, high)]
     return max(-1.0, min(value, *bounds)), min(1.0, max(value, *bounds))
 
@@ -264,7 +268,7 @@ def _bounded(value: float, spread: float, clusters: int, kind: int) -> Estimate:
     return Estimate(value, max(0.0, value - reach), value + reach, clusters, METHOD)
 
 
-def _midranks(weights: Floats, place: Floats, levels: int) -> Floats:
+def _midranks(weights: Floats, place: NDArray[np.integer], levels: int) -> Floats:
     """The middle of the ranks that items of one value share, each item counted as often as its weight says."""
     heavy = np.bincount(place, weights=weights, minlength=levels)
     return np.asarray((np.cumsum(heavy) - heavy / 2)[place])
@@ -279,4 +283,4 @@ def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> float:
     # Rounding leaves a trace of spread in a constant.
     if scale <= 1e-24 * total * total:
         return float("nan")
-    return max(-1.0, min(1.0, float(weights @ (dx * dy)) / scale**0.5))
+    return max(-1.0, min(1.0, float(weights @ (dx * dy)) / math.sqrt(scale)))

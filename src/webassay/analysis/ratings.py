@@ -130,14 +130,14 @@ def decide(ratings: Iterable[Rating], *, tie_breaker: str = "", threshold: float
     outcome: dict[str, bool] = {}
     process: dict[str, bool] = {}
     scores: dict[str, float] = {}
-    tied, undecided, broken = [], [], []
+    noted: dict[str, list[str]] = {"tied": [], "undecided": [], "broken": [], "decided": []}
     for item, own in by_item.items():
         usual = [one for one in own if one.rater != tie_breaker] or own
         third = [one for one in own if one.rater == tie_breaker]
         decided, how = _majority([_vote(one) for one in usual], [_vote(one) for one in third])
         if decided is not None:
             outcome[item] = decided
-        {"tied": tied, "undecided": undecided, "broken": broken}.get(how, []).append(item)
+        noted[how].append(item)
         score = _median(usual, third, threshold)
         if score is not None:
             scores[item], process[item] = score, score >= threshold
@@ -145,7 +145,7 @@ def decide(ratings: Iterable[Rating], *, tie_breaker: str = "", threshold: float
             good, _ = _majority([one.process for one in usual], [one.process for one in third])
             if good is not None:
                 process[item] = good
-    return Truth(outcome, process, scores, tuple(tied), tuple(undecided), tuple(broken))
+    return Truth(outcome, process, scores, *(tuple(noted[how]) for how in ("tied", "undecided", "broken")))
 
 
 def _vote(rating: Rating) -> bool | None:

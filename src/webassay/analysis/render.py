@@ -390,7 +390,10 @@ def _success_rows(report: Report) -> list[tuple[str, ...]]:
     return [(agent.name, *success_cells(agent.success)) for agent in report.agents]
 
 
-def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def rich_table(
+    title: str | None, headings: Sequence[str], rows: Sequence[Sequence[str]], *, lines: bool = False
+) -> Table:
+    """`lines`: cells are ours, and a number may have its interval on a line below."""
     table = Table(
         title=Text(printable(title)) if title else None,
         title_justify="left",
@@ -404,11 +407,12 @@ def rich_table(title: str | None, headings: Sequence[str], rows: Sequence[Sequen
         right = place > 0 and 2 * sum(map(_like_a_number, cells)) >= len(cells)
         if right:
             # Headings are broken into lines before numbers are; where it is too narrow, names and texts give way.
-            heading = textwrap.fill(heading, max(8, *map(len, cells), 0), break_long_words=False)
+            longest = max(8, *(len(line) for cell in cells for line in cell.split("\n")))
+            heading = textwrap.fill(heading, longest, break_long_words=False)
         table.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
         # Text, not markup: an agent may be called `[red]`, or worse.
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*(Text(printable(cell, lines=lines)) for cell in row))
     return table
 
 

@@ -15,3 +15,5 @@ class Section(NamedTuple):
     """The columns that fit a terminal; None: all of them."""
     picture: str = ""
     """An SVG of ours, for a page."""
+    lines: bool = False
+    """Cells may have several lines: names in them are on one."""

@@ -25,7 +25,7 @@ _SHORT = ("accuracy", "f1", "kappa", "fpr", "fnr")
 
 
 def of_study(study: Study) -> list[Section]:
-    return [
+    sections = [
         *_judges(study),
         *_ceiling(study),
         *_pairs(study),
@@ -36,6 +36,7 @@ def of_study(study: Study) -> list[Section]:
         *_endings(study),
         _labels(study),
     ]
+    return [section._replace(lines=True) for section in sections]
 
 
 def _judges(study: Study) -> Iterator[Section]:
@@ -68,8 +69,9 @@ def _judges(study: Study) -> Iterator[Section]:
 
 def _note(study: Study, rows: Sequence[JudgeRow]) -> str:
     counted = "count as failures" if study.missing == "failure" else "are left out"
+    stage = f", {study.stage} labels" if study.by_stage else ""
     said = [
-        f"{study.items} items in {study.clusters} clusters, {study.stage} labels. 95 % intervals from resampling whole "
+        f"{study.items} items in {study.clusters} clusters{stage}. 95 % intervals from resampling whole "
         f"clusters. Items without a verdict (missing / unsure / third) {counted}.",
     ]
     unknown = [row.judge for row in rows if row.baseline and row.items == 0]
@@ -95,7 +97,14 @@ def _ceiling(study: Study) -> Iterator[Section]:
     note = "Two people on one item, over the items that several people labelled. No judge can be shown to do better."
     yield Section("The ceiling: people among themselves", headings, rows, note)
     pairs = [
-        (f"{one.kind}, {one.stage}", pair.first, pair.second, str(pair.items), _cell(pair.same), _cell(pair.kappa))
+        (
+            f"{one.kind}, {one.stage}",
+            _line(pair.first),
+            _line(pair.second),
+            str(pair.items),
+            _cell(pair.same),
+            _cell(pair.kappa),
+        )
         for one in study.ceiling
         if len(one.pairs) > 1
         for pair in one.pairs
@@ -109,7 +118,7 @@ def _pairs(study: Study) -> Iterator[Section]:
         return
     shown = ("accuracy", "kappa", "fpr", "fnr")
     rows = [
-        (pair.first, pair.second, str(pair.items), str(pair.only_first_right), str(pair.only_second_right),
+        (_line(pair.first), _line(pair.second), *map(str, (pair.items, pair.only_first_right, pair.only_second_right)),
          *(_difference(pair.differences[name], pair.p_values[name]) for name in shown))
         for pair in study.pairs
     ]  # fmt: skip
@@ -121,7 +130,7 @@ def _pairs(study: Study) -> Iterator[Section]:
 def _scores(study: Study) -> Iterator[Section]:
     if study.scores:
         rows = [
-            (row.judge, row.against, str(row.items), _cell(row.pearson), _cell(row.spearman),
+            (_line(row.judge), row.against, str(row.items), _cell(row.pearson), _cell(row.spearman),
              _cell(row.mean_absolute_difference))
             for row in study.scores
         ]  # fmt: skip
@@ -132,13 +141,13 @@ def _scores(study: Study) -> Iterator[Section]:
 def _stages(study: Study) -> Iterator[Section]:
     if study.by_stage:
         rows = [
-            (row.judge, row.aspect, row.stage, str(row.items), *_cells(row, _SHORT)) for row in study.by_stage
+            (_name(row), row.aspect, row.stage, str(row.items), *_cells(row, _SHORT)) for row in study.by_stage
         ]  # fmt: skip
         headings = ("judge", "labels", "stage", "items", *(NAMES[name] for name in _SHORT))
         yield Section("Before and after people saw a judge", headings, rows)
     if study.flips:
         flips = [
-            (one.judge, one.aspect, str(one.labels), f"{one.flipped} ({percent(one.flipped / one.labels)})",
+            (_line(one.judge), one.aspect, str(one.labels), f"{one.flipped} ({percent(one.flipped / one.labels)})",
              str(one.to_fail), str(one.to_pass), str(one.towards_judge_fail), str(one.towards_judge_pass),
              str(one.away), str(one.unknown))
             for one in study.flips
@@ -154,18 +163,19 @@ def _groups(study: Study) -> Iterator[Section]:
             own = [row for row in study.groups if (row.dimension, row.aspect) == (dimension, aspect)]
             if own:
                 rows = [
-                    (row.group, row.judge, str(row.items), _silent(row), percent(row.unterminated),
+                    (_line(row.group), _name(row), str(row.items), _silent(row), percent(row.unterminated),
                      percent(row.reference_rate), percent(row.judge_rate), *_cells(row, _SHORT))
                     for row in own
                 ]  # fmt: skip
-                headings = (dimension, "judge", "items", "no verdict", "over budget", "reference", "judge says")
-                yield Section(f"By {dimension}: {aspect}", (*headings, *(NAMES[name] for name in _SHORT)), rows)
+                headings = [dimension, "judge", "items", "no verdict", "over budget", "reference", "judge says"]
+                headings += [NAMES[name] for name in _SHORT]
+                yield Section(f"By {dimension}: {aspect}", headings, rows, narrow=(0, 1, 2, 7, 9, 10, 11))
 
 
 def _repeats(study: Study) -> Iterator[Section]:
     if study.repeats:
         rows = [
-            (one.judge, one.aspect, str(one.runs), percent(one.unstable),
+            (_line(one.judge), one.aspect, str(one.runs), percent(one.unstable),
              *(_plus_minus(one.mean[name], one.deviation[name]) for name in METRICS))
             for one in study.repeats
         ]  # fmt: skip
@@ -185,7 +195,7 @@ def _endings(study: Study) -> Iterator[Section]:
 def _labels(study: Study) -> Section:
     own = study.reference
     rows = [
-        ("annotators", f"{len(own.raters)}: {', '.join(own.raters[:6])}{'…' if len(own.raters) > 6 else ''}"),
+        ("annotators", f"{len(own.raters)}: {_line(', '.join(own.raters[:6]))}{'…' if len(own.raters) > 6 else ''}"),
         *((f"labels: {said}", str(count)) for said, count in own.said.items()),
         ("items that passed", str(own.passed)),
         ("items that failed", str(own.failed)),
@@ -217,7 +227,12 @@ def _exact(value: float | None) -> str:
 
 
 def _name(row: JudgeRow) -> str:
-    return f"{row.judge} (baseline)" if row.baseline else row.judge
+    return f"{_line(row.judge)} (baseline)" if row.baseline else _line(row.judge)
+
+
+def _line(name: str) -> str:
+    """Names come from outside."""
+    return " ".join(name.split())
 
 
 def _silent(row: JudgeRow) -> str:

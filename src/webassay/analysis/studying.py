@@ -178,7 +178,8 @@ class _Studying:
             verdict = verdicts.get(item)
             if verdict is None:
                 silent.append(_silence(judge.runs[run].get(item)))
-                if self.options.missing == "left-out":
+                # A baseline that nothing is known for is no baseline that always fails.
+                if self.options.missing == "left-out" or judge.baseline:
                     continue
             kept.append(item)
             said.append(bool(verdict))

@@ -55,6 +55,11 @@ class Column(NamedTuple):
             return cls(text.strip())
         return cls(found[1], _COMPARE[found[2]], float(found[3]))
 
+    @property
+    def label(self) -> str:
+        sign = next((sign for sign, test in _COMPARE.items() if test is self.test), "")
+        return f"{self.name}{sign}{self.bound:g}" if sign else self.name
+
     def of(self, row: Row) -> Any:
         value = row.get(self.name)
         if self.test is None:
@@ -141,7 +146,7 @@ class Table:
         for line, item, row in self._items():
             facts = self.facts(row)
             for column in values:
-                rater = column.name if len(values) > 1 else _text(self.one(row, "annotator")) or self.path.stem
+                rater = column.label if len(values) > 1 else _text(self.one(row, "annotator")) or self.path.stem
                 for rating in self._stages(item, rater, column, row, line):
                     key = (item, rater, rating.stage)
                     if key in seen:
@@ -171,7 +176,7 @@ class Table:
             for place, column in enumerate(values):
                 name = judge or _text(self.one(row, "annotator")) or self.path.stem
                 if len(values) > 1:
-                    name = f"{judge}: {column.name}" if judge else column.name
+                    name = f"{judge}: {column.label}" if judge else column.label
                 score = scores[place] if len(scores) == len(values) else None
                 rating = self._rating(item, name, column.of(row), row, line, score)
                 yield rating._replace(run=time), facts
