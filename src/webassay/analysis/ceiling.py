@@ -9,8 +9,9 @@ import numpy as np
 
 from webassay.analysis import metrics
 from webassay.analysis.behaviour import interval
-from webassay.analysis.ratings import Rating, Stage
+from webassay.analysis.ratings import Rating
 from webassay.analysis.stats import Estimate, Floats
+from webassay.core.labels import Stage, decided
 from webassay.core.record import Record
 from webassay.core.report import Interval
 
@@ -79,7 +80,7 @@ def ceilings(
 
 def _value(one: Rating, kind: Kind, threshold: float) -> bool | None:
     if kind == "outcome":
-        return {"pass": True, "fail": False}.get(one.said)
+        return decided(one.said)
     if kind == "process":
         return one.process
     return None if one.score is None else one.score >= threshold

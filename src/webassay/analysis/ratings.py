@@ -9,42 +9,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from webassay.core.errors import InputError
+from webassay.core.labels import Said, Stage, decided
 
-Said = Literal["pass", "fail", "unsure", "third", "missing"]
-Stage = Literal["blind", "informed"]
-"""Before and after a person saw what a judge said."""
 Aspect = Literal["outcome", "process"]
 THRESHOLD = 0.8
 """A process score from here on is a good process."""
-
-_WORDS: dict[Said, tuple[str, ...]] = {
-    "pass": ("pass", "passed", "success", "successful", "succeeded", "correct", "true", "yes"),
-    "fail": (
-        *("fail", "failed", "failure", "unsuccessful", "not success", "not successful"),
-        *("incorrect", "wrong", "false", "no"),
-    ),
-    "unsure": ("unsure", "abstain", "abstained", "unknown", "uncertain", "undecided", "not sure"),
-    "missing": ("", "none", "null", "nan", "n/a", "na", "missing", "fault"),
-}
-WORDS: Mapping[str, Said] = {word: said for said, words in _WORDS.items() for word in words}
-"""What the words of labels mean. Numbers: 1 is pass, 0 is fail, anything between is a third label."""
-
-
-def read_label(value: Any, more: Mapping[str, Said] | None = None) -> Said:
-    """`more`: words that mean something in this file, in lower case."""
-    if isinstance(value, bool):
-        return "pass" if value else "fail"
-    word = " ".join(str("" if value is None else value).split()).lower()
-    found = (more or {}).get(word) or WORDS.get(word)
-    if found is not None:
-        return found
-    try:
-        return {1.0: "pass", 0.0: "fail"}.get(float(word), "third")  # type: ignore[return-value]
-    except ValueError:
-        return "third"
 
 
 class Rating(NamedTuple):
@@ -134,9 +106,9 @@ def decide(ratings: Iterable[Rating], *, tie_breaker: str = "", threshold: float
     for item, own in by_item.items():
         usual = [one for one in own if one.rater != tie_breaker] or own
         third = [one for one in own if one.rater == tie_breaker]
-        decided, how = _majority([_vote(one) for one in usual], [_vote(one) for one in third])
-        if decided is not None:
-            outcome[item] = decided
+        passed, how = _majority([_vote(one) for one in usual], [_vote(one) for one in third])
+        if passed is not None:
+            outcome[item] = passed
         noted[how].append(item)
         score = _median(usual, third, threshold)
         if score is not None:
@@ -149,7 +121,7 @@ def decide(ratings: Iterable[Rating], *, tie_breaker: str = "", threshold: float
 
 
 def _vote(rating: Rating) -> bool | None:
-    return {"pass": True, "fail": False}.get(rating.said)
+    return decided(rating.said)
 
 
 def _majority(votes: Sequence[bool | None], third: Sequence[bool | None]) -> tuple[bool | None, str]:

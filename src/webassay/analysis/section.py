@@ -14,6 +14,6 @@ class Section(NamedTuple):
     narrow: tuple[int, ...] | None = None
     """The columns that fit a terminal; None: all of them."""
     picture: str = ""
-    """An SVG of ours, for a page."""
+    """HTML of ours, for a page."""
     lines: bool = False
     """Cells may have several lines: names in them are on one."""

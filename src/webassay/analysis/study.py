@@ -6,7 +6,8 @@ from typing import Literal
 
 from webassay.analysis import stats
 from webassay.analysis.ceiling import Ceiling
-from webassay.analysis.ratings import THRESHOLD, Aspect, Stage
+from webassay.analysis.ratings import THRESHOLD, Aspect
+from webassay.core.labels import Stage
 from webassay.core.record import Record
 from webassay.core.report import Interval
 

@@ -283,4 +283,5 @@ def _forest(study: Study, rows: Sequence[JudgeRow], metric: str) -> str:
         return ""
     least = min(bar.interval.low if bar.interval.low is not None else bar.interval.value or 0.0 for bar in bars)
     low = -0.4 if metric == "kappa" and least < -0.2 else -0.2 if metric == "kappa" and least < 0 else 0.0
-    return forest(bars, low=low, high=1.0, step=0.2, title=f"{NAMES[metric]}, with 95 % intervals", percent=False)
+    drawn = forest(bars, low=low, high=1.0, step=0.2, percent=False)
+    return f'<p class="note">{NAMES[metric]}, with 95 % intervals</p>{drawn}'

@@ -21,8 +21,6 @@ from webassay.analysis.ratings import (
     Gathered,
     Judge,
     Rating,
-    Said,
-    Stage,
     Truth,
     baselines,
     decide,
@@ -43,6 +41,7 @@ from webassay.analysis.study import (
     StudyOptions,
 )
 from webassay.core.errors import InputError
+from webassay.core.labels import Said, Stage, decided
 
 MOST_PAIRS = 45
 """Of judges; beyond that each is compared with the best one only."""
@@ -317,7 +316,7 @@ class _Studying:
     def _label(self, rating: Rating, aspect: Aspect) -> bool | None:
         """What a person said in so many words; the score only where they did not."""
         if aspect == "outcome":
-            return {"pass": True, "fail": False}.get(rating.said)
+            return decided(rating.said)
         if rating.process is not None or rating.score is None:
             return rating.process
         return rating.score >= self.options.threshold

@@ -28,7 +28,6 @@ def forest(
     high: float,
     step: float,
     zero: bool = False,
-    title: str = "",
     percent: bool = True,
 ) -> str:
     """Point and interval for each bar, on an axis in percent or in plain numbers; colours come from the page's
@@ -40,8 +39,7 @@ def forest(
         return round(_LEFT + (min(max(value, low), high) - low) / span * (_WIDTH - _LEFT - _RIGHT), 1)
 
     parts = [f'<svg class="forest" role="img" viewBox="0 0 {_WIDTH} {height}">']
-    told = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
-    parts.append(f"<title>{escape(f'{title}. {told}' if title else told)}</title>")
+    parts.append(f"<title>{escape('; '.join(f'{bar.label}: {bar.text}' for bar in bars))}</title>")
     bottom = height - 24
     for tick in range(round(span / step) + 1):
         value = low + tick * step

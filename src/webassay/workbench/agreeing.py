@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webassay.analysis.formats import Listed
-from webassay.analysis.ratings import Facts, Gathered, Rating, Said
+from webassay.analysis.ratings import Facts, Gathered, Rating
 from webassay.analysis.study import DIMENSIONS, StudyOptions
 from webassay.analysis.studying import study
 from webassay.core.errors import InputError
+from webassay.core.labels import Said
 from webassay.core.rater import HUMAN, rater_id
 from webassay.core.rater import labels as labels_of_raters
 from webassay.core.verdict import Verdict

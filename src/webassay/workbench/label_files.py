@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from webassay.analysis.ratings import Facts, Rating, Said, Stage, read_label
+from webassay.analysis.ratings import Facts, Rating
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
+from webassay.core.labels import Said, Stage, decided, read_label
 from webassay.core.text import capped
 from webassay.registry import nearest
 
@@ -133,7 +134,7 @@ class Table:
             split=_text(self.one(row, "split")),
             benchmark=_text(self.one(row, "benchmark")),
             agent=_text(self.one(row, "agent")),
-            terminated={"pass": True, "fail": False}.get(terminated),
+            terminated=decided(terminated),
             steps=_number(self.one(row, "steps")),
         )
 
@@ -258,7 +259,7 @@ def _text(value: Any) -> str:
 
 
 def _truth(value: Any) -> bool | None:
-    return {"pass": True, "fail": False}.get(read_label(value))
+    return decided(read_label(value))
 
 
 def _number(value: Any) -> float | None:

@@ -8,19 +8,13 @@ from typing import Any, NamedTuple
 
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
-from webassay.core.rater import HUMAN
+from webassay.core.labels import Said, persons_verdict, read_label
 from webassay.core.text import capped
-from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
+from webassay.core.verdict import Verdict
 from webassay.store import Store
 from webassay.workbench.damage import in_words
 from webassay.workbench.setup import Setup
 
-_WORDS: dict[Status, tuple[str, ...]] = {
-    "pass": ("pass", "passed", "success", "1", "true", "yes"),
-    "fail": ("fail", "failed", "failure", "0", "false", "no"),
-    "abstain": ("unsure", "abstain", "unknown"),
-}
-_STATUS: dict[str, Status] = {word: status for status, words in _WORDS.items() for word in words}
 _SHOWN = 5
 
 
@@ -29,7 +23,7 @@ class PersonsLabel(NamedTuple):
     """Of the file, to name it in messages."""
     id: str
     """Of a trajectory, or of a unit: `agent/task/trial`."""
-    status: Status
+    said: Said
     score: float | None = None
     """Of the process, from 0 to 1."""
     comment: str = ""
@@ -57,18 +51,8 @@ def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
 
 
 def _verdict(label: PersonsLabel, trajectory_id: str, task_id: str, annotator: str) -> Verdict:
-    aspects = {"outcome": Aspect(value={"pass": True, "fail": False}.get(label.status))}
-    if label.score is not None:
-        aspects["process_score"] = Aspect(value=label.score)
-    said = label.comment or f"{annotator} says so."
-    return Verdict(
-        trajectory_id=trajectory_id,
-        task_id=task_id,
-        status=label.status,
-        aspects=aspects,
-        findings=(Finding(check="label", status=label.status, message=said, code=label.status),),
-        fingerprint=Fingerprint(grader=f"{HUMAN}{annotator}", version="1"),
-    )
+    made = persons_verdict(annotator, label.said, score=label.score, comment=label.comment)
+    return made.model_copy(update={"trajectory_id": trajectory_id, "task_id": task_id})
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -122,12 +106,15 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _label(path: Path, line: int, row: dict[str, Any]) -> PersonsLabel:
-    id, word = _text(row.get("id")), _text(row.get("label")).lower()
+    id, word = _text(row.get("id")), row.get("label")
+    said = read_label(word)
     if not id:
         raise InputError(f"{path}, line {line}, has no id.")
-    if word not in _STATUS:
-        raise InputError(f"{path}, line {line}: {word or 'nothing'!r} is no label.", hint="Write pass, fail or unsure.")
-    return PersonsLabel(line, id, _STATUS[word], _score(path, line, row.get("score")), _text(row.get("comment")))
+    if said not in ("pass", "fail", "unsure"):
+        raise InputError(
+            f"{path}, line {line}: {_text(word) or 'nothing'!r} is no label.", hint="Write pass, fail or unsure."
+        )
+    return PersonsLabel(line, id, said, _score(path, line, row.get("score")), _text(row.get("comment")))
 
 
 def _score(path: Path, line: int, value: Any) -> float | None:
