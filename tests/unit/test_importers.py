@@ -427,7 +427,7 @@ def test_recognising_reads_the_first_bytes_only(tmp_path, monkeypatch):
         file.truncate(10 * 2**30)  # sparse: it takes no room
     read = []
     monkeypatch.setattr(
-        reading, "_bytes", lambda *args, _real=reading._bytes, **named: read.append(_real(*args, **named)) or read[-1]
+        reading, "bytes_of", lambda *args, _real=reading.bytes_of, **named: read.append(_real(*args, **named)) or read[-1]
     )
     assert AGENTREWARDBENCH.recognises(path)
     assert [len(data) for data in read] == [4000]

@@ -4,6 +4,9 @@ An importer's `read` gets one place (a folder or a file) and returns one traject
 sets the id. It hashes the content together with the place, relative to the folder the user named and including that
 folder's own name. So the same download gives the same ids on any machine, and two runs of one task never share an id
 even if their content is identical.
+
+What people and published judges said of a trajectory comes with it where it lies beside it (`verdicts`), or from files
+of its own that name tasks and agents (`claims`), which are matched when all trajectories are there.
 """
 
 import re
@@ -11,11 +14,33 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from webassay.core.errors import InputError, boundary
 from webassay.core.record import content_hash
 from webassay.core.trajectory import Blobs, Trajectory, WritableBlobs
+from webassay.core.verdict import Verdict
 from webassay.importers.reading import shown
+
+
+class Found(NamedTuple):
+    """A trajectory, and what its data set says of it."""
+
+    trajectory: Trajectory
+    verdicts: tuple[Verdict, ...] = ()
+    """Of no trajectory yet: the id is not known while reading."""
+    part: str = ""
+    """Where in the file it stood, if a file holds several."""
+
+
+class Claim(NamedTuple):
+    """A verdict from a file that is not beside the trajectory; whatever it names must be the same there."""
+
+    task_id: str
+    verdict: Verdict
+    agent: str = ""
+    benchmark: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +55,21 @@ class Importer:
     """Refuses with an `InputError` that names the file; pictures and page trees become blobs."""
     write: Callable[[Trajectory, Blobs, Path], None] | None = None
     """Writes one trajectory into a new folder; None if the format cannot be written."""
+    read_many: "Callable[[Path, WritableBlobs, OnError], Iterator[Found | Claim]] | None" = None
+    """For files that hold several items, in place of `read`; one that is damaged is reported and skipped."""
+    verdicts: Callable[[Path], Iterable[Verdict]] | None = None
+    """What lies beside the trajectory and says how good it is."""
+    claims: Callable[[Path], Iterable[Claim]] | None = None
+    """Reads a file that `recognises_claims`."""
+    recognises_claims: Callable[[Path], bool] | None = None
 
 
 OnError = Callable[[Path, InputError], None]
+
+
+def many_only(place: Path, blobs: WritableBlobs) -> Trajectory:
+    """The `read` of an importer whose files hold several items."""
+    raise InputError(f"{shown(place)} holds several trajectories.", hint="Import it with `webassay import`.")
 
 
 def import_all(
@@ -42,7 +79,20 @@ def import_all(
     format: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[Trajectory]:
-    """Every trajectory at or below `path`, in order of their paths.
+    """Every trajectory at or below `path`, in order of their paths, without what was said of them."""
+    for found in import_items(path, blobs, importers, format, on_error):
+        if isinstance(found, Found):
+            yield found.trajectory
+
+
+def import_items(
+    path: Path,
+    blobs: WritableBlobs,
+    importers: Iterable[Importer],
+    format: str | None = None,
+    on_error: OnError | None = None,
+) -> Iterator[Found | Claim]:
+    """Every trajectory and every claim at or below `path`, in order of their paths.
 
     `format` restricts the search to one importer. With `on_error`, a trajectory that cannot be read is reported there
     and skipped; without it, the first one ends the import.
@@ -65,16 +115,17 @@ def import_all(
     for place, fitting in _places(path, wanted, named=format is not None, report=report):
         reported = True
         try:
-            trajectory = _read(place, fitting, blobs)
+            for found in _read(place, fitting, blobs, report):
+                if isinstance(found, Found):
+                    found = found._replace(trajectory=with_id(found.trajectory, _relative(place, path) + found.part))
+                yield found
         except InputError as error:
             report(place, error)
-        else:
-            yield with_id(trajectory, _relative(place, path))
     if not reported:
         raise InputError(
             f"No trajectory was found in {shown(path)}.",
             hint=f"Looked for {', '.join(importer.name for importer in wanted)}. "
-            "docs/verifier.md lists the files each format needs.",
+            "docs/importing.md lists the files each format needs.",
         )
 
 
@@ -128,18 +179,31 @@ def _below(top: Path, importers: Sequence[Importer], report: OnError) -> Iterato
 def _recognised(place: Path, importers: Sequence[Importer], report: OnError) -> list[Importer]:
     try:
         with boundary(InputError, f"{shown(place)} cannot be read"):
-            return [importer for importer in importers if importer.recognises(place)]
+            return [importer for importer in importers if importer.recognises(place) or _claims(importer, place)]
     except InputError as error:
         report(place, error)
         return []
 
 
-def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs) -> Trajectory:
+def _claims(importer: Importer, place: Path) -> bool:
+    return importer.recognises_claims is not None and importer.recognises_claims(place)
+
+
+def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report: OnError) -> Iterator[Found | Claim]:
     if len(fitting) > 1:
         formats = " or ".join(importer.name for importer in fitting)
         raise InputError(f"{shown(place)} could be {formats}.", hint="Name the format.")
     (importer,) = fitting
     with boundary(InputError, f"{shown(place)} cannot be read as {importer.name}"):
-        trajectory = importer.read(place, blobs)
-        trajectory.to_json()  # an importer that lets unstorable text through fails here, on its own item
-    return trajectory
+        if _claims(importer, place):
+            assert importer.claims is not None
+            yield from list(importer.claims(place))
+        elif importer.read_many is not None:
+            for found in importer.read_many(place, blobs, report):
+                if isinstance(found, Found):
+                    found.trajectory.to_json()
+                yield found
+        else:
+            trajectory = importer.read(place, blobs)
+            trajectory.to_json()  # an importer that lets unstorable text through fails here, on its own item
+            yield Found(trajectory, tuple(importer.verdicts(place)) if importer.verdicts else ())

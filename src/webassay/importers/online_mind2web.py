@@ -1,9 +1,17 @@
-"""Online-Mind2Web: a `result.json`, and a folder `trajectory` with one screenshot per page."""
+"""Online-Mind2Web: a `result.json`, and a folder `trajectory` with one screenshot per page.
+
+Beside the trajectories lie the outputs of its judges (`…_auto_eval_results.json`, one object a line) and the labels of
+people (one object a task, with a label for each agent).
+"""
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from webassay.core.errors import InputError
+from webassay.core.labels import persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed
 from webassay.core.trajectory import (
     AgentInfo,
@@ -14,8 +22,9 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.importers.base import Importer
-from webassay.importers.reading import Source, goal, optional, required, shown, texts
+from webassay.importers.base import Claim, Importer
+from webassay.importers.originals import FILES, kept, picture_name, write_files, write_originals
+from webassay.importers.reading import Source, goal, head_of, json_lines, optional, required, shown, texts
 
 
 def recognises(place: Path) -> bool:
@@ -27,7 +36,8 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
     result = source.object("result.json")
     actions = texts(result, "action_history", folder)
     thoughts = texts(result, "thoughts", folder)
-    shots = [source.picture(name, blobs) for name in source.pictures("trajectory")]
+    names = source.pictures("trajectory")
+    shots = [source.picture(name, blobs) for name in names]
     # One picture more than actions: the last one is the page after the last action. Pictures beyond that become
     # steps without an action, so that none is lost.
     length = max(len(actions), len(shots) - 1)
@@ -57,7 +67,11 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         answer=optional(result, "final_result_response"),
         ending=Ending(kind="imported"),
         source="online-mind2web",
-        provenance={"folder": name, "input_images": [ref.model_dump() for ref in inputs]},
+        provenance={
+            "folder": name,
+            "input_images": [ref.model_dump() for ref in inputs],
+            FILES: kept(source, ["result.json", *names], blobs),
+        },
     )
 
 
@@ -65,8 +79,11 @@ def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
     """The layout that Online-Mind2Web's own scripts and leaderboard read.
 
     One entry of `action_history` per step, empty where the agent did not act, so that entries and pictures stay
-    aligned. A page without a screenshot leaves a gap in the numbers.
+    aligned. A page without a screenshot leaves a gap in the numbers. What was read from this layout is given back as
+    it was.
     """
+    if trajectory.source == "online-mind2web" and write_originals(trajectory, blobs, folder):
+        return
     pages = [step.seen for step in trajectory.steps]
     if trajectory.last_seen is not None:
         pages.append(trajectory.last_seen)
@@ -77,19 +94,62 @@ def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
         "action_history": ["; ".join(a.text for a in step.actions) or step.action_text for step in trajectory.steps],
         "thoughts": [step.thought for step in trajectory.steps],
     }
-    shots = folder / "trajectory"
-    try:
-        # Pictures of a longer run that lay here before would be read as part of this one.
-        shots.mkdir(parents=True)
-        for number, page in enumerate(pages):
-            if page.screenshot is not None:
-                ending = {"image/png": "png", "image/webp": "webp"}.get(page.screenshot.media_type, "jpg")
-                (shots / f"{number}_full_screenshot.{ending}").write_bytes(blobs.read(page.screenshot))
-        (folder / "result.json").write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
-    except FileExistsError:
-        raise InputError(f"{shown(folder)} already holds a trajectory.", hint="Choose a new folder.") from None
-    except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be written: {error.strerror}.") from None
+    files = {"result.json": json.dumps(result, ensure_ascii=False, indent=1).encode()}
+    for number, page in enumerate(pages):
+        if page.screenshot is not None:
+            name = picture_name(f"trajectory/{number}_full_screenshot", page.screenshot)
+            files[name] = blobs.read(page.screenshot)
+    write_files(folder, files)
+    (folder / "trajectory").mkdir(exist_ok=True)
+
+
+# --- what was said of them ----------------------------------------------------------------------------------------
+
+_RESULTS = re.compile(r"(?P<judge>.+)_eval_(?P<model>.+)_score_threshold_(?P<threshold>\d+)_auto_eval_results\.json")
+_PERSON = "_human_label"
+
+
+def recognises_claims(place: Path) -> bool:
+    if place.suffix != ".json" or not place.is_file():
+        return False
+    return bool(_RESULTS.fullmatch(place.name)) or (
+        head_of(place).lstrip().startswith(b"[") and f'{_PERSON}"'.encode() in head_of(place)
+    )
+
+
+def claims(place: Path) -> Iterator[Claim]:
+    named = _RESULTS.fullmatch(place.name)
+    source = Source(place.parent)
+    if named is None:
+        yield from _labels_of_people(source.json(place.name), place)
+        return
+    for number, row in json_lines(source.text(place.name), place):
+        task = required(row, "task_id", place)
+        said = read_label(row.get("predicted_label"))
+        details = row.get("evaluation_details")
+        comment = str(details.get("response") or "") if isinstance(details, dict) else ""
+        verdict = published_verdict(
+            well_formed(named["judge"]),
+            said,
+            model=well_formed(named["model"]),
+            comment=comment[:2000],
+            settings={"score_threshold": int(named["threshold"])},
+        )
+        yield Claim(task, verdict, benchmark="online-mind2web", where=f"{shown(place)}, line {number}")
+
+
+def _labels_of_people(rows: Any, place: Path) -> Iterator[Claim]:
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{shown(place)}: a list of objects is expected.")
+    for number, row in enumerate(rows, 1):
+        for column, value in row.items():
+            said = read_label(value)
+            if column.endswith(_PERSON) and said != "missing":
+                comment = f"Labelled {value!r}." if said == "third" else ""
+                verdict = persons_verdict("online-mind2web", said, comment=comment)
+                agent = column.removesuffix(_PERSON)
+                where = f"{shown(place)}, row {number}"
+                yield Claim(required(row, "task_id", place), verdict, agent, "online-mind2web", where)
 
 
 ONLINE_MIND2WEB = Importer(
@@ -98,4 +158,6 @@ ONLINE_MIND2WEB = Importer(
     recognises=recognises,
     read=read,
     write=write,
+    claims=claims,
+    recognises_claims=recognises_claims,
 )

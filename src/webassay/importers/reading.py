@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def shown(path: Path | str) -> str:
 
 def head_of(path: Path) -> bytes:
     """The first bytes of a regular file: enough to recognise a format, however large the file is."""
-    return _bytes(path, _HEAD, cut=True)
+    return bytes_of(path, _HEAD, cut=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Source:
     def text(self, name: str) -> str:
         path = self.file(name)
         try:
-            return _bytes(path, MAX_FILE).decode("utf-8-sig")
+            return bytes_of(path, MAX_FILE).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{shown(path)}: not UTF-8 text ({error.reason} at byte {error.start}).") from None
 
@@ -80,14 +80,14 @@ class Source:
 
     def picture(self, name: str, blobs: WritableBlobs) -> BlobRef:
         path = self.file(name)
-        data = _bytes(path, MAX_PICTURE)
+        data = bytes_of(path, MAX_PICTURE)
         kind = media_type_of(data)
         if not kind:
             raise InputError(f"{shown(path)} is not a picture (PNG, JPEG, WebP or GIF).")
         return blobs.write(data, kind)
 
 
-def _bytes(path: Path, limit: int, *, cut: bool = False) -> bytes:
+def bytes_of(path: Path, limit: int, *, cut: bool = False) -> bytes:
     try:
         return read_regular(path, limit, cut=cut, hint="Import the whole folder of the trajectory.")
     except InputError as error:
@@ -108,6 +108,20 @@ def media_type_of(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return "image/gif" if data[:4] == b"GIF8" else ""
+
+
+def json_lines(text: str, place: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """One object a line, with the number of the line; empty lines are skipped."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = well_formed_json(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{shown(place)}, line {number}: not JSON ({error}).") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{shown(place)}, line {number}: an object is expected.")
+        yield number, row
 
 
 # --- values ---------------------------------------------------------------------------------------------

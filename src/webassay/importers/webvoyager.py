@@ -1,13 +1,15 @@
 """WebVoyager: the conversation in `interact_messages.json`, and one numbered screenshot per step."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError
 from webassay.core.text import well_formed
-from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
+from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
 from webassay.importers.base import Importer
+from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
 from webassay.importers.reading import Source, goal, shown
 
 _MESSAGES = "interact_messages.json"
@@ -60,7 +62,7 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         answer=answer[1].strip() if answer else "",
         ending=Ending(kind="answered") if answer else Ending(kind="step_limit", message="No ANSWER was given."),
         source="webvoyager",
-        provenance={"folder": name},
+        provenance={"folder": name, FILES: kept(source, all_files(source), blobs)},
     )
 
 
@@ -72,9 +74,29 @@ def _text_of(content: Any) -> str:
     return ""
 
 
+def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
+    """What was read from this layout is given back as it was; anything else as a conversation of the same kind."""
+    if trajectory.source == "webvoyager" and write_originals(trajectory, blobs, folder):
+        return
+    url = next(iter(trajectory.goal.start_urls), "") or "the web"
+    task = f"Now given a task: {trajectory.goal.instruction}  Please interact with {url} and get the answer."
+    messages: list[dict[str, Any]] = [{"role": "user", "content": task}]
+    files = {}
+    for number, step in enumerate(trajectory.steps, 1):
+        last = number == len(trajectory.steps) and trajectory.ending.kind == "answered"
+        text = "; ".join(action.text for action in step.actions) or step.action_text
+        action = f"ANSWER; [{trajectory.answer}]" if last else text
+        messages.append({"role": "assistant", "content": f"Thought: {step.thought}\nAction: {action}"})
+        if step.seen.screenshot is not None:
+            files[picture_name(f"screenshot{number}", step.seen.screenshot)] = blobs.read(step.seen.screenshot)
+    files[_MESSAGES] = json.dumps(messages).encode()
+    write_files(folder, files)
+
+
 WEBVOYAGER = Importer(
     name="webvoyager",
     summary="WebVoyager: folders with interact_messages.json.",
     recognises=recognises,
     read=read,
+    write=write,
 )
