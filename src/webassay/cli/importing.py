@@ -21,6 +21,10 @@ Form = Annotated[
 ]
 
 
+SHOWN = 10
+"""Verdicts without a trajectory that are named one by one."""
+
+
 def register(app: typer.Typer) -> None:
     app.command("import", short_help="Read trajectories of other people into a run directory.")(import_)
     app.command(short_help="Write a run's trajectories in another project's layout.")(export)
@@ -36,14 +40,16 @@ def import_(
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="For logs: the harness's configuration file.")] = None,
     tasks_file: common.TasksFile = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="For logs: whose they are; default: the folder.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="Whose they are, where the files do not say.")] = None,
     only_present: Annotated[
         bool, typer.Option("--only-present", help="For logs: tasks without a log are not planned, so never missing.")
     ] = False,
 ) -> None:
     """Read trajectories of other people into a run directory, where judges and reports can find them.
 
-    An item that cannot be read is reported and left out. Importing again adds only what is new.
+    An item that cannot be read is reported and left out. Importing again adds only what is new. Archives (.zip, .tar,
+    .tar.gz) are unpacked first. Labels of people and verdicts of judges that come with a data set are imported as
+    verdicts: see `webassay agree`.
 
     With --benchmark, a folder holds logs, one folder per task. They are graded by the rules, and every task of the
     benchmark without a log is missing in the report, unless --only-present is given.
@@ -54,13 +60,18 @@ def import_(
     """
     with common.workbench() as bench:
         if benchmark is None:
-            _refuse(config=config, tasks_file=tasks_file, agent=agent, only_present=only_present)
-            imported = bench.import_trajectories(paths, out, format)
+            _refuse(config=config, tasks_file=tasks_file, only_present=only_present)
+            imported = bench.import_trajectories(paths, out, format, agent=agent or "")
         else:
             imported = bench.import_logs(paths, out, _logs(benchmark, tasks_file, config, agent, only_present))
     for place, why in imported.skipped:
         common.say(f"{place} is left out: {why}", stderr=True)
-    print(f"{imported.added} imported, {imported.known} known already, {len(imported.skipped)} left out.")
+    for said in imported.homeless[:SHOWN]:
+        common.say(f"A verdict is left out. {said}", stderr=True)
+    if len(imported.homeless) > SHOWN:
+        common.say(f"... and {len(imported.homeless) - SHOWN} more verdicts without a trajectory.", stderr=True)
+    told = f", {imported.verdicts} verdicts of people and published judges" if imported.verdicts else ""
+    print(f"{imported.added} imported{told}, {imported.known} known already, {len(imported.skipped)} left out.")
 
 
 def _refuse(**given: object) -> None:

@@ -20,7 +20,7 @@ from webassay.core.errors import InputError, boundary
 from webassay.core.record import content_hash
 from webassay.core.trajectory import Blobs, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict
-from webassay.importers.reading import shown
+from webassay.importers.reading import har_in, shown
 
 
 class Found(NamedTuple):
@@ -117,7 +117,9 @@ def import_items(
         try:
             for found in _read(place, fitting, blobs, report):
                 if isinstance(found, Found):
-                    found = found._replace(trajectory=with_id(found.trajectory, _relative(place, path) + found.part))
+                    with boundary(InputError, f"{shown(place)} cannot be stored"):
+                        named = with_id(found.trajectory, _relative(place, path) + found.part)
+                    found = found._replace(trajectory=named)
                 yield found
         except InputError as error:
             report(place, error)
@@ -205,5 +207,7 @@ def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report
                 yield found
         else:
             trajectory = importer.read(place, blobs)
+            if trajectory.network is None and place.is_dir():
+                trajectory = trajectory.model_copy(update={"network": har_in(place, blobs)})
             trajectory.to_json()  # an importer that lets unstorable text through fails here, on its own item
             yield Found(trajectory, tuple(importer.verdicts(place)) if importer.verdicts else ())

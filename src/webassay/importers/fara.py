@@ -143,11 +143,11 @@ def verdict_of(record: Mapping[str, Any], name: str) -> Verdict:
     said = said if isinstance(said, dict) else {}
     outcome = said.get("outcome_success")
     success = said.get("rubric_is_success")
-    share = said.get("rubric_score")
+    earned, most = number(said, "rubric_total_earned_points"), number(said, "rubric_total_max_points")
     return published_verdict(
         name,
         read_label(record.get("score") if outcome is None else outcome),
-        score=float(share) if isinstance(share, int | float) and 0 <= share <= 1 else None,
+        score=earned / most if 0 <= earned <= most and most > 0 else None,
         process=None if success is None else bool(success),
         comment=str(said.get("outcome_reasoning") or "")[:2000],
     )

@@ -25,7 +25,8 @@ def kept(source: Source, names: Iterable[str], blobs: WritableBlobs) -> dict[str
 
 def all_files(source: Source) -> list[str]:
     """Every regular file below the folder whose name is text; links are left alone."""
-    found, waiting = [], [source.root]
+    found: list[str] = []
+    waiting = [source.root]
     while waiting and len(found) <= MOST_FILES:
         for item in sorted(waiting.pop().iterdir()):
             if item.is_symlink() or not str(item).isprintable():

@@ -11,7 +11,7 @@ from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, ResponseProtocol
 from webassay.core.text import well_formed, well_formed_json
-from webassay.core.trajectory import BlobRef, WritableBlobs
+from webassay.core.trajectory import BlobRef, NetworkLog, WritableBlobs
 
 FREE_TEXT = ResponseProtocol(name="free", instructions="")
 
@@ -85,6 +85,28 @@ class Source:
         if not kind:
             raise InputError(f"{shown(path)} is not a picture (PNG, JPEG, WebP or GIF).")
         return blobs.write(data, kind)
+
+
+def har_in(folder: Path, blobs: WritableBlobs) -> NetworkLog | None:
+    """The network log beside a trajectory, where there is exactly one."""
+    names = [item.name for item in folder.iterdir() if item.suffix == ".har" and item.is_file()]
+    return network_log(Source(folder), names[0], blobs)[0] if len(names) == 1 else None
+
+
+def network_log(source: Source, name: str, blobs: WritableBlobs) -> tuple[NetworkLog, list[dict[str, Any]]]:
+    """A HAR file as it is, and its entries."""
+    path = source.file(name)
+    data = bytes_of(path, MAX_FILE)
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{shown(path)}: not JSON ({error}).") from None
+    log = record.get("log") if isinstance(record, dict) else None
+    entries = log.get("entries") if isinstance(log, dict) else None
+    if not isinstance(entries, list):
+        raise InputError(f"{shown(path)} is no HAR file: `log.entries` is missing.")
+    made = NetworkLog(format="har", blob=blobs.write(data, "application/json"), count=len(entries))
+    return made, [whole for entry in entries if isinstance(whole := well_formed_json(entry), dict)]
 
 
 def bytes_of(path: Path, limit: int, *, cut: bool = False) -> bytes:

@@ -266,13 +266,16 @@ class Workbench:
 
     # --- trajectories of other people -------------------------------------------------------------------------
 
-    def import_trajectories(self, paths: Sequence[AnyPath], out: AnyPath, format: str | None = None) -> Imported:
+    def import_trajectories(
+        self, paths: Sequence[AnyPath], out: AnyPath, format: str | None = None, *, agent: str = ""
+    ) -> Imported:
+        """With what people and published judges said of them. `agent`: whose they are, where the files do not say."""
         found = [Path(path) for path in paths]
         for path in found:
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
         with damage.added_to(Path(out)) as store:
-            return importing.import_into(store, found, self.on_progress, format=format)
+            return importing.import_into(store, found, self.on_progress, format=format, agent=agent)
 
     def import_logs(self, folders: Sequence[AnyPath], out: AnyPath, wanted: LogImport) -> Imported:
         """Log folders of a benchmark's own harness, as a graded run."""

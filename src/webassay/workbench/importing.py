@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,8 +10,10 @@ from webassay.benchmarks.base import Selection
 from webassay.core.errors import InputError
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
+from webassay.core.verdict import Verdict
 from webassay.grading.logs import logged, read_log
-from webassay.importers.base import import_all
+from webassay.importers.archives import is_archive, unpacked
+from webassay.importers.base import Claim, Found, import_items, with_id
 from webassay.run.plan import plan
 from webassay.run.work import storable
 from webassay.store import LEDGER, Store
@@ -32,15 +34,27 @@ class Imported:
     """Items that the run directory had already."""
     skipped: list[tuple[Path, str]] = field(default_factory=list)
     """Items that could not be read, and why."""
+    verdicts: int = 0
+    """New verdicts of people and of published judges that came with the items."""
+    homeless: list[str] = field(default_factory=list)
+    """Verdicts that fit no item, or several, and where they stood."""
 
 
-def import_into(store: Store, paths: Sequence[Path], on_progress: OnProgress, *, format: str | None = None) -> Imported:
-    """Every item is a unit of its own, however many share a task; an item that is there already is left alone."""
+def import_into(
+    store: Store, paths: Sequence[Path], on_progress: OnProgress, *, format: str | None = None, agent: str = ""
+) -> Imported:
+    """Every item is a unit of its own, however many share a task; an item that is there already is left alone. `agent`
+    is whose they are, where the files do not say."""
     if format is not None:
         IMPORTERS.get(format)
     made, known = Imported(), set(store.trajectory_ids())
+    claims: list[Claim] = []
     for path in paths:
-        for trajectory in import_all(path, store.blobs, tuple(IMPORTERS), format=format, on_error=_skip(made)):
+        for found in _items(path, store, format, made):
+            if isinstance(found, Claim):
+                claims.append(found)
+                continue
+            trajectory = _of_agent(found.trajectory, agent)
             if trajectory.id in known:
                 made.known += 1
             else:
@@ -49,8 +63,62 @@ def import_into(store: Store, paths: Sequence[Path], on_progress: OnProgress, *,
                 store.plan([unit])
                 store.add_trajectory(unit.id, trajectory)
                 made.added += 1
+            made.verdicts += _add(store, found.verdicts, trajectory.id, trajectory.task_id)
             on_progress(Progress("importing", made.added + made.known))
+    _match(store, claims, made)
     return made
+
+
+def _items(path: Path, store: Store, format: str | None, made: Imported) -> Iterator[Found | Claim]:
+    importers = tuple(IMPORTERS)
+    if is_archive(path):
+        with unpacked(path) as folder:
+            yield from import_items(folder, store.blobs, importers, format=format, on_error=_skip(made))
+    else:
+        yield from import_items(path, store.blobs, importers, format=format, on_error=_skip(made))
+
+
+def _of_agent(trajectory: Trajectory, agent: str) -> Trajectory:
+    if not agent or trajectory.agent.name != "unknown":
+        return trajectory
+    named = trajectory.agent.model_copy(update={"name": agent})
+    # Another agent's is another item, even where the files do not differ in a byte.
+    return with_id(trajectory.model_copy(update={"agent": named}), trajectory.id)
+
+
+def _match(store: Store, claims: Sequence[Claim], made: Imported) -> None:
+    """Puts verdicts from files of their own on the items that they name."""
+    places: dict[str, list[tuple[str, str, str]]] = {}
+    for result in store.rows("") if claims else ():
+        unit = f"{result.agent}/{result.task_id}/{result.trial}"
+        if (found := store.find_trajectory(unit)) is not None and result.trajectory is not None:
+            places.setdefault(result.task_id, []).append((found[0], result.agent, result.trajectory.benchmark))
+    for claim in claims:
+        fitting = [
+            id
+            for id, agent, benchmark in places.get(claim.task_id, ())
+            if claim.agent in ("", agent) and claim.benchmark in ("", benchmark)
+        ]
+        if len(fitting) == 1:
+            made.verdicts += _add(store, [claim.verdict], fitting[0], claim.task_id)
+        else:
+            named = f"{claim.agent} on {claim.task_id}" if claim.agent else claim.task_id
+            why = f"{len(fitting)} trajectories fit" if fitting else "there is no trajectory"
+            made.homeless.append(f"{claim.where}: {why} ({named})")
+
+
+def _add(store: Store, verdicts: Sequence[Verdict], trajectory_id: str, task_id: str) -> int:
+    """Only what is new: importing again adds nothing."""
+    if not verdicts:
+        return 0
+    there = {(one.fingerprint.content_hash(), one.status, one.findings) for one in store.verdicts(trajectory_id)}
+    new = [
+        one.model_copy(update={"trajectory_id": trajectory_id, "task_id": task_id})
+        for one in verdicts
+        if (one.fingerprint.content_hash(), one.status, one.findings) not in there
+    ]
+    store.add_verdicts(new)
+    return len(new)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,84 @@
+"""Archives that somebody packed: unpacked into a temporary folder, within bounds, and never outside it."""
+
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from webassay.core.errors import InputError, boundary
+from webassay.core.files import own_prefix
+from webassay.importers.reading import Source, shown
+
+MOST_FILES = 200_000
+MOST_BYTES = 16 << 30
+LARGEST_FILE = 2 << 30
+_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+_CHUNK = 1 << 20
+
+
+def is_archive(path: Path) -> bool:
+    return path.is_file() and path.name.lower().endswith(_ENDINGS)
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """A folder with the archive's regular files, called like the archive; gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix=own_prefix("import")) as place:
+        name = next(path.name[: -len(end)] for end in sorted(_ENDINGS, key=len, reverse=True) if _ends(path, end))
+        folder = Path(place) / (name or "archive")
+        folder.mkdir()
+        with boundary(InputError, f"{shown(path)} cannot be unpacked"):
+            (_unzip if _ends(path, ".zip") else _untar)(path, _Room(folder, path))
+        yield folder
+
+
+def _ends(path: Path, ending: str) -> bool:
+    return path.name.lower().endswith(ending)
+
+
+class _Room:
+    """What is left of the bounds. Sizes are counted as they come: an archive can lie about them."""
+
+    def __init__(self, folder: Path, archive: Path) -> None:
+        self.folder = Source(folder)
+        self.archive = archive
+        self.files = 0
+        self.bytes = 0
+
+    def take(self, name: str, data: IO[bytes]) -> None:
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise InputError(f"{shown(self.archive)} holds more than {MOST_FILES:,} files.")
+        place = self.folder.file(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        size = 0
+        with place.open("xb") as file:
+            while chunk := data.read(_CHUNK):
+                size += len(chunk)
+                self.bytes += len(chunk)
+                if size > LARGEST_FILE or self.bytes > MOST_BYTES:
+                    raise InputError(f"{shown(self.archive)} unpacks to more than is read ({MOST_BYTES >> 30} GB).")
+                if self.bytes % (64 * _CHUNK) < _CHUNK and shutil.disk_usage(place.parent).free < LARGEST_FILE // 4:
+                    raise InputError(f"There is no room to unpack {shown(self.archive)}.")
+                file.write(chunk)
+
+
+def _unzip(path: Path, room: _Room) -> None:
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if not entry.is_dir():
+                with archive.open(entry) as data:
+                    room.take(entry.filename, data)
+
+
+def _untar(path: Path, room: _Room) -> None:
+    """Regular files only: links and devices are not what a trajectory is made of."""
+    with tarfile.open(path) as archive:
+        for entry in archive:
+            data = archive.extractfile(entry) if entry.isreg() else None
+            if data is not None:
+                room.take(entry.name, data)
