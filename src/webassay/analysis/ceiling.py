@@ -1,7 +1,7 @@
 """How far people agree with each other: no judge can be shown to be better than that."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -59,18 +59,17 @@ class _Label(NamedTuple):
 
 
 def ceilings(
-    labels: Sequence[Rating], cluster_of: Callable[[str], str], threshold: float, draws: int
+    by_stage: Mapping[Stage, Sequence[Rating]], cluster_of: Callable[[str], str], threshold: float, draws: int
 ) -> tuple[Ceiling, ...]:
     """For every stage and kind of label that two people gave."""
-    order = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in labels))}
     made = []
-    stages: tuple[Stage, ...] = ("blind", "informed")
     kinds: tuple[Kind, ...] = ("outcome", "process", "process score")
-    for stage in stages:
-        for kind in kinds:
+    for stage, labels in by_stage.items():
+        order = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in labels))}
+        for kind in kinds if len(order) > 1 else ():
             found: dict[str, list[_Label]] = defaultdict(list)
             for one in labels:
-                if one.stage == stage and (value := _value(one, kind, threshold)) is not None:
+                if (value := _value(one, kind, threshold)) is not None:
                     found[one.item].append(_Label(order[one.rater], value, one.score or 0.0))
             several = {item: sorted(own) for item, own in found.items() if len(own) > 1}
             if several:

@@ -85,7 +85,7 @@ def _trials(counts: Floats) -> dict[Metric, Floats]:
 def resampled(parts: Floats, *, draws: int = stats.BOOTSTRAP_REPEATS, seed: int = 0) -> Floats:
     """Sums over clusters that were drawn with replacement, one row a draw."""
     random, n = np.random.default_rng(seed), len(parts)
-    distinct, times = np.unique(parts, axis=0, return_counts=True)
+    distinct, times = _distinct(parts)
     if len(distinct) < n / 8 + 300:
         # How often each kind of cluster is drawn is multinomial: the same as drawing them one by one.
         return np.asarray(random.multinomial(n, times / n, size=draws) @ distinct)
@@ -93,6 +93,17 @@ def resampled(parts: Floats, *, draws: int = stats.BOOTSTRAP_REPEATS, seed: int 
     for draw in range(draws):  # one at a time: all of them would not fit into memory
         sums[draw] = np.bincount(random.integers(0, n, size=n), minlength=n) @ parts
     return sums
+
+
+def _distinct(parts: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The different rows, and how often each occurs. Rows of small counts are compared as one number each."""
+    base = parts.max(initial=0) + 1
+    if base ** parts.shape[1] < 2**52 and (parts >= 0).all() and (parts == np.floor(parts)).all():
+        code = parts @ base ** np.arange(parts.shape[1])
+        _, first, times = np.unique(code, return_index=True, return_counts=True)
+        return parts[first], times
+    distinct, times = np.unique(parts, axis=0, return_counts=True)
+    return distinct, times
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +221,7 @@ def _known(value: float) -> float | None:
 # --- scores ---------------------------------------------------------------------------------------------
 
 MANY_CLUSTERS = 5000
-FEWER_DRAWS = 300
+FEWER_DRAWS = 100
 """Ranks have to be found again in every resample; with very many clusters the spread is known well enough."""
 
 
@@ -228,13 +239,19 @@ def correlations(
     x, y = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     _, place = np.unique(cluster, return_inverse=True)
     n = int(place.max()) + 1 if len(place) else 0
-    x_levels, x_place = np.unique(x, return_inverse=True)
-    y_levels, y_place = np.unique(y, return_inverse=True)
+    (x_levels, x_place), (y_levels, y_place) = (np.unique(values, return_inverse=True) for values in (x, y))
+    dx, dy = (values - values.mean() if len(values) else values for values in (x, y))
+    sums = np.stack([np.ones(len(x)), dx, dy, dx * dx, dy * dy, dx * dy, np.abs(x - y)], axis=1)
 
+    # Not as products of matrices: their library starts threads, which cost more than they save here.
     def found(weights: Floats) -> tuple[float, float, float]:
-        ranked = _midranks(weights, x_place, len(x_levels)), _midranks(weights, y_place, len(y_levels))
-        gap = float(weights @ np.abs(x - y)) / float(weights.sum()) if len(x) else float("nan")
-        return _weighted_pearson(x, y, weights), _weighted_pearson(*ranked, weights), gap
+        total = np.einsum("i,ij->j", weights, sums)
+        rx, ry = _midranks(weights, x_place, len(x_levels)), _midranks(weights, y_place, len(y_levels))
+        middle = float(total[0]) / 2  # the mean of all ranks
+        ranks = (np.einsum("i,i,i->", weights, one, other) for one, other in ((rx, rx), (ry, ry), (rx, ry)))
+        xx, yy, xy = (float(rank) - float(total[0]) * middle**2 for rank in ranks)
+        gap = float(total[6] / total[0]) if total[0] else float("nan")
+        return _pearson(total), _ratio(xx, yy, xy, float(total[0]) ** 3), gap
 
     values = found(np.ones(len(x)))
     repeats = draws if n <= MANY_CLUSTERS else min(draws, FEWER_DRAWS)
@@ -274,13 +291,15 @@ def _midranks(weights: Floats, place: NDArray[np.integer], levels: int) -> Float
     return np.asarray((np.cumsum(heavy) - heavy / 2)[place])
 
 
-def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> float:
-    total = float(weights.sum())
-    if total == 0:
+def _pearson(sums: Floats) -> float:
+    n, x, y, xx, yy, xy = (float(one) for one in sums[:6])
+    if n == 0:
         return float("nan")
-    dx, dy = x - float(weights @ x) / total, y - float(weights @ y) / total
-    scale = float(weights @ (dx * dx)) * float(weights @ (dy * dy))
-    # Rounding leaves a trace of spread in a constant.
-    if scale <= 1e-24 * total * total:
+    return _ratio(xx - x * x / n, yy - y * y / n, xy - x * y / n, n)
+
+
+def _ratio(xx: float, yy: float, xy: float, scale: float) -> float:
+    """Rounding leaves a trace of spread in a constant: what is tiny beside `scale` is none."""
+    if min(xx, yy) <= 1e-12 * scale:
         return float("nan")
-    return max(-1.0, min(1.0, float(weights @ (dx * dy)) / math.sqrt(scale)))
+    return max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))

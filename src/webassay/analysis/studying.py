@@ -2,31 +2,20 @@
 themselves.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from statistics import fmean, stdev
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webassay.analysis import metrics, stats
 from webassay.analysis.behaviour import interval
 from webassay.analysis.ceiling import ceilings
-from webassay.analysis.ratings import (
-    Aspect,
-    Facts,
-    Gathered,
-    Judge,
-    Rating,
-    Truth,
-    baselines,
-    decide,
-    judges_of,
-    words_of,
-)
+from webassay.analysis.panel import SILENCES, Items, Judge, Known, Voice, Votes, baselines, judges_of
+from webassay.analysis.ratings import Aspect, Gathered, Rating, Truth, decide, words_of
 from webassay.analysis.stats import Floats
 from webassay.analysis.study import (
     DIMENSIONS,
@@ -41,11 +30,13 @@ from webassay.analysis.study import (
     StudyOptions,
 )
 from webassay.core.errors import InputError
-from webassay.core.labels import Said, Stage, decided
+from webassay.core.labels import Stage, decided
 
 MOST_PAIRS = 45
 """Of judges; beyond that each is compared with the best one only."""
+ASPECTS: tuple[Aspect, ...] = ("outcome", "process")
 _SHOWN = 3
+Mask = NDArray[np.bool_]
 
 
 def study(gathered: Gathered, options: StudyOptions) -> Study:
@@ -56,64 +47,62 @@ class _Studying:
     def __init__(self, gathered: Gathered, options: StudyOptions) -> None:
         self.options = options
         self.labels = gathered.labels
-        self.facts: Mapping[str, Facts] = defaultdict(Facts, gathered.facts)
-        self.judges = judges_of(gathered.predictions)
-        self.stages: list[Stage] = [s for s in ("blind", "informed") if any(one.stage == s for one in self.labels)]
+        if not self.labels:
+            raise InputError("There are no labels.", hint="The first file needs the columns id and label.")
+        self.items = Items(list(dict.fromkeys(one.item for one in self.labels)), gathered.facts)
+        self.judges = judges_of(gathered.predictions, self.items, options.threshold)
+        _refuse_strangers(self.items, self.judges, gathered.predictions)
+        found: dict[Stage, list[Rating]] = {"blind": [], "informed": []}
+        for one in self.labels:
+            found[one.stage].append(one)
+        self.by_stage = {stage: own for stage, own in found.items() if own}
         # A file without blind labels is judged by the others.
-        self.stage: Stage = options.stage if options.stage in self.stages else self.stages[0]
-        self.items = list(dict.fromkeys(one.item for one in self.labels))
-        _refuse_strangers(self.items, self.judges)
-
-    @cached_property
-    def truths(self) -> Mapping[Stage, Truth]:
-        return {stage: self._truth(stage) for stage in self.stages}
-
-    def _truth(self, stage: Stage) -> Truth:
-        own = (one for one in self.labels if one.stage == stage)
-        return decide(own, tie_breaker=self.options.tie_breaker, threshold=self.options.threshold)
-
-    def cluster_of(self, item: str) -> str:
-        return self.facts[item].cluster or item
+        self.stage: Stage = options.stage if options.stage in self.by_stage else next(iter(self.by_stage))
+        self.truths = {
+            stage: decide(own, tie_breaker=options.tie_breaker, threshold=options.threshold)
+            for stage, own in self.by_stage.items()
+        }
+        self.known = {stage: Known.of(truth, self.items) for stage, truth in self.truths.items()}
 
     def made(self) -> Study:
-        truth = self.truths[self.stage]
+        truth, known = self.truths[self.stage], self.known[self.stage]
         if not truth.outcome and not truth.process:
+            words = list(words_of(self.labels))[:_SHOWN] or ["nothing"]
             raise InputError(
                 "No label says pass or fail.",
-                hint=f"Found: {', '.join(map(repr, self._words()))}. Say what they mean: --pass WORD --fail WORD.",
+                hint=f"Found: {', '.join(map(repr, words))}. Say what they mean: --pass WORD --fail WORD.",
             )
-        aspects: list[Aspect] = [aspect for aspect in ("outcome", "process") if truth.of(aspect)]
-        trivial = baselines(self.facts, list(truth.outcome))
+        aspects = [aspect for aspect in ASPECTS if truth.of(aspect)]
+        trivial = baselines(self.items)
         rows = [
             self.row(judge, aspect)
             for aspect in aspects
             for judge in (*self.judges, *(trivial if aspect == "outcome" else ()))
         ]
+        options = self.options
+        cluster_of = {name: str(code) for name, code in zip(self.items.names, self.items.cluster, strict=True)}
         return Study(
             items=len(self.items),
-            clusters=len({self.cluster_of(item) for item in self.items}),
+            clusters=self.items.clusters,
             stage=self.stage,
-            threshold=self.options.threshold,
-            missing=self.options.missing,
-            draws=self.options.draws,
+            threshold=options.threshold,
+            missing=options.missing,
+            draws=options.draws,
             reference=self._reference(truth),
             judges=tuple(rows),
             groups=tuple(self._groups(aspects)),
-            by_stage=tuple(self._by_stage()),
-            scores=tuple(self._scores(truth)),
-            ceiling=ceilings(self.labels, self.cluster_of, self.options.threshold, self.options.draws),
-            pairs=tuple(self._pairs(truth)),
+            by_stage=tuple(self._stages()),
+            scores=tuple(self._scores(known)),
+            ceiling=ceilings(self.by_stage, cluster_of.__getitem__, options.threshold, options.draws),
+            pairs=tuple(self._pairs(known)),
             flips=tuple(self._flips()),
             repeats=tuple(self._repeats(aspects)),
-            endings=tuple(self._endings(truth)),
+            endings=tuple(self._endings(known)),
             notes=tuple(self._notes()),
         )
 
-    def _words(self) -> list[str]:
-        return list(words_of(self.labels))[:_SHOWN] or ["nothing"]
-
     def _reference(self, truth: Truth) -> Reference:
-        own = [one for one in self.labels if one.stage == self.stage]
+        own = self.by_stage[self.stage]
         return Reference(
             raters=tuple(dict.fromkeys(one.rater for one in own)),
             said=dict(Counter(one.said for one in own)),
@@ -132,19 +121,22 @@ class _Studying:
         judge: Judge,
         aspect: Aspect,
         stage: Stage | None = None,
-        only: Sequence[str] | None = None,
+        among: Mask | None = None,
         named: tuple[str, str] = ("", ""),
     ) -> JudgeRow:
         stage = stage or self.stage
-        truth = self.truths[stage].of(aspect)
-        items = list(truth) if only is None else [item for item in only if item in truth]
-        compared = [self.compared(judge, run, aspect, items, truth) for run in judge.runs]
-        cells = np.concatenate([metrics.counts_of(one.said, one.truth) for one in compared])
-        cluster = np.concatenate([one.cluster for one in compared])
-        total = cells.sum(axis=0) if len(cells) else np.zeros(4)
-        found = metrics.measure(metrics.by_cluster(cells, cluster), draws=self.options.draws, seed=self.options.seed)
-        silent = Counter(kind for one in compared for kind in one.silent)
-        ended = [end for item in items if (end := self.facts[item].terminated) is not None]
+        truth = self.known[stage].about(aspect)
+        asked = truth >= 0 if among is None else (truth >= 0) & among
+        parts = np.zeros((self.items.clusters, 4))
+        silent: Counter[str] = Counter()
+        for voice in judge.voices.values():
+            said, compared = self.compared(judge, voice, aspect, asked)
+            parts += self.counted(said, truth, compared)
+            quiet = asked & (voice.about(aspect) < 0)
+            silent.update({kind: int((voice.silence[quiet] == place).sum()) for place, kind in enumerate(SILENCES)})
+        total = parts.sum(axis=0)
+        found = metrics.measure(parts, draws=self.options.draws, seed=self.options.seed)
+        ended = self.items.terminated[asked]
         return JudgeRow(
             judge=judge.name,
             aspect=aspect,
@@ -152,9 +144,9 @@ class _Studying:
             dimension=named[0],
             group=named[1],
             baseline=judge.baseline,
-            process_from=judge.process_from() if aspect == "process" else "",
-            runs=len(judge.runs),
-            items=len(cells),
+            process_from=judge.process_from if aspect == "process" else "",
+            runs=len(judge.voices),
+            items=int(total.sum()),
             missing=silent["missing"],
             unsure=silent["unsure"],
             third=silent["third"],
@@ -162,93 +154,78 @@ class _Studying:
             false_positives=int(total[metrics.FP]),
             false_negatives=int(total[metrics.FN]),
             true_negatives=int(total[metrics.TN]),
-            reference_rate=sum(truth[item] for item in items) / len(items) if items else None,
-            judge_rate=float(total[metrics.TP] + total[metrics.FP]) / len(cells) if len(cells) else None,
-            unterminated=1 - sum(ended) / len(ended) if ended else None,
+            reference_rate=float(truth[asked].mean()) if asked.any() else None,
+            judge_rate=float(total[metrics.TP] + total[metrics.FP]) / float(total.sum()) if total.any() else None,
+            unterminated=float((ended == 0).sum() / (ended >= 0).sum()) if (ended >= 0).any() else None,
             metrics={name: interval(one) for name, one in found.estimates.items()},
         )
 
-    def compared(
-        self, judge: Judge, run: str, aspect: Aspect, items: Sequence[str], truth: Mapping[str, bool]
-    ) -> "_Compared":
-        verdicts = judge.verdicts(run, aspect, self.options.threshold)
-        kept, said, silent = [], [], []
-        for item in items:
-            verdict = verdicts.get(item)
-            if verdict is None:
-                silent.append(_silence(judge.runs[run].get(item)))
-                # A baseline that nothing is known for is no baseline that always fails.
-                if self.options.missing == "left-out" or judge.baseline:
-                    continue
-            kept.append(item)
-            said.append(bool(verdict))
-        return _Compared(
-            kept,
-            np.array(said, dtype=bool),
-            np.array([truth[item] for item in kept], dtype=bool),
-            np.array([self.cluster_of(item) for item in kept], dtype=object if not kept else None),
-            silent,
+    def compared(self, judge: Judge, voice: Voice, aspect: Aspect, asked: Mask) -> tuple[Votes, Mask]:
+        """What the judge said, and on which items that counts."""
+        said = voice.about(aspect)
+        # A baseline that nothing is known for is no baseline that always fails.
+        if self.options.missing == "left-out" or judge.baseline:
+            return said, asked & (said >= 0)
+        return np.maximum(said, 0), asked
+
+    def counted(self, said: Votes, truth: Votes, compared: Mask) -> Floats:
+        """A row of counts for each cluster."""
+        cell = np.where(
+            said > 0, np.where(truth > 0, metrics.TP, metrics.FP), np.where(truth > 0, metrics.FN, metrics.TN)
         )
+        code = self.items.cluster[compared] * 4 + cell[compared]
+        return np.bincount(code, minlength=4 * self.items.clusters).reshape(-1, 4).astype(np.float64)
 
     def _groups(self, aspects: Sequence[Aspect]) -> Iterator[JudgeRow]:
-        wanted = self.options.by or [(name,) for name in DIMENSIONS if len(self._members((name,))) > 1]
+        wanted = self.options.by or [(name,) for name in DIMENSIONS]
         for dimensions in wanted:
-            for group, members in self._members(dimensions).items():
+            groups = self.items.groups(dimensions)
+            if len(groups) < 2 and not self.options.by:
+                continue
+            for group, members in groups.items():
                 for aspect in aspects:
                     for judge in self.judges:
-                        named = (" × ".join(dimensions), group)
-                        yield self.row(judge, aspect, only=members, named=named)
+                        yield self.row(judge, aspect, among=members, named=(" × ".join(dimensions), group))
 
-    def _members(self, dimensions: Sequence[str]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for item in self.items:
-            names = [str(getattr(self.facts[item], name)) for name in dimensions]
-            if any(names):
-                found[" × ".join(name or "none" for name in names)].append(item)
-        return dict(sorted(found.items()))
-
-    def _by_stage(self) -> Iterator[JudgeRow]:
-        if len(self.stages) < 2:
+    def _stages(self) -> Iterator[JudgeRow]:
+        if len(self.by_stage) < 2:
             return
-        for aspect in ("outcome", "process"):
+        for aspect in ASPECTS:
             for judge in self.judges:
-                for stage in self.stages:
+                for stage in self.by_stage:
                     if self.truths[stage].of(aspect):
                         yield self.row(judge, aspect, stage)
 
     # --- scores -------------------------------------------------------------------------------------------
 
-    def _scores(self, truth: Truth) -> Iterator[ScoreRow]:
-        single = [one for one in self.labels if one.stage == self.stage and one.score is not None]
+    def _scores(self, known: Known) -> Iterator[ScoreRow]:
+        single = [one for one in self.by_stage[self.stage] if one.score is not None]
+        places = np.array([self.items.index[one.item] for one in single], dtype=np.int64)
+        scores = np.array([one.score for one in single], dtype=np.float64)
         several = len({one.rater for one in single}) > 1
-        for judge in (one for one in self.judges if one.has_scores):
-            ratings = [one for own in judge.runs.values() for one in own.values() if one.score is not None]
-            medians = [(one.item, one.score, truth.scores[one.item]) for one in ratings if one.item in truth.scores]
-            yield self._score_row(judge.name, "median", medians)
+        for judge in (one for one in self.judges if one.process_from == "score"):
+            voices = list(judge.voices.values())
+            everything = np.arange(len(self.items))
+            yield self._score_row(judge.name, "median", [(v.scores, known.scores, everything) for v in voices])
             if several:
-                given: dict[str, list[float]] = defaultdict(list)
-                for label in single:
-                    given[label.item].append(label.score or 0.0)
-                each = [(one.item, one.score, score) for one in ratings for score in given[one.item]]
+                each = [(voice.scores[places], scores, places) for voice in voices]
                 yield self._score_row(judge.name, "each annotator", each)
 
     def _score_row(
         self,
         judge: str,
         against: Literal["median", "each annotator"],
-        rows: Sequence[tuple[str, float | None, float]],
+        parts: Sequence[tuple[Floats, Floats, NDArray[np.int64]]],
     ) -> ScoreRow:
-        found = metrics.correlations(
-            np.array([row[1] for row in rows], dtype=float),
-            np.array([row[2] for row in rows], dtype=float),
-            np.array([self.cluster_of(row[0]) for row in rows]),
-            draws=self.options.draws,
-            seed=self.options.seed,
-        )
+        one, other, place = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        both = ~np.isnan(one) & ~np.isnan(other)
+        cluster = self.items.cluster[place[both].astype(np.int64)]
+        options = self.options
+        found = metrics.correlations(one[both], other[both], cluster, draws=options.draws, seed=options.seed)
         return ScoreRow(
             judge=judge,
             against=against,
-            items=len(rows),
+            items=int(both.sum()),
             pearson=interval(found.pearson),
             spearman=interval(found.spearman),
             mean_absolute_difference=interval(found.mean_absolute_difference),
@@ -256,34 +233,26 @@ class _Studying:
 
     # --- two judges ---------------------------------------------------------------------------------------
 
-    def _pairs(self, truth: Truth) -> list[Paired]:
+    def _pairs(self, known: Known) -> list[Paired]:
         """By their first runs where they have several: pooled runs would pair a judge with itself."""
-        items = list(truth.outcome)
-        said = {
-            judge.name: self.compared(judge, next(iter(judge.runs)), "outcome", items, truth.outcome)
-            for judge in self.judges
-        }
-        wanted = list(combinations(said, 2))
+        truth = known.outcome
+        wanted = list(combinations(self.judges, 2))
         if len(wanted) > MOST_PAIRS:
-            best = max(said, key=lambda name: float(np.mean(said[name].said == said[name].truth)))
-            wanted = [(best, name) for name in said if name != best]
-        made = [self._paired(first, second, said) for first, second in wanted]
-        return _adjusted(made)
+            best = max(self.judges, key=lambda judge: int(((judge.first.outcome == truth) & (truth >= 0)).sum()))
+            wanted = [(best, judge) for judge in self.judges if judge is not best]
+        return _adjusted([self._paired(first, second, truth) for first, second in wanted])
 
-    def _paired(self, first: str, second: str, said: Mapping[str, "_Compared"]) -> Paired:
-        one, other = said[first], said[second]
-        places = {item: place for place, item in enumerate(other.items)}
-        shared = [place for place, item in enumerate(one.items) if item in places]
-        theirs = [places[one.items[place]] for place in shared]
-        truth, cluster = one.truth[shared], one.cluster[shared]
-        mine, yours = one.said[shared], other.said[theirs]
-        parts = [metrics.by_cluster(metrics.counts_of(values, truth), cluster) for values in (mine, yours)]
+    def _paired(self, first: Judge, second: Judge, truth: Votes) -> Paired:
+        one, mine = self.compared(first, first.first, "outcome", truth >= 0)
+        other, theirs = self.compared(second, second.first, "outcome", truth >= 0)
+        both = mine & theirs
+        parts = [self.counted(said, truth, both) for said in (one, other)]
         found = metrics.differences(parts[0], parts[1], draws=self.options.draws, seed=self.options.seed)
-        right, also = mine == truth, yours == truth
+        right, also = (one == truth)[both], (other == truth)[both]
         return Paired(
-            first=first,
-            second=second,
-            items=len(shared),
+            first=first.name,
+            second=second.name,
+            items=int(both.sum()),
             both_right=int((right & also).sum()),
             only_first_right=int((right & ~also).sum()),
             only_second_right=int((~right & also).sum()),
@@ -295,23 +264,18 @@ class _Studying:
     # --- blind and informed -------------------------------------------------------------------------------
 
     def _flips(self) -> Iterator[Flips]:
-        if len(self.stages) < 2:
+        if len(self.by_stage) < 2:
             return
-        before = {(one.item, one.rater): one for one in self.labels if one.stage == "blind"}
-        both = [
-            (before[key], one)
-            for one in self.labels
-            if one.stage == "informed" and (key := (one.item, one.rater)) in before
-        ]
-        for aspect in ("outcome", "process"):
+        before = {(one.item, one.rater): one for one in self.by_stage["blind"]}
+        both = [(before[key], one) for one in self.by_stage["informed"] if (key := (one.item, one.rater)) in before]
+        for aspect in ASPECTS:
             changes = [
-                (first.item, old, new)
+                (self.items.index[first.item], old, new)
                 for first, second in both
                 if (old := self._label(first, aspect)) is not None and (new := self._label(second, aspect)) is not None
             ]
             for judge in self.judges if changes else ():
-                verdicts = judge.verdicts(next(iter(judge.runs)), aspect, self.options.threshold)
-                yield _flips(aspect, judge.name, changes, verdicts)
+                yield _flips(aspect, judge.name, changes, judge.first.about(aspect))
 
     def _label(self, rating: Rating, aspect: Aspect) -> bool | None:
         """What a person said in so many words; the score only where they did not."""
@@ -324,77 +288,57 @@ class _Studying:
     # --- the rest -----------------------------------------------------------------------------------------
 
     def _repeats(self, aspects: Sequence[Aspect]) -> Iterator[Repeats]:
-        for judge in (one for one in self.judges if len(one.runs) > 1):
+        for judge in (one for one in self.judges if len(one.voices) > 1):
             for aspect in aspects:
-                truth = self.truths[self.stage].of(aspect)
-                compared = [self.compared(judge, run, aspect, list(truth), truth) for run in judge.runs]
-                values = [metrics.measured(metrics.counts_of(one.said, one.truth).sum(axis=0)) for one in compared]
+                truth = self.known[self.stage].about(aspect)
+                values, passed, counted = [], np.zeros(len(self.items)), np.zeros(len(self.items))
+                for voice in judge.voices.values():
+                    said, compared = self.compared(judge, voice, aspect, truth >= 0)
+                    values.append(metrics.measured(self.counted(said, truth, compared).sum(axis=0)))
+                    passed += (said > 0) & compared
+                    counted += compared
                 known: dict[str, list[float]] = {
                     name: [float(one[name]) for one in values if not np.isnan(one[name])] for name in metrics.METRICS
                 }
-                votes: dict[str, set[bool]] = defaultdict(set)
-                for one in compared:
-                    for item, said in zip(one.items, one.said, strict=True):
-                        votes[item].add(bool(said))
+                mixed = (passed > 0) & (passed < counted)
                 yield Repeats(
                     judge=judge.name,
                     aspect=aspect,
-                    runs=len(judge.runs),
+                    runs=len(judge.voices),
                     mean={name: fmean(own) if own else None for name, own in known.items()},
                     deviation={name: stdev(own) if len(own) > 1 else None for name, own in known.items()},
                     lowest={name: min(own, default=None) for name, own in known.items()},
                     highest={name: max(own, default=None) for name, own in known.items()},
-                    unstable=sum(len(own) > 1 for own in votes.values()) / len(votes) if votes else None,
+                    unstable=float(mixed.sum() / (counted > 0).sum()) if counted.any() else None,
                 )
 
-    def _endings(self, truth: Truth) -> Iterator[EndingRow]:
-        for wanted in (False, True):
-            own = [passed for item, passed in truth.outcome.items() if self.facts[item].terminated is wanted]
-            if own:
+    def _endings(self, known: Known) -> Iterator[EndingRow]:
+        for ended in (0, 1):
+            own = known.outcome[(self.items.terminated == ended) & (known.outcome >= 0)]
+            if len(own):
                 yield EndingRow(
-                    ending="terminated" if wanted else "over budget",
-                    passed=sum(own),
-                    failed=len(own) - sum(own),
-                    rate=interval(stats.wilson(sum(own), len(own))),
+                    ending="terminated" if ended else "over budget",
+                    passed=int(own.sum()),
+                    failed=int(len(own) - own.sum()),
+                    rate=interval(stats.wilson(int(own.sum()), len(own))),
                 )
 
     def _notes(self) -> Iterator[str]:
-        labelled = set(self.items)
         for judge in self.judges:
-            strangers = {item for own in judge.runs.values() for item in own} - labelled
+            strangers = judge.strangers
             if strangers:
-                named = ", ".join(sorted(strangers)[:_SHOWN]) + ("…" if len(strangers) > _SHOWN else "")
+                named = ", ".join(strangers[:_SHOWN]) + ("…" if len(strangers) > _SHOWN else "")
                 yield f"{judge.name}: {len(strangers)} predictions have no label and are left out ({named})."
-            words = words_of(one for own in judge.runs.values() for one in own.values())
-            if words:
-                yield f"{judge.name} gave third labels: {_listed(words)}."
-        if words := words_of(one for one in self.labels if one.stage == self.stage):
+        if words := words_of(self.by_stage[self.stage]):
             yield f"Third labels, left out of every comparison: {_listed(words)}."
         if self.stage != self.options.stage:
             yield f"There are no {self.options.stage} labels; the {self.stage} ones are used."
-        if not any(self.facts[item].cluster for item in self.items):
+        if not self.items.clustered:
             yield "No column `cluster`: every item counts as independent of the others."
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """One run of a judge beside the truth, item by item."""
-
-    items: list[str]
-    said: Floats
-    truth: Floats
-    cluster: Floats
-    silent: list[Said]
-
-
-def _silence(rating: Rating | None) -> Said:
-    return rating.said if rating is not None and rating.said in ("unsure", "third") else "missing"
-
-
-def _flips(
-    aspect: Aspect, judge: str, changes: Sequence[tuple[str, bool, bool]], verdicts: Mapping[str, bool | None]
-) -> Flips:
-    flipped = [(verdicts.get(item), new) for item, old, new in changes if old != new]
+def _flips(aspect: Aspect, judge: str, changes: Sequence[tuple[int, bool, bool]], said: Votes) -> Flips:
+    flipped = [(int(said[place]), new) for place, old, new in changes if old != new]
     return Flips(
         aspect=aspect,
         judge=judge,
@@ -402,10 +346,10 @@ def _flips(
         flipped=len(flipped),
         to_fail=sum(not new for _, new in flipped),
         to_pass=sum(new for _, new in flipped),
-        towards_judge_fail=sum(said is False and not new for said, new in flipped),
-        towards_judge_pass=sum(said is True and new for said, new in flipped),
-        away=sum(said is not None and said != new for said, new in flipped),
-        unknown=sum(said is None for said, _ in flipped),
+        towards_judge_fail=sum(vote == 0 and not new for vote, new in flipped),
+        towards_judge_pass=sum(vote == 1 and new for vote, new in flipped),
+        away=sum(vote >= 0 and vote != new for vote, new in flipped),
+        unknown=sum(vote < 0 for vote, _ in flipped),
     )
 
 
@@ -424,15 +368,13 @@ def _listed(words: Mapping[str, int]) -> str:
     return ", ".join(shown) + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")
 
 
-def _refuse_strangers(items: Sequence[str], judges: Sequence[Judge]) -> None:
+def _refuse_strangers(items: Items, judges: Sequence[Judge], predictions: Sequence[Rating]) -> None:
     """If no id fits, something is named differently: better said at once than shown as empty tables."""
-    if not items:
-        raise InputError("There are no labels.", hint="The first file needs the columns id and label.")
-    known = set(items)
     for judge in judges:
-        theirs = [item for own in judge.runs.values() for item in own]
-        if not known.intersection(theirs):
+        theirs = judge.strangers and {one.item for one in predictions if one.rater == judge.name}
+        if judge.strangers and len(judge.strangers) == len(theirs):
+            given, labelled = ", ".join(judge.strangers[:_SHOWN]), ", ".join(items.names[:_SHOWN])
             raise InputError(
-                f"No id of {judge.name} has a label: {', '.join(theirs[:_SHOWN])} against {', '.join(items[:_SHOWN])}.",
+                f"No id of {judge.name} has a label: {given} against {labelled}.",
                 hint="Say which columns make the id: --map id=COLUMN, or --map id=ONE,OTHER.",
             )

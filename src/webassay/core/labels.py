@@ -31,6 +31,8 @@ def read_label(value: Any, more: Mapping[str, Said] | None = None) -> Said:
     """`more`: words that mean something in this file, in lower case."""
     if isinstance(value, bool):
         return "pass" if value else "fail"
+    if not more and isinstance(value, str) and value in WORDS:
+        return WORDS[value]
     word = " ".join(str("" if value is None else value).split()).lower()
     found = (more or {}).get(word) or WORDS.get(word)
     if found is not None:

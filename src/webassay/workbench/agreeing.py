@@ -1,7 +1,7 @@
 """Labels and predictions out of files and run directories, and how far they agree."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.damage import in_words, open_for_numbers
 from webassay.workbench.importing import is_run
-from webassay.workbench.label_files import ROLES, Mapped, Table
+from webassay.workbench.label_files import ROLES, Mapped, Read, Table
 from webassay.workbench.setup import Setup
 
 _SAID: Mapping[str, Said] = {"pass": "pass", "fail": "fail", "abstain": "unsure", "fault": "missing"}
@@ -95,10 +95,13 @@ class _Reading:
                 raise nearest("annotator", wanted, known)
             self.gathered.labels = [one for one in self.gathered.labels if one.rater == wanted]
 
-    def _add(self, to: list[Rating], found: Iterable[tuple[Rating, Facts]]) -> None:
-        for rating, facts in found:
-            to.append(rating)
-            self.gathered.know(rating.item, facts)
+    def _add(self, to: list[Rating], found: Read) -> None:
+        to += found.ratings
+        if not self.gathered.facts:
+            self.gathered.facts.update(found.facts)
+            return
+        for item, facts in found.facts.items():
+            self.gathered.know(item, facts)
 
     def check_mapping(self) -> None:
         """A column that was named and is nowhere was misspelled."""
@@ -162,7 +165,7 @@ class _Reading:
 
     def finished(self) -> Gathered:
         made = self.gathered
-        for ratings in (made.labels, made.predictions):
+        for ratings in (made.labels, made.predictions) if self.aliases else ():
             ratings[:] = [
                 one._replace(item=self.aliases[one.item]) if one.item in self.aliases else one for one in ratings
             ]

@@ -61,12 +61,9 @@ class Column(NamedTuple):
         sign = next((sign for sign, test in _COMPARE.items() if test is self.test), "")
         return f"{self.name}{sign}{self.bound:g}" if sign else self.name
 
-    def of(self, row: Row) -> Any:
-        value = row.get(self.name)
-        if self.test is None:
-            return value
+    def of(self, value: Any) -> Any:
         number = _number(value)
-        return None if number is None else self.test(number, self.bound)
+        return value if self.test is None else None if number is None else self.test(number, self.bound)
 
 
 @dataclass(frozen=True)
@@ -91,13 +88,21 @@ class Mapped:
         return cls(columns, words)
 
 
+_FACTS = ("cluster", "split", "benchmark", "agent", "terminated", "steps")
+
+
+class Read(NamedTuple):
+    ratings: list[Rating]
+    facts: dict[str, Facts]
+
+
 class Table:
     """One file, and which of its columns is what."""
 
     def __init__(self, path: Path, mapped: Mapped) -> None:
         self.path = path
         self.mapped = mapped
-        self.columns, self.rows = _read(path)
+        self.lines, self.columns = _read(path)
         self.uses = {role: self._columns(role) for role in ROLES}
         if self.uses["cluster"] == self.uses["id"]:
             self.uses["cluster"] = []
@@ -124,97 +129,142 @@ class Table:
             raise InputError(missing, hint=f"It has {shown}. Say which one it is: --map {roles[0]}=COLUMN.")
         return found
 
-    def one(self, row: Row, role: str) -> Any:
-        return self.uses[role][0].of(row) if self.uses[role] else None
-
-    def facts(self, row: Row) -> Facts:
-        terminated = read_label(self.one(row, "terminated")) if self.uses["terminated"] else "missing"
-        return Facts(
-            cluster="/".join(_text(column.of(row)) for column in self.uses["cluster"]),
-            split=_text(self.one(row, "split")),
-            benchmark=_text(self.one(row, "benchmark")),
-            agent=_text(self.one(row, "agent")),
-            terminated=decided(terminated),
-            steps=_number(self.one(row, "steps")),
-        )
-
     # --- ratings ------------------------------------------------------------------------------------------
+    #
+    # Column by column, and not row by row: a hundred thousand rows are read in a second or two.
 
-    def labels(self) -> Iterator[tuple[Rating, Facts]]:
+    def labels(self) -> Read:
         """Several label columns are several annotators."""
-        values = self.need("label", "prediction")
-        seen: dict[tuple[str, str, str], int] = {}
-        for line, item, row in self._items():
-            facts = self.facts(row)
-            for column in values:
-                rater = column.label if len(values) > 1 else _text(self.one(row, "annotator")) or self.path.stem
-                for rating in self._stages(item, rater, column, row, line):
-                    key = (item, rater, rating.stage)
-                    if key in seen:
-                        raise InputError(
-                            f"{self.path}, line {line}: {rater} has a label for {item} already, in line {seen[key]}.",
-                            hint="A column `annotator` tells people apart, `stage` blind from informed labels.",
-                        )
-                    seen[key] = line
-                    yield rating, facts
+        values, ids = self.need("label", "prediction"), self._ids()
+        stages = [_stage(self.path, line, text) for line, text in zip(self.lines, self._texts("stage"), strict=True)]
+        made: list[Rating] = []
+        for place, column in enumerate(values):
+            raters = self._raters(column, len(values), "")
+            made += self._ratings(ids, raters, column, place, len(values), stages)
+        made += self._informed(ids, self._raters(values[0], 1, ""))
+        self._refuse_twice(made, len(ids))
+        return Read(made, self._facts(ids))
 
-    def _stages(self, item: str, rater: str, column: Column, row: Row, line: int) -> Iterator[Rating]:
-        stage = _stage(self.path, line, _text(self.one(row, "stage")))
-        yield self._rating(item, rater, column.of(row), row, line)._replace(stage=stage)
-        informed, process = self.one(row, "informed"), _truth(self.one(row, "informed_process"))
-        said = read_label(informed, self.mapped.words)
-        if said != "missing" or process is not None:
-            word = _text(informed) if said == "third" else ""
-            yield Rating(item, rater, said, word, process=process, stage="informed")
-
-    def predictions(self, judge: str = "", run: str = "") -> Iterator[tuple[Rating, Facts]]:
+    def predictions(self, judge: str = "", run: str = "") -> Read:
         """Several prediction columns are several judges."""
-        values = self.need("prediction", "label")
-        scores = self.uses["score"]
-        for line, item, row in self._items():
-            facts = self.facts(row)
-            time = _text(self.one(row, "run")) or run
-            for place, column in enumerate(values):
-                name = judge or _text(self.one(row, "annotator")) or self.path.stem
-                if len(values) > 1:
-                    name = f"{judge}: {column.label}" if judge else column.label
-                score = scores[place] if len(scores) == len(values) else None
-                rating = self._rating(item, name, column.of(row), row, line, score)
-                yield rating._replace(run=time), facts
+        values, ids = self.need("prediction", "label"), self._ids()
+        blind: list[Stage] = ["blind"] * len(ids)
+        runs = [text or run for text in self._texts("run")]
+        made: list[Rating] = []
+        for place, column in enumerate(values):
+            raters = self._raters(column, len(values), judge)
+            found = self._ratings(ids, raters, column, place, len(values), blind)
+            made += [one._replace(run=time) for one, time in zip(found, runs, strict=True)] if any(runs) else found
+        return Read(made, self._facts(ids))
 
-    def _items(self) -> Iterator[tuple[int, str, Row]]:
-        columns = self.need("id")
-        for line, row in self.rows:
-            parts = [_text(column.of(row)) for column in columns]
-            if not all(parts):
-                raise InputError(f"{self.path}, line {line}, has no {columns[parts.index('')].name}.")
-            yield line, "/".join(parts), row
+    def _ratings(
+        self, ids: list[str], raters: list[str], column: Column, place: int, count: int, stages: list[Stage]
+    ) -> list[Rating]:
+        values = self._values(column)
+        said = self._said(values)
+        words = [_text(value) if one == "third" else "" for value, one in zip(values, said, strict=True)]
+        columns = self.uses["score"]
+        scores: list[float | None] = [None] * len(ids)
+        if len(columns) == count:
+            found = self._values(columns[place])
+            scores = [_score(self.path, line, value) for line, value in zip(self.lines, found, strict=True)]
+        process = [decided(one) for one in self._said(self._column("process"))]
+        return list(map(Rating, ids, raters, said, words, scores, process, stages))
 
-    def _rating(self, item: str, rater: str, value: Any, row: Row, line: int, score: Column | None = None) -> Rating:
-        said = read_label(value, self.mapped.words)
-        scored = score or (self.uses["score"][0] if len(self.uses["score"]) == 1 else None)
-        number = None if scored is None else _score(self.path, line, scored.of(row))
-        process = _truth(self.one(row, "process")) if self.uses["process"] else None
-        return Rating(item, rater, said, _text(value) if said == "third" else "", number, process)
+    def _informed(self, ids: list[str], raters: list[str]) -> list[Rating]:
+        if not self.uses["informed"] and not self.uses["informed_process"]:
+            return []
+        values = self._column("informed")
+        said, process = self._said(values), [decided(one) for one in self._said(self._column("informed_process"))]
+        return [
+            Rating(id, rater, one, _text(value) if one == "third" else "", None, good, "informed")
+            for id, rater, one, value, good in zip(ids, raters, said, values, process, strict=True)
+            if one != "missing" or good is not None
+        ]
+
+    def _raters(self, column: Column, count: int, judge: str) -> list[str]:
+        if count > 1:
+            return [f"{judge}: {column.label}" if judge else column.label] * len(self.lines)
+        return [judge or name or self.path.stem for name in self._texts("annotator")]
+
+    def _refuse_twice(self, ratings: Sequence[Rating], count: int) -> None:
+        if len({(one.item, one.rater, one.stage) for one in ratings}) == len(ratings):
+            return
+        seen: dict[tuple[str, str, str], int] = {}
+        for place, one in enumerate(ratings):
+            line = self.lines[place % count]
+            if (key := (one.item, one.rater, one.stage)) in seen:
+                raise InputError(
+                    f"{self.path}, line {line}: {one.rater} has a label for {one.item} already, in line {seen[key]}.",
+                    hint="A column `annotator` tells people apart, `stage` blind from informed labels.",
+                )
+            seen[key] = line
+
+    # --- columns ------------------------------------------------------------------------------------------
+
+    def _values(self, column: Column) -> list[Any]:
+        found = self.columns[column.name]
+        return found if column.test is None else [column.of(value) for value in found]
+
+    def _column(self, role: str) -> list[Any]:
+        return self._values(self.uses[role][0]) if self.uses[role] else [None] * len(self.lines)
+
+    def _texts(self, role: str) -> list[str]:
+        """Several columns of one role are joined."""
+        columns = [[_text(value) for value in self._values(column)] for column in self.uses[role]]
+        if len(columns) < 2:
+            return columns[0] if columns else [""] * len(self.lines)
+        return ["/".join(row) for row in zip(*columns, strict=True)]
+
+    def _said(self, values: Sequence[Any]) -> list[Said]:
+        """There are few words and many rows."""
+        known: dict[str, Said] = {}
+        for value in {str(value): value for value in values}.values():
+            known[str(value)] = read_label(value, self.mapped.words)
+        return [known[str(value)] for value in values]
+
+    def _ids(self) -> list[str]:
+        for column in self.need("id"):
+            texts = [_text(value) for value in self._values(column)]
+            if "" in texts:
+                raise InputError(f"{self.path}, line {self.lines[texts.index('')]}, has no {column.name}.")
+        return self._texts("id") if len(self.uses["id"]) > 1 else texts
+
+    def _facts(self, ids: Sequence[str]) -> dict[str, Facts]:
+        """Of each id what the first row says."""
+        if not any(self.uses[role] for role in _FACTS):
+            return {}
+        ended = [decided(one) for one in self._said(self._column("terminated"))]
+        steps = [_number(value) for value in self._column("steps")] if self.uses["steps"] else self._column("steps")
+        texts = [self._texts(role) for role in _FACTS[:4]]
+        rows = list(map(Facts, *texts, ended, steps))
+        return dict(zip(reversed(ids), reversed(rows), strict=True))
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> tuple[Mapping[str, None], list[tuple[int, Row]]]:
+def _read(path: Path) -> tuple[list[int], dict[str, list[Any]]]:
+    """The numbers of the lines, and the columns."""
     try:
         text = read_regular(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text.") from error
     delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    rows = list(_csv(path, text, delimiter)) if delimiter else list(_json(path, text))
-    if not rows:
+    if delimiter:
+        lines, columns = _csv(path, text, delimiter)
+    else:
+        rows = list(_json(path, text))
+        names = dict.fromkeys(name for _, row in rows for name in row)
+        lines, columns = [line for line, _ in rows], {name: [row.get(name) for _, row in rows] for name in names}
+    if not lines:
         raise InputError(f"{path} has no rows.", hint="A table of labels has the columns id and label.")
-    return dict.fromkeys(name for _, row in rows for name in row), rows
+    return lines, columns
 
 
-def _csv(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Row]]:
+def _csv(path: Path, text: str, delimiter: str) -> tuple[list[int], dict[str, list[Any]]]:
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    lines, rows = [], []
     try:
         names = [name.strip() for name in next(reader, [])]
         if len(set(names)) < len(names):
@@ -222,11 +272,15 @@ def _csv(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Row]]:
         for cells in reader:
             if not cells:
                 continue
-            if len(cells) > len(names):
-                raise InputError(f"{path}, line {reader.line_num}, has more cells than there are columns.")
-            yield reader.line_num, dict(zip(names, cells, strict=False))
+            if len(cells) != len(names):
+                if len(cells) > len(names):
+                    raise InputError(f"{path}, line {reader.line_num}, has more cells than there are columns.")
+                cells += [""] * (len(names) - len(cells))
+            lines.append(reader.line_num)
+            rows.append(cells)
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}.") from error
+    return lines, dict(zip(names, map(list, zip(*rows, strict=True)), strict=False)) if rows else {}
 
 
 def _json(path: Path, text: str) -> Iterator[tuple[int, Row]]:
@@ -255,6 +309,8 @@ def _line(path: Path, number: int, line: str) -> Any:
 
 
 def _text(value: Any) -> str:
+    if type(value) is str and len(value) < 1000:
+        return value.strip()
     return "" if value is None else capped(str(value).strip())
 
 
@@ -264,24 +320,26 @@ def _truth(value: Any) -> bool | None:
 
 def _number(value: Any) -> float | None:
     try:
-        number = float(_text(value))
-    except ValueError:
+        number = float(value)
+    except (TypeError, ValueError):
         return None
     return number if number == number else None  # nan is nothing
 
 
 def _score(path: Path, line: int, value: Any) -> float | None:
+    number = _number(value)
+    if number is not None and 0 <= number <= 1:
+        return number
     text = _text(value)
     if text.lower() in ("", "nan", "none", "null"):
         return None
-    number = _number(text)
-    if number is None or not 0 <= number <= 1:
-        raise InputError(f"{path}, line {line}: the score {text!r} is not a number from 0 to 1.")
-    return number
+    raise InputError(f"{path}, line {line}: the score {text!r} is not a number from 0 to 1.")
 
 
 def _stage(path: Path, line: int, text: str) -> Stage:
+    if not text:
+        return "blind"
     word = text.lower().replace("uv-", "")
-    if word in ("", "blind", "informed"):
+    if word in ("blind", "informed"):
         return "informed" if word == "informed" else "blind"
     raise InputError(f"{path}, line {line}: there is no stage {text!r}.", hint="Stages are blind and informed.")
