@@ -1,6 +1,6 @@
 """Files of the shape that CUAVerifierBench has, with labels and verdicts whose agreement is known beforehand.
 
-    python -m scripts.cuaverifierbench_like FOLDER [--tasks 106]
+    python -m scripts.cuaverifierbench_like FOLDER
 
 Nothing is drawn that matters: every cell of every table is laid out by counts, so that accuracy, kappa and all the
 others can be computed by hand from `Design`. Needs DuckDB (the extra `parquet`).
@@ -69,7 +69,7 @@ class Kind:
 
 Design = Sequence[Kind]
 
-GOOD, BAD, MIDDLE = 0.9, 0.3, 0.7
+GOOD, BAD, MIDDLE = 0.9, 0.3, 0.6
 BROWSERBASE: Design = (
     Kind(20, (True, GOOD), ((True, GOOD), (True, GOOD)), ((True, True), (True, True)), (True, True)),
     Kind(6, (False, BAD), ((True, GOOD), (True, MIDDLE)), ((False, False), (False, False)), (True, False)),

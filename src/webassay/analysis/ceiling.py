@@ -9,7 +9,7 @@ import numpy as np
 
 from webassay.analysis import metrics
 from webassay.analysis.behaviour import interval
-from webassay.analysis.ratings import Rating
+from webassay.analysis.ratings import Rating, is_good
 from webassay.analysis.stats import Estimate, Floats
 from webassay.core.labels import Stage, decided
 from webassay.core.record import Record
@@ -82,7 +82,7 @@ def _value(one: Rating, kind: Kind, threshold: float) -> bool | None:
         return decided(one.said)
     if kind == "process":
         return one.process
-    return None if one.score is None else one.score >= threshold
+    return None if one.score is None else is_good(one.score, threshold)
 
 
 def _ceiling(

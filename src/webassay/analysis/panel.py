@@ -150,7 +150,7 @@ def _voice(ratings: Sequence[Rating], items: Items, source: str, threshold: floa
     scores = array(lambda one: one.score, np.nan, np.float64)
     process = outcome
     if source == "score":
-        process = np.where(np.isnan(scores), -1, scores >= threshold).astype(np.int8)
+        process = np.where(np.isnan(scores), -1, scores >= threshold - 1e-9).astype(np.int8)
     elif source == "label":
         process = array(lambda one: one.process, -1, np.int8)
     silence = array(lambda one: SILENCES.index(one.said) if one.said in SILENCES else 0, 0, np.int8)

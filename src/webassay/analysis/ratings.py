@@ -18,6 +18,11 @@ THRESHOLD = 0.8
 """A process score from here on is a good process."""
 
 
+def is_good(score: float, threshold: float) -> bool:
+    """A mean of scores may miss the threshold by a rounding error."""
+    return score >= threshold - 1e-9
+
+
 class Rating(NamedTuple):
     """What one rater said of one item."""
 
@@ -119,7 +124,7 @@ def decide(ratings: Iterable[Rating], *, tie_breaker: str = "", threshold: float
         noted[how].append(item)
         score = _median(usual, third, threshold)
         if score is not None:
-            scores[item], process[item] = score, score >= threshold
+            scores[item], process[item] = score, is_good(score, threshold)
             continue
         good, _ = _majority([one.process for one in usual], [one.process for one in third])
         if good is not None:
@@ -134,7 +139,7 @@ def _of_one(ratings: Sequence[Rating], threshold: float) -> Truth:
     process = {one.item: one.process for one in ratings if one.process is not None}
     return Truth(
         outcome={item: vote for item, vote in votes if vote is not None},
-        process={**process, **{item: score >= threshold for item, score in scores.items()}},
+        process={**process, **{item: is_good(score, threshold) for item, score in scores.items()}},
         scores=scores,
         undecided=[item for item, vote in votes if vote is None],
     )
@@ -155,7 +160,7 @@ def _median(usual: Sequence[Rating], third: Sequence[Rating], threshold: float) 
     known = [one.score for one in usual if one.score is not None]
     if len(known) < 2:
         return known[0] if known else None
-    if 2 * sum(score >= threshold for score in known) == len(known):
+    if 2 * sum(is_good(score, threshold) for score in known) == len(known):
         known += [one.score for one in third if one.score is not None]
     return float(median(known))
 

@@ -15,7 +15,7 @@ from webassay.analysis import metrics, stats
 from webassay.analysis.behaviour import interval
 from webassay.analysis.ceiling import ceilings
 from webassay.analysis.panel import SILENCES, Items, Judge, Known, Voice, Votes, baselines, judges_of
-from webassay.analysis.ratings import Aspect, Gathered, Rating, Truth, decide, words_of
+from webassay.analysis.ratings import Aspect, Gathered, Rating, Truth, decide, is_good, words_of
 from webassay.analysis.stats import Floats
 from webassay.analysis.study import (
     DIMENSIONS,
@@ -283,7 +283,7 @@ class _Studying:
             return decided(rating.said)
         if rating.process is not None or rating.score is None:
             return rating.process
-        return rating.score >= self.options.threshold
+        return is_good(rating.score, self.options.threshold)
 
     # --- the rest -----------------------------------------------------------------------------------------
 
