@@ -12,7 +12,7 @@ SCALE ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
-  bench-statistics bench-agents bench-verifier bench-store bench-reach bench-record bench-armour clean
+  bench-statistics bench-agreement bench-agents bench-verifier bench-store bench-reach bench-record bench-armour clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ bench-grading: setup  ## Against the published WebArena-Verified grader, in its 
 
 bench-statistics: setup  ## Coverage of the intervals, and how well a subset ranks
 	$(BIN)/python scripts/bench_statistics.py
+
+bench-agreement: setup  ## Judges and people: metrics against other libraries, coverage, speed, published numbers
+	$(BIN)/python -m scripts.bench_agreement
 
 bench-agents: setup  ## Our own time a step, without model and browser
 	$(BIN)/python scripts/bench_agents.py

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from scripts import cuaverifierbench_like as like
 
-from webassay.workbench import AgreeOptions, Mapped, StudyOptions, Workbench
+from webassay.workbench import AgreeOptions, StudyOptions, Workbench
 
 UNIVERSAL = "published:universal-verifier"
 BROWSERBASE = "cuaverifierbench/fara7b_om2w_browserbase"

@@ -68,7 +68,9 @@ def one(path, **rest):
 
 
 def test_every_format_is_found_and_says_what_it_is():
-    assert set(IMPORTERS.names()) == {"agentrewardbench", "fara", "online-mind2web", "webvoyager"}
+    assert set(IMPORTERS.names()) == {
+        *("agentrewardbench", "cuaverifierbench", "fara", "har", "online-mind2web", "webarena-verified", "webvoyager")
+    }
     assert all(importer.summary.endswith(".") for importer in IMPORTERS)
 
 
@@ -425,10 +427,8 @@ def test_recognising_reads_the_first_bytes_only(tmp_path, monkeypatch):
     with path.open("wb") as file:
         file.write(b'{"benchmark": "webarena", "goal": "g", "steps": [')
         file.truncate(10 * 2**30)  # sparse: it takes no room
-    read = []
-    monkeypatch.setattr(
-        reading, "bytes_of", lambda *args, _real=reading.bytes_of, **named: read.append(_real(*args, **named)) or read[-1]
-    )
+    read, real = [], reading.bytes_of
+    monkeypatch.setattr(reading, "bytes_of", lambda *args, **named: read.append(real(*args, **named)) or read[-1])
     assert AGENTREWARDBENCH.recognises(path)
     assert [len(data) for data in read] == [4000]
     with pytest.raises(InputError, match="larger than 256 MB"):

@@ -49,6 +49,9 @@ class _Studying:
         self.labels = gathered.labels
         if not self.labels:
             raise InputError("There are no labels.", hint="The first file needs the columns id and label.")
+        if options.tie_breaker and all(one.rater != options.tie_breaker for one in self.labels):
+            known = ", ".join(list(dict.fromkeys(one.rater for one in self.labels))[:10])
+            raise InputError(f"No label is by {options.tie_breaker!r}, who is to break ties.", hint=f"Found: {known}.")
         self.items = Items(list(dict.fromkeys(one.item for one in self.labels)), gathered.facts)
         self.judges = judges_of(gathered.predictions, self.items, options.threshold)
         _refuse_strangers(self.items, self.judges, gathered.predictions)
