@@ -185,7 +185,10 @@ class Table:
     def _raters(self, column: Column, count: int, judge: str) -> list[str]:
         if count > 1:
             return [f"{judge}: {column.label}" if judge else column.label] * len(self.lines)
-        return [judge or name or self.path.stem for name in self._texts("annotator")]
+        usual = judge or self.path.stem
+        if judge or not self.uses["annotator"]:
+            return [usual] * len(self.lines)
+        return [name or usual for name in self._texts("annotator")]
 
     def _refuse_twice(self, ratings: Sequence[Rating], count: int) -> None:
         if len({(one.item, one.rater, one.stage) for one in ratings}) == len(ratings):

@@ -17,6 +17,7 @@ from webassay.analysis.report import Names, report_of
 from webassay.analysis.rows import Row, row_of, together
 from webassay.analysis.subset import Procedure, select
 from webassay.core.errors import InputError
+from webassay.core.labels import PUBLISHED
 from webassay.core.rater import Rater, raters
 from webassay.core.record import Json
 from webassay.core.report import Report
@@ -77,8 +78,10 @@ class Graders:
         return any(store.has_decided(RULES) for store in self.stores)
 
     def default(self) -> Rater:
-        """The rules. Where they have decided nothing and there is one other grader, that one."""
-        others = [rater for rater in self.all if rater.name != RULES]
+        """The rules. Where they have decided nothing and there is one other grader, that one; verdicts that came with
+        imported trajectories stand back behind those that were made here."""
+        found = [rater for rater in self.all if rater.name != RULES]
+        others = [rater for rater in found if not rater.name.startswith(PUBLISHED)] or found
         return others[0] if len(others) == 1 and not self.rules_decided else self.rules
 
     def get(self, wanted: str) -> Rater:
