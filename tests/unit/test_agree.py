@@ -277,11 +277,23 @@ def test_a_wrong_call_says_what_to_do(tmp_path, labels, predictions, mapped, exp
     assert re.search(expected, str(error.value)), str(error.value)
 
 
+def test_tables_that_hold_anything(files, tmp_path):
+    rows = [
+        '{"id": "a", "prediction": [1], "steps": 1%s}' % ("0" * 400),
+        '{"id": "b\\ud800", "prediction": {"x": NaN}}',
+    ]
+    found = agree(files[0], written(tmp_path / "j.jsonl", "\n".join([*rows, '{"id": "c", "prediction": NaN}'])))
+    one = row(found, "j")
+    assert (one["items"], one["missing"], one["third"]) == (0, 5, 1)
+
+
 def test_no_predictions_no_labels_no_file(files, tmp_path, run):
     with pytest.raises(InputError, match="no column prediction"):
         agree(files[0])
     with pytest.raises(InputError, match="does not exist"):
         agree(files[0], tmp_path / "nowhere.csv")
+    with pytest.raises(InputError, match="neither a table nor a run directory"):
+        agree(files[0], tmp_path)
     with pytest.raises(InputError, match="is not JSON"):
         agree(files[0], written(tmp_path / "j.txt", "nonsense"))
     with pytest.raises(InputError, match="no judge 'nobody'"):

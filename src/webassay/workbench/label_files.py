@@ -13,7 +13,7 @@ from webassay.analysis.ratings import Facts, Rating
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.labels import Said, Stage, decided, read_label
-from webassay.core.text import capped
+from webassay.core.text import capped, well_formed_json
 from webassay.registry import nearest
 
 Row = Mapping[str, Any]
@@ -249,6 +249,11 @@ class Table:
 
 def _read(path: Path) -> tuple[list[int], dict[str, list[Any]]]:
     """The numbers of the lines, and the columns."""
+    if path.suffix.lower() == ".parquet" or path.is_dir():
+        raise InputError(
+            f"{path} is neither a table nor a run directory.",
+            hint="Import data sets first: webassay import PATH --out runs/NAME, then webassay agree runs/NAME.",
+        )
     try:
         text = read_regular(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -300,7 +305,9 @@ def _json(path: Path, text: str) -> Iterator[tuple[int, Row]]:
     for number, row in lines:
         if not isinstance(row, dict):
             raise InputError(f"{path}, row {number}, is not an object.", hint='Write {"id": …, "label": …}.')
-        yield number, row
+        whole = well_formed_json(row)
+        assert isinstance(whole, dict)
+        yield number, whole
 
 
 def _line(path: Path, number: int, line: str) -> Any:
@@ -324,7 +331,7 @@ def _truth(value: Any) -> bool | None:
 def _number(value: Any) -> float | None:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if number == number else None  # nan is nothing
 
