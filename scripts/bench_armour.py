@@ -18,10 +18,11 @@ from scripts.armour.report import Report
 
 def sections() -> dict[str, object]:
     found = {}
-    for place in sorted(pkgutil.iter_modules(armour.__path__), key=lambda place: place.name):
-        module = importlib.import_module(f"scripts.armour.{place.name}")
+    names = sorted(place.name for place in pkgutil.iter_modules(armour.__path__))
+    for name in (name for name in names if not name.startswith("_")):  # those are programs that sections start
+        module = importlib.import_module(f"scripts.armour.{name}")
         if hasattr(module, "run"):
-            found[place.name] = module
+            found[name] = module
     return found
 
 

@@ -16,7 +16,6 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from scripts.peers import peer_python  # noqa: E402
 from tests.browser.process_tree import cpu_seconds, megabytes, pids  # noqa: E402
 from tests.browser.server import Handler, serving  # noqa: E402
 
@@ -191,25 +191,11 @@ async def ours() -> None:
                 print(json.dumps(answer), flush=True)
 
 
-def browsergym_python() -> Path | None:
-    folder = ROOT / ".venv-browsergym"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        print(f"Making an environment for {BROWSERGYM}...", flush=True)
-        made = subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False)
-        installed = subprocess.run([str(python), "-m", "pip", "install", "-q", BROWSERGYM], check=False)
-        if made.returncode or installed.returncode:
-            shutil.rmtree(folder, ignore_errors=True)
-            print("BrowserGym could not be installed: webassay alone.")
-            return None
-    return python
-
-
 @contextmanager
 def engines(names: Sequence[str]) -> Iterator[dict[str, Engine]]:
     with ExitStack() as stack:
         started: dict[str, Engine] = {}
-        python = browsergym_python() if set(names) - {"webassay"} else None
+        python = peer_python("browsergym", BROWSERGYM) if set(names) - {"webassay"} else None
         for name in names:
             if name == "webassay":
                 command = [sys.executable, str(Path(__file__)), "--worker"]

@@ -2,7 +2,8 @@
 
 The oracle and the naive walkers on every template, and a Playwright program that does what pages and people do besides:
 requests that are aborted, repeated, cached, prefetched, sent as beacons, by service workers or by HEAD and OPTIONS;
-downloads; pages that are stopped while they load. The number of episodes is WEBASSAY_EPISODES, or 500.
+downloads; pages that are stopped while they load. browser-use, in an environment of its own, looks, clicks and types.
+The number of episodes is WEBASSAY_EPISODES, or 500.
 """
 
 import json
@@ -14,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from scripts.armour.report import Report
+from scripts.peers import peer_python
 
 from webassay import PlayOptions, Selection, Workbench, run_sync
 from webassay.agents.cell import why_not
@@ -21,14 +23,20 @@ from webassay.core.served import ServedRecord
 from webassay.core.trajectory import ServedResult
 from webassay.store import Store
 
-PROGRAM = Path(__file__).with_name("_wanderer.py")
+BROWSER_USE = "browser-use==0.13.14"
+FOLDER = Path(__file__).parent
 CODES = frozenset(("not_the_browser", "never_served", "page_invented"))
 
 
 def run(report: Report) -> None:
     wanted = int(os.environ.get("WEBASSAY_EPISODES", "500"))
     agents = ["oracle", "naive-link-follower", "naive-random-clicker"]
-    agents.append(f"cmd:wanderer={shlex.quote(sys.executable)} {shlex.quote(str(PROGRAM))}")
+    programs = {"wanderer": Path(sys.executable), "browser_use": peer_python("browser-use", BROWSER_USE)}
+    agents += [
+        f"cmd:{name}={shlex.join([str(python), str(FOLDER / f'_{name}.py')])}"
+        for name, python in programs.items()
+        if python is not None
+    ]
     bench = Workbench(cache=os.environ.get("WEBASSAY_CACHE"))
     templates = len(bench.tasks(Selection(instances=1)))
     instances = max(1, round(wanted / len(agents) / templates))

@@ -99,6 +99,37 @@ def over_http(page: Page) -> str:
         return str(got.status)
 
 
+def reach_out(page: Page, port: int) -> dict[str, str]:
+    """To a listener on this machine that is no site of the task."""
+    place = f"127.0.0.1:{port}"
+    tab = page.context.new_cdp_session(page)
+    in_page = {
+        "fetch": f"fetch('http://{place}/fetch', {{mode: 'no-cors'}}).then(() => 'out')",
+        "beacon": f"(navigator.sendBeacon('http://{place}/beacon', 'x'), new Promise(go => setTimeout(go, 500)))",
+        "picture": f"new Promise((go, no) => Object.assign(new Image(), "
+        f"{{onload: go, onerror: () => no('blocked'), src: 'http://{place}/picture'}}))",
+        "socket": f"new Promise((go, no) => Object.assign(new WebSocket('ws://{place}/'), "
+        "{onopen: go, onerror: () => no('blocked')}))",
+        "worker": f"fetch(URL.createObjectURL(new Blob(['fetch(\"http://{place}/worker\")']))).then(r => r.blob())"
+        ".then(b => { new Worker(URL.createObjectURL(b)); return new Promise(go => setTimeout(go, 500)) })",
+    }
+    done = {name: refused(lambda script=script: page.evaluate(script)) for name, script in in_page.items()}
+    done["page"] = refused(lambda: tab.send("Page.navigate", {"url": f"http://{place}/page"}))
+    done["tab"] = refused(lambda: page.context.new_page().goto(f"http://{place}/tab"))
+    return done
+
+
+def fetch_as_if_a_person_went_there(page: Page) -> list[str]:
+    """With the headers of a navigation, as far as Chromium lets them through."""
+    person = {"Sec-Fetch-User": "?1", "Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}
+    done = []
+    for headers in (person, {"Sec-Fetch-User": "?1"}, {}):
+        page.set_extra_http_headers(headers)
+        asked = "fetch('/contact', {headers: {Accept: 'text/html'}}).then((got) => got.status)"
+        done.append(refused(lambda asked=asked: page.evaluate(asked)))
+    return done
+
+
 def leave_children() -> None:
     for words in (["sleep", "600"], ["setsid", "sleep", "600"]):
         subprocess.Popen(words)  # They keep our standard output.
@@ -126,6 +157,10 @@ def main(mode: str, *rest: str) -> object:
                 page.wait_for_url("**/contact")
             case "http":
                 return over_http(page)
+            case "outside":
+                return reach_out(page, int(rest[0]))
+            case "as if":
+                return fetch_as_if_a_person_went_there(page)
             case "close tab":
                 page.close()
             case "close browser":

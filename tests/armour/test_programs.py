@@ -6,6 +6,7 @@ It plays on the embedded shop as in a run: in its cell, over the DevTools of its
 import asyncio
 import json
 import os
+import socket
 import sys
 import time
 import urllib.request
@@ -22,7 +23,7 @@ from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.served import ServedRecord
-from webassay.core.task import PageCheck, PagePattern, ResponseCheck, Task
+from webassay.core.task import Expectation, NetworkCheck, PageCheck, PagePattern, ResponseCheck, Task
 from webassay.core.trajectory import MemoryBlobs, ServedResult, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.episode import EpisodeContext, Limits, play
@@ -141,6 +142,33 @@ async def test_work_by_plain_http_is_seen() -> None:
     trajectory, verdict, _ = await played("http")
     assert told(trajectory) == "200"
     assert "not_the_browser" in [finding.code for finding in verdict.findings if finding.status == "fail"]
+
+
+async def test_it_reaches_nothing_but_the_sites_of_its_task() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        trajectory, _, _ = await played(f"outside {listening.getsockname()[1]}")
+        tried = told(trajectory)
+        assert isinstance(tried, dict) and set(tried) == {
+            "fetch",
+            "beacon",
+            "picture",
+            "socket",
+            "worker",
+            "page",
+            "tab",
+        }
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
+async def test_a_request_that_says_that_a_person_went_there_is_no_visit() -> None:
+    trajectory, _, blobs = await played("'as if'")
+    assert "worked: 200" in str(told(trajectory))
+    where = Expectation(type="url", value="__SHOP__/contact")
+    checks = (task().checks[0], NetworkCheck(url=where, last_navigation=True))
+    verdict = grade(task().model_copy(update={"checks": checks}), trajectory, blobs)
+    assert [one.check for one in verdict.findings if one.status == "fail"] == ["network"]
 
 
 @pytest.mark.parametrize("mode", ["close tab", "close browser", "die"])

@@ -305,6 +305,9 @@ async def test_downloads(visit: Opener) -> None:
         files = page.session.downloads()
         assert sorted(file.read_text() for file in files) == ["a,b\n1,2\n", "a,b\n1,2\n", "made here"]
         assert len({file.parent for file in files}) == 1
+        await page.click("link", "Save directly")
+        asked = [one.url.partition("name=")[2] for one in await page.exchanges() if "/api/file" in one.url]
+        assert asked == ["report.csv", "..%2F..%2Fevil.sh", "direct.csv"]
 
 
 async def test_a_pdf_file_is_opened_and_not_waited_for(visit: Opener) -> None:

@@ -37,3 +37,10 @@ def test_every_make_target_that_the_docs_name_exists():
     for page in PAGES:
         named = set(re.findall(r"`make ([a-z-]+)`", page.read_text()))
         assert named <= targets, f"{page.name}: {named - targets}"
+
+
+def test_every_test_that_the_docs_name_exists():
+    named = {found for page in PAGES for found in re.findall(r"(tests/[\w/]+\.py)::(\w+)", page.read_text())}
+    assert named
+    for place, name in sorted(named):
+        assert f"def {name}(" in (ROOT / place).read_text(), f"{place}::{name}"

@@ -26,6 +26,7 @@ class _Open:
         self.fields = fields
         self.started = started
         self.done = False
+        self.downloaded = False
         self.body: asyncio.Task[None] | None = None
 
     @property
@@ -48,6 +49,8 @@ class Capture:
         self.count = 0
         self.blocked: list[str] = []
         """URLs that were blocked since the reader last emptied this list."""
+        self._turned_away: list[str] = []
+        """URLs of pages that were given up for another, or because what came is a download."""
 
     # --- events ----------------------------------------------------------------------------------------
 
@@ -112,6 +115,8 @@ class Capture:
             entry.fields["blocked"] = True
             entry.fields["error"] = "blocked: this host is not part of the task"
             self.blocked.append(entry.fields["url"])
+        elif params.get("canceled") and entry.fields["navigation"] and not entry.downloaded:
+            self._turned_away = [*self._turned_away[-99:], entry.fields["url"]]
         self._finish(entry, params["timestamp"])
         self._flush()
 
@@ -119,8 +124,23 @@ class Capture:
         entry = self._open.get((channel.session_id, request_id))
         return str(entry.fields["url"]) if entry is not None else ""
 
-    def single(self, url: str, tab: int, *, resource_type: str = "document", blocked: str = "") -> None:
-        """Logs a request that Chromium does not report as an exchange: one we refused to make, or a web socket."""
+    def download(self, url: str, tab: int) -> None:
+        """A link that says that it leads to a download is fetched past the page, and Chromium reports no exchange. One
+        that turns out to lead to one was reported as a page."""
+        asked = [entry for entry in self._open.values() if entry.fields["url"] == url and entry.fields["navigation"]]
+        if asked:
+            asked[-1].downloaded = True
+        elif url in self._turned_away:
+            self._turned_away.remove(url)
+        elif url.startswith("http"):
+            # Chromium begins no download unless the answer is a success.
+            self.single(url, tab, resource_type="download", status=200)
+
+    def single(
+        self, url: str, tab: int, *, resource_type: str = "document", blocked: str = "", status: int | None = None
+    ) -> None:
+        """Logs a request that Chromium does not report as an exchange: one we refused to make, a web socket, or a
+        download."""
         if self._file is None:
             return
         self._number += 1
@@ -133,6 +153,7 @@ class Capture:
                 "resource_type": resource_type,
                 "navigation": resource_type == "document",
                 "tab": tab,
+                "status": status,
                 "blocked": bool(blocked),
                 "error": f"blocked: {blocked}" if blocked else "",
             },

@@ -9,7 +9,6 @@ They are msgspec structs rather than pydantic records, because reading them is m
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from math import fsum
 from typing import Any, NamedTuple, Self
@@ -185,9 +184,7 @@ class Attempt(NamedTuple):
 _read_metadata = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-@lru_cache(maxsize=64)
 def read_unit_summary(text: bytes) -> UnitSummary:
-    """Every agent plays a task before the next one comes, so the same text comes many times in a row."""
     return UnitSummary.told(_read_metadata(text))
 
 

@@ -366,6 +366,7 @@ class Store:
             f"(SELECT max(ordinal) FROM verdict WHERE trajectory_ordinal = t.ordinal AND grader = :grader {chosen}) "
             "ORDER BY u.ordinal"
         )
+        last, summary = None, None
         with translate_errors(self._ledger):
             for row in self._db.execute(query, {"grader": grader, "raters": _listed(raters)}):
                 # In place, and not in a function of its own: a report spends a quarter of its time here.
@@ -377,7 +378,10 @@ class Store:
                     if verdict is not None and verdict.status not in _STATUSES:
                         raise TypeError(f"a verdict is {verdict.status!r:.100}")
                     trajectory = None if played is None else read_trajectory_summary(played)
-                    yield UnitResult(agent, task, trial, read_unit_summary(told), trajectory, verdict)
+                    if told != last or summary is None:
+                        # Every agent plays a task before the next one comes: the same text comes many times in a row.
+                        last, summary = told, read_unit_summary(told)
+                    yield UnitResult(agent, task, trial, summary, trajectory, verdict)
                 except (msgspec.MsgspecError, TypeError, RecursionError) as error:
                     with _confined(on_damage):
                         raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
