@@ -12,7 +12,6 @@ import math
 import random
 import resource
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scripts.peers import peer_python
 
 from webassay.analysis import metrics
 from webassay.workbench import AgreeOptions, Mapped, StudyOptions, Workbench
-from webassay.workbench.setup import default_cache
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PEERS = ("scikit-learn", "scipy", "statsmodels")
@@ -58,18 +57,6 @@ for line in sys.stdin:
         "mean absolute difference": m.mean_absolute_error(job["one"], job["other"]),
     }))
 """
-
-
-def peers_python(cache: Path) -> Path:
-    """An environment with the libraries and nothing of ours, made on first use."""
-    home = cache / "agreement-peers"
-    python = home / "bin" / "python"
-    if not (home / "ready").is_file():
-        install = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *PEERS]
-        for command in ([sys.executable, "-m", "venv", str(home)], install):
-            subprocess.run(command, check=True)
-        (home / "ready").touch()
-    return python
 
 
 def random_tables(count: int, seed: int = 0) -> Iterator[dict[str, list[float]]]:
@@ -265,8 +252,10 @@ def main() -> None:
     parser.add_argument("--peers-python", type=Path)
     given = parser.parse_args()
     print(speed(given.rows), flush=True)
-    print(f"\n{given.tables} random tables against {', '.join(PEERS)}:\n")
-    print("\n".join(against_peers(given.peers_python or peers_python(default_cache()), given.tables)), flush=True)
+    python = given.peers_python or peer_python("agreement", *PEERS)
+    if python is not None:
+        print(f"\n{given.tables} random tables against {', '.join(PEERS)}:\n")
+        print("\n".join(against_peers(python, given.tables)), flush=True)
     print(
         "\nHow often nominal 95 % intervals hold the truth, in per cent (in brackets: percentiles of the resamples):\n"
     )

@@ -8,16 +8,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def peer_python(name: str, requirement: str) -> Path | None:
+def peer_python(name: str, *requirements: str) -> Path | None:
     """The interpreter of `.venv-NAME`; None if it cannot be made, which is said."""
     folder = ROOT / f".venv-{name}"
     python = folder / "bin" / "python"
     if not python.exists():
-        print(f"Making an environment for {requirement}...", flush=True)
+        named = ", ".join(requirements)
+        print(f"Making an environment for {named}...", flush=True)
         made = subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False)
-        installed = subprocess.run([str(python), "-m", "pip", "install", "-q", requirement], check=False)
+        installed = subprocess.run([str(python), "-m", "pip", "install", "-q", *requirements], check=False)
         if made.returncode or installed.returncode:
             shutil.rmtree(folder, ignore_errors=True)
-            print(f"{requirement} could not be installed: it is left out.")
+            print(f"{named} could not be installed: it is left out.")
             return None
     return python
