@@ -169,6 +169,9 @@ def test_online_mind2web_s_judges_and_people(tmp_path):
         ("abc", "human:online-mind2web", "", "fail"),
         ("abc", "published:WebJudge", "", "pass"),
     ]
+    imported(tmp_path / "data", tmp_path / "other", agent="Other")
+    with pytest.raises(InputError, match=r"No label says pass or fail\. Found: \"Labelled '2'"):
+        Workbench().agree(tmp_path / "other")
     again = imported(tmp_path / "data", tmp_path / "named", agent="Agent-E")
     assert (again.added, again.known, again.verdicts) == (0, 1, 0)
 

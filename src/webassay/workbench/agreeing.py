@@ -24,6 +24,8 @@ from webassay.workbench.label_files import ROLES, Mapped, Read, Table
 from webassay.workbench.setup import Setup
 
 _SAID: Mapping[str, Said] = {"pass": "pass", "fail": "fail", "abstain": "unsure", "fault": "missing"}
+_LABELS: Mapping[str, Said] = {"third": "third", "missing": "missing"}
+_WORD = 60
 _BY_ITSELF = ("answered", "gave_up")
 _BUDGET = ("step_limit", "time_limit")
 
@@ -214,10 +216,14 @@ def _person(verdict: Verdict) -> str:
 
 def _rating(verdict: Verdict, rater: str) -> Rating:
     score, process = (verdict.aspects.get(name) for name in ("process_score", "process_success"))
+    label = next((one for one in verdict.findings if one.check == "label"), None)
+    # An abstention may have been a third label, or none at all.
+    said = _LABELS.get(label.code, _SAID[verdict.status]) if label is not None else _SAID[verdict.status]
     return Rating(
         item=verdict.trajectory_id,
         rater=rater,
-        said=_SAID[verdict.status],
+        said=said,
+        word=label.message[:_WORD] if label is not None and said == "third" else "",
         score=float(score.value) if score is not None and isinstance(score.value, int | float) else None,
         process=process.value if process is not None and isinstance(process.value, bool) else None,
         stage="informed" if verdict.fingerprint.settings.get("stage") == "informed" else "blind",
