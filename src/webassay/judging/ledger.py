@@ -11,6 +11,7 @@ Replies come from outside: here they are made well-formed and cut to a size that
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -92,10 +93,11 @@ class Prompt:
 @lru_cache
 def prompt(name: str) -> Prompt:
     """One of our own, from `judging/prompts`."""
-    words = _part(name)
-    for part in ("principles", "evidence_rules"):
-        words = words.replace(f"{{{{{part}}}}}", _part(part))
-    return Prompt(name, words)
+    return Prompt(name, _PART.sub(lambda found: prompt(found[1]).words, _part(name)))
+
+
+_PART = re.compile(r"\{\{(\w+)\}\}")
+"""A prompt may contain another one: what several need to know is written once."""
 
 
 @lru_cache
