@@ -2,10 +2,10 @@
 
     python scripts/bench_judging.py --runs FOLDER [--instances 3] [--world-seed 0] [--cache FOLDER]
 
-FOLDER holds a run of the oracle over the arena; if it is not there, it is played first (and kept). Every right episode,
-and wrong versions of it, are verified with a stand-in for the model that gives replies of the right form and chosen
-scores of relevance: all equal, random, and adversarial (0 for every page that decides, 10 for the rest). Of the facts of
-the key that stood on recorded pages, the share is printed that reaches the stages that score and decide: as text in
+FOLDER holds a run of the oracle over the arena; if it is not there, it is played first (and kept). Right episodes, and
+wrong versions of them, are verified with a stand-in for the model that gives replies of the right form and chosen
+scores of relevance: all equal, random, and adversarial (0 for every page that decides, 10 for the rest). Of the facts
+of the key that stood on recorded pages, the share is printed that reaches the stages that score and decide: as text in
 the questions of rescoring and outcome, or as a picture or text of its page in a question about evidence.
 """
 
@@ -236,7 +236,7 @@ async def verified(run: Trajectory, blobs: Blobs, profile: Profile, relevance: R
 
 
 async def cost(runs: Sequence[Trajectory], blobs: Blobs) -> None:
-    """The paper's example: 47 screenshots, 3 criteria, 10 of them selected; as pictures alone, and as pages with text."""
+    """The paper's example: 47 screenshots, 3 criteria, 10 selected; as pictures alone, and as pages with text."""
     chosen = ((5, 6, 7, 8, 9), (8, 9, 10, 11, 12), (9, 10, 11, 13, 14))
 
     def relevance(number: int, criterion: int) -> int:

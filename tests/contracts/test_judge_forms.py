@@ -17,7 +17,7 @@ from webassay.core.interaction import Goal
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import MemoryBlobs
 from webassay.judging import diagnosis, evidence, outcome, rescoring, rubric, scoring
-from webassay.judging.ledger import Form, Models, prompt
+from webassay.judging.ledger import Form, Models, prompt, prompt_reasons
 from webassay.judging.profile import PROFILES
 from webassay.judging.rehearsal import Understudy
 from webassay.judging.verify import stages, verify
@@ -125,3 +125,11 @@ async def test_nothing_of_the_machine_stands_in_a_question_and_every_fence_holds
         assert "http://shop.test:8000/" in text and "NOT_FOUND_ERROR" in text, question.purpose
         rest = re.sub(r"\[\[DATA ([0-9a-f]{12}) [^\n]*\]\]\n.*?\n\[\[END \1\]\]", "", text, flags=re.DOTALL)
         assert "[[" not in rest and "Order" not in rest, question.purpose
+
+
+def test_every_reason_belongs_to_a_rule_that_is_there():
+    reasons = prompt_reasons()
+    for name, rules in reasons.items():
+        for rule in rules:
+            assert rule in prompt(name).raw, f"{name}: {rule}"
+    assert set(reasons) >= set(FORMS) | {"fence", "blockers", "principles", "evidence_rules"}

@@ -144,7 +144,7 @@ async def diagnose(
 
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), rubric.critical_point).data("scored rubric", summary(scores))
-        material.told(builder, criteria, range(len(criteria)))
+        material.told(builder, criteria, range(len(criteria)), "short")
         said = {True: "success", False: "failure", None: "undecided"}[outcome.success]
         builder.data("outcome", f"{said}. {outcome.spoken.reasoning}")
         listed = "\n".join(f"{code.code} {code.category}: {code.name} ({code.meaning})" for code in codes.values())

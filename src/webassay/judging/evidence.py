@@ -6,6 +6,7 @@ Evidence is always told in order of time, because "the latest state counts" make
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from pydantic import Field
 
@@ -18,7 +19,9 @@ from webassay.judging.selection import Examined, Groups, Relevance
 from webassay.judging.taxonomy import DISHONEST, Category
 from webassay.llm.client import UnusableReply
 
-_RELEVANCE_WORDS = 900
+Amount = Literal["whole", "short", "none"]
+
+_RELEVANCE_WORDS = 700
 _EVIDENCE_WORDS = 3000
 
 
@@ -111,13 +114,19 @@ class Material:
     total: int = 0
     """Screenshots in the record."""
     page_text: str = ""
-    """Of as many pages as there is room for."""
+    """Of as many pages as there is room for: for the stages that score and decide."""
+    short_text: str = ""
+    """Of the pages that matter most: for the stages that look for what went wrong."""
 
-    def told(self, builder: PromptBuilder, items: Sequence[Criterion], only: Sequence[int]) -> PromptBuilder:
+    def told(
+        self, builder: PromptBuilder, items: Sequence[Criterion], only: Sequence[int], text: Amount = "none"
+    ) -> PromptBuilder:
         builder.data("what was examined, and what was not", self.examined.describe(self.total))
-        if self.page_text:
-            builder.note("The text of the pages, in order of time. It is evidence like the pictures:")
-            builder.data("text of the pages", self.page_text)
+        shown = {"whole": self.page_text, "short": self.short_text, "none": ""}[text]
+        if shown:
+            which = "" if shown == self.page_text else " that matter most"
+            builder.note(f"The text of the pages{which}, in order of time. It is evidence like the pictures:")
+            builder.data("text of the pages", shown)
         return builder.data("evidence", describe_evidence(items, self.evidence, only))
 
 

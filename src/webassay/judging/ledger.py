@@ -12,6 +12,7 @@ Replies come from outside: here they are made well-formed and cut to a size that
 import asyncio
 import hashlib
 import re
+import tomllib
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -80,6 +81,8 @@ class Prompt:
     name: str
     """Its key in the fingerprint."""
     words: str
+    raw: str = ""
+    """As it is written, with the names of the parts that it shares with others."""
 
     @property
     def text(self) -> str:
@@ -93,7 +96,8 @@ class Prompt:
 @lru_cache
 def prompt(name: str) -> Prompt:
     """One of our own, from `judging/prompts`."""
-    return Prompt(name, _PART.sub(lambda found: prompt(found[1]).words, _part(name)))
+    raw = _part(name)
+    return Prompt(name, _PART.sub(lambda found: prompt(found[1]).words, raw), raw)
 
 
 _PART = re.compile(r"\{\{(\w+)\}\}")
@@ -103,6 +107,12 @@ _PART = re.compile(r"\{\{(\w+)\}\}")
 @lru_cache
 def _part(name: str) -> str:
     return (resources.files("webassay.judging") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def prompt_reasons() -> dict[str, dict[str, str]]:
+    """By prompt: the words with which a rule begins, and why it is there."""
+    text = (resources.files("webassay.judging") / "prompts" / "reasons.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def prompt_hashes(prompts: Iterable[Prompt]) -> dict[str, str]:

@@ -121,7 +121,7 @@ async def _vote(
         builder = tell_point(inquiry.record_prompt(), point).data("scored rubric", summary(scores))
         if checked:
             builder.note(f"Share of the points: {100 * process_score(scores):.0f} %")
-        return material.told(builder, criteria, range(len(criteria)))
+        return material.told(builder, criteria, range(len(criteria)), "whole")
 
     key = str(vote) if inquiry.profile.votes > 1 else ""
     try:

@@ -29,7 +29,7 @@ class Plan:
 
 def describe_plan(plan: Plan) -> str:
     calls = f"{plan.calls}" if plan.calls == plan.calls_at_most else f"{plan.calls} to {plan.calls_at_most}"
-    rubrics = f", {plan.rubrics} rubrics to write" if plan.rubrics else ""
+    rubrics = f", {plan.rubrics} rubric{'s' if plan.rubrics > 1 else ''} to write" if plan.rubrics else ""
     settled = f"{plan.already_judged} judged already, {plan.decided_by_rule} without a call"
     return (
         f"{plan.trajectories} trajectories: {settled}\n"

@@ -1,5 +1,5 @@
-"""The choices on which the paper, the released code and we differ. docs/decisions/0401-verifier-profiles.md gives the
-reasons; `webassay` is the default."""
+"""The choices on which the paper, the released code and we differ. `webassay` is the default; docs/decisions/0401
+and 0407 give the reasons."""
 
 from typing import Literal
 

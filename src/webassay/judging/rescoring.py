@@ -18,7 +18,7 @@ from webassay.llm.client import UnusableReply
 _DIFFERENCE = 0.25
 """Of a criterion's points: from here on, two passes differ enough to look again."""
 _CLOSER_PICTURES = 6
-_CLOSER_WORDS = 6000
+_CLOSER_WORDS = 3000
 MOST_PENALTY = 3
 
 
@@ -66,7 +66,7 @@ async def rescore(
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("rubric", describe(criteria, wanted))
         builder.data("what the actions alone claim, and notes on reality", _claimed(scores, wanted))
-        return material.told(builder, criteria, wanted)
+        return material.told(builder, criteria, wanted, "whole")
 
     def check(form: RescoreForm) -> str:
         return _points_fit(form.items, scores, wanted)
@@ -189,7 +189,7 @@ async def find_side_effects(
 
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("scored rubric", summary(scores))
-        return material.told(builder, criteria, range(len(criteria)))
+        return material.told(builder, criteria, range(len(criteria)), "short")
 
     def check(form: SideEffectsForm) -> str:
         if form.requires_penalty != bool(form.penalty_criteria):

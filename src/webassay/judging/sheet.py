@@ -5,7 +5,7 @@ are named as they stood in the tree that the agent saw.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from webassay.core.interaction import Action
 from webassay.core.trajectory import RowsResult, Step, Trajectory
@@ -76,8 +76,9 @@ def describe_history(case: Case) -> str:
         shown.update(dict.fromkeys(frame.earlier_steps, frame.number))
     steps = case.trajectory.steps
     named = {step.index: _elements(case, step) for step in steps}
+    bases = tuple(base.rstrip("/") for base in case.trajectory.bases.values())
     for length in _THOUGHT_LENGTHS:
-        text = "\n".join(_step(step, named[step.index], length, shown) for step in steps)
+        text = "\n".join(_step(step, named[step.index], length, shown, bases) for step in steps)
         if len(text) <= _HISTORY_BUDGET:
             break
     return f"{text}\n{_end(case, shown)}" if steps else "(no action was taken)"
@@ -88,7 +89,8 @@ def _end(case: Case, shown: dict[int, int]) -> str:
     if last is None:
         return "The page at the end was not recorded after the last action."
     where = f"screenshot {number}" if number is not None else "no screenshot"
-    return f"The page at the end: {where}, {clip(last.url, 300)}"
+    bases = tuple(base.rstrip("/") for base in case.trajectory.bases.values())
+    return f"The page at the end: {where}, {_place(last.url, bases)}"
 
 
 def _elements(case: Case, step: Step) -> dict[str, str]:
@@ -98,13 +100,19 @@ def _elements(case: Case, step: Step) -> dict[str, str]:
     return elements_of(read_text(case.blobs, step.seen.tree)) if wanted and step.seen.tree is not None else {}
 
 
-def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, int]) -> str:
+def _place(url: str, bases: Sequence[str]) -> str:
+    """Without the host of the task's own site, which is another one in every run."""
+    own = next((base for base in bases if url == base or url.startswith(f"{base}/")), "")
+    return clip(url.removeprefix(own) or "/", 300)
+
+
+def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, int], bases: Sequence[str]) -> str:
     acted = "; ".join(_action(action, named) for action in step.actions) or _written(step.action_text, named)
     lines = [f"Action {step.index + 1}: {clip(acted or '(nothing)', 2000)}"]
     number = shown.get(step.index)
     before = f"screenshot {number}, " if number is not None else ""
     if before or step.seen.url:
-        lines.append(f"  On: {before}{clip(step.seen.url, 300)}")
+        lines.append(f"  On: {before}{_place(step.seen.url, bases)}")
     if step.thought and thought:
         lines.append(f"  Agent's reasoning: {clip(step.thought, thought)}")
     lines += [f"  Notice: {clip(notice, 300)}" for notice in step.seen.notices[:5]]

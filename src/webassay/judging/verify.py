@@ -151,13 +151,14 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
         rubric = await resources.rubrics.get(rubric_key(inquiry), lambda: _write_rubric(inquiry))
     point = rubric.critical_point
     first, relevance = await gather_pair(score_actions(inquiry, rubric), relate(inquiry, rubric))
-    groups, told = choose(inquiry, rubric, relevance)
+    groups, told, short = choose(inquiry, rubric, relevance)
     numbers = [frame.number for frame in inquiry.case.frames]
     material = Material(
         await gather(inquiry, rubric, groups),
         Examined.of(numbers, groups, told, relevance),
         inquiry.case.total_frames,
         told.text,
+        short.text,
     )
     settled, notes = await gather_pair(
         settle_conditions(inquiry, first, material), check_reality(inquiry, first, material)
@@ -182,8 +183,8 @@ async def _write_rubric(inquiry: Inquiry) -> Rubric:
     return rubric.model_copy(update={"validity": validity})
 
 
-def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Groups, Digest]:
-    """Which pages are looked at as pictures, and which are told as text."""
+def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Groups, Digest, Digest]:
+    """Which pages are looked at as pictures, and which are told as text: to whoever decides, and to the others."""
     profile, book, count = inquiry.profile, inquiry.book, len(rubric.items)
     written = " ".join(f"{item.criterion} {item.description}" for item in rubric.items)
     goal = inquiry.case.goal
@@ -202,7 +203,8 @@ def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Grou
     def matters(line: str) -> bool:
         return any(stood(value, Pages([line])) for value in telling)
 
-    return groups, digest(book, profile.text_budget, rank, matters)
+    told = digest(book, profile.text_budget, rank, matters)
+    return groups, told, digest(book, profile.text_budget * 2 // 5, rank, matters)
 
 
 async def _nothing() -> None:
