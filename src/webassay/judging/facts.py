@@ -136,15 +136,17 @@ class Row:
 
 
 def tables(book: Book) -> dict[tuple[str, ...], list[Row]]:
-    """Rows of one form, over all pages. A form is the kind of each cell."""
+    """Rows of one form, over all pages. A form is the kind of each cell, up to the last one that is more than text."""
     found: dict[tuple[str, ...], dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, page in book.pages.items():
         for line in page.lines:
             cells = tuple(cell.strip() for cell in line.split(" | "))
             if len(cells) >= 2:
-                form = tuple(_kind_of(cell) for cell in cells)
-                if {"amount", "date", "number"} & set(form):
-                    found[form][cells].append(number)
+                kinds = [_kind_of(cell) for cell in cells]
+                while kinds and kinds[-1] == "text":
+                    kinds.pop()
+                if kinds:
+                    found[tuple(kinds)][cells].append(number)
     return {
         form: [Row(cells, tuple(dict.fromkeys(numbers))) for cells, numbers in rows.items()]
         for form, rows in found.items()
@@ -187,7 +189,7 @@ def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple
         total = sum(amounts, Decimal(0))
         without = [row for row, amount in zip(rows, amounts, strict=True) if (total - amount).normalize() in wanted]
         sum_of = f"{group.name}: {len(rows)} distinct rows ({where}) add up to {total:,.2f}"
-        if total.normalize() in wanted:
+        if total.normalize() in wanted and len(rows) > 1:
             yield True, f"{sum_of}, which is {wanted[total.normalize()]!r} of the answer."
         elif len(without) == 1 and len(rows) > 2:
             left_out = clip(" | ".join(without[0].cells), _BESIDE)
@@ -250,14 +252,14 @@ def _parts(form: Sequence[str], rows: Sequence[Row], goal: Goal) -> dict[str, se
     limits = set(amounts_in(goal.instruction))
     parts: dict[str, set[Row]] = defaultdict(set)
     for row in rows:
-        for cell, kind in zip(row.cells, form, strict=True):
+        for cell, kind in itertools.zip_longest(row.cells, form, fillvalue="text"):
             if kind == "text" and (key := " ".join(words_of(cell))) and f" {key} " in said:
                 parts[f"with {cell!r}"].add(row)
             for day in dates_in(cell) if kind == "date" else ():
-                if f" {day.year} " in said:
-                    parts[f"of {day.year}"].add(row)
                 if f" {day.strftime('%B').casefold()} {day.year} " in said:
                     parts[f"of {day.strftime('%B %Y')}"].add(row)
+                elif f" {day.year} " in said:
+                    parts[f"of {day.year}"].add(row)
             for limit in limits if kind == "amount" else ():
                 amount = next(amounts_in(cell), Decimal(0))
                 parts[f"above {limit:,.2f}" if amount > limit else f"of at most {limit:,.2f}"].add(row)

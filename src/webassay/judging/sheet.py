@@ -51,7 +51,10 @@ def date_of(trajectory: Trajectory, book: Book | None) -> str:
     if stamps:
         return f"the site's own clock said {max(stamps).isoformat()}"
     shown = [day for page in book.pages.values() if page.recorded for day in dates_in(page.text)]
-    return f"the site has a clock of its own; the latest date on its pages is {max(shown).isoformat()}" if shown else ""
+    if not shown:
+        return ""
+    latest = f"the latest date on its pages is {max(shown).isoformat()}"
+    return f"the site has a clock of its own; {latest}, so today is likely to be that day or soon after"
 
 
 def _stamped(trajectory: Trajectory) -> Iterator[str]:
