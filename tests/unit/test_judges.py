@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.unit.judging_samples import LITERATURE, OUTSIDE, ByStage, png, prepared, trajectory
+from tests.unit.judging_samples import JUDGES, LITERATURE, OUTSIDE, ByStage, png, prepared, trajectory
 from webassay.core.errors import Fault, ModelError
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.judging import parsers
