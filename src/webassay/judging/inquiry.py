@@ -67,7 +67,8 @@ class Inquiry:
             builder.data(f"address of screenshot {frame.number}", frame.seen.url)
         page = self.book.pages.get(frame.number)
         text = "\n".join(page.lines) if page is not None else ""
-        if picture or len(text) < _FEW_WORDS:
+        # A few words, or what was read off the picture, do not stand for the page.
+        if picture or len(text) < _FEW_WORDS or page is None or not page.recorded:
             builder.picture(self.case.picture(frame))
         if text:
             builder.data(f"main text of the page in screenshot {frame.number}", clip(text, words))
