@@ -12,7 +12,8 @@ SCALE ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
-  bench-statistics bench-agreement bench-agents bench-verifier bench-store bench-reach bench-record bench-armour clean
+  bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
+  bench-armour clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -83,6 +84,9 @@ bench-agents: setup  ## Our own time a step, without model and browser
 
 bench-verifier: setup  ## Trajectories a minute against a model of fixed latency
 	$(BIN)/python scripts/bench_verifier.py --latency 1.0
+
+bench-judging: setup  ## Does what decides a task reach those who decide it? Without a model; plays the arena once (RUNS=folder)
+	$(BIN)/python scripts/bench_judging.py --runs $(or $(RUNS),runs/bench-judging)
 
 bench-store: setup  ## Verdicts appended a second, and what a report over very many costs
 	$(BIN)/python scripts/bench_store.py

@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.e2e.verifier_world import Faults, author, many
 
 from webassay.judging.batch import verify_many
-from webassay.judging.inquiry import PROFILES
 from webassay.judging.judges.universal import UNIVERSAL, UniversalOptions
 from webassay.judging.ledger import Models
+from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
 from webassay.llm.client import close, retrying
 from webassay.llm.providers import connect

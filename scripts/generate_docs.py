@@ -135,6 +135,33 @@ def names() -> str:
     return "\n".join(lines).rstrip()
 
 
+def prompts() -> str:
+    """What the verifier says to a model, and why."""
+    from webassay.judging.ledger import prompt, prompt_reasons
+    from webassay.judging.profile import PROFILES
+    from webassay.judging.verify import stages
+
+    used = list(dict.fromkeys(stage for profile in PROFILES.values() for stage in stages(profile)))
+    reasons = prompt_reasons()
+    parts = [name for name in reasons if name not in used]
+    lines = ["# What the verifier says to a model, and why", ""]
+    lines += [
+        "The prompts of the Universal Verifier, in the order in which they are used, each with the reason for its"
+    ]
+    lines += [
+        "rules. Tables and figures are those of arXiv 2604.06240; the words are ours. What several prompts share is"
+    ]
+    lines += ["written once and stands at the end; every prompt ends with the part `fence`.", ""]
+    for name in (*used, *parts):
+        shared = " (a part of others)" if name in parts else ""
+        lines += [f"## {name}{shared}", "", *(f"> {line}".rstrip() for line in prompt(name).raw.splitlines()), ""]
+        if name in reasons:
+            lines += ["| rule | why |", "|---|---|"]
+            lines += [f"| {escaped(rule)} | {escaped(why)} |" for rule, why in reasons[name].items()]
+            lines.append("")
+    return "\n".join(lines).rstrip()
+
+
 def escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -143,7 +170,8 @@ PAGES = {"actions.md": actions, "checks.md": checks, "cli.md": cli, "names.md": 
 
 
 def rendered() -> dict[Path, str]:
-    return {ROOT / "docs" / "reference" / name: HEAD + page() + "\n" for name, page in PAGES.items()}
+    pages = {ROOT / "docs" / "reference" / name: HEAD + page() + "\n" for name, page in PAGES.items()}
+    return {**pages, ROOT / "docs" / "prompts.md": HEAD + prompts() + "\n"}
 
 
 if __name__ == "__main__":

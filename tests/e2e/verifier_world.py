@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.unit.judging_samples import NOTHING_SEEN, criteria_in, frames_in, goal, png, prepared
+from tests.unit.judging_samples import NOTHING_SEEN, asked_about, frames_in, goal, png, prepared
 from webassay.core.trajectory import (
     AgentInfo,
     Blobs,
@@ -24,9 +24,9 @@ from webassay.core.trajectory import (
 )
 from webassay.core.verdict import Verdict
 from webassay.judging.batch import verify_many
-from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import prompt
 from webassay.judging.outcome import RULES
+from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
 from webassay.judging.verify import stages
 from webassay.llm.client import Message, cached, close, retrying
@@ -114,7 +114,6 @@ def author(faults: Faults) -> Callable[[Sequence[Message]], Act]:
 
 def reply(stage: str, question: Message, good: bool) -> Any:
     simple: dict[str, Any] = {
-        "critical_point": {"present": False},
         "rubric": {
             "items": [
                 {"criterion": "Find it", "description": "as asked", "max_points": 4, "condition": ""},
@@ -149,7 +148,14 @@ def reply(stage: str, question: Message, good: bool) -> Any:
         rows = [{"screenshot": n, "scores": [n % 11, (n * 7) % 11]} for n in frames_in([question])]
         return {"screenshots": rows}
     if stage == "evidence":
-        return {"analyses": [{"criterion_idx": index, **NOTHING_SEEN} for index in criteria_in([question])]}
+        asked = asked_about([question]).items()
+        seen = {n: [{"criterion_idx": index, **NOTHING_SEEN} for index in criteria] for n, criteria in asked}
+        return {"screenshots": [{"screenshot": n, "analyses": analyses} for n, analyses in seen.items()]}
+    if stage == "rubric_and_point":
+        return {"critical_point": {"present": False}, **simple["rubric"]}
+    if stage == "closer_look":
+        lost = [item for item in simple["rescore"]["items"] if not item["post_image_earned_points"]]
+        return {"items": lost}
     return simple[stage]
 
 

@@ -109,9 +109,15 @@ def frames_in(messages: Sequence[Message]) -> list[int]:
     return [int(number) for number in re.findall(r"^Screenshot (\d+) of \d+", messages[-1].text, re.MULTILINE)]
 
 
-def criteria_in(messages: Sequence[Message]) -> list[int]:
-    """The criteria that a question about evidence names."""
-    block = messages[-1].text.split("criteria to look at]]")[1].split("[[END")[0]
+def asked_about(messages: Sequence[Message]) -> dict[int, list[int]]:
+    """By screenshot: the criteria that a question about evidence asks for."""
+    found = re.findall(r"^Screenshot (\d+): say what it shows for criterion_idx ([\d, ]+)\.$", messages[-1].text, re.M)
+    return {int(number): [int(index) for index in criteria.split(",")] for number, criteria in found}
+
+
+def criteria_in(messages: Sequence[Message], label: str) -> list[int]:
+    """The criteria in a part of a question."""
+    block = messages[-1].text.split(f" {label}]]")[1].split("[[END")[0]
     return [int(number) for number in re.findall(r"^criterion_idx (\d+):", block, re.MULTILINE)]
 
 
@@ -128,24 +134,25 @@ NOTHING_SEEN = {
 def replies_of(case: Mapping[str, Any]) -> Answer:
     """A golden case's replies, put together for whatever pictures and criteria are asked about."""
     replies = case["replies"]
-    items = replies["rubric"]["items"]
 
     def answer(purpose: str, messages: Sequence[Message]) -> Any:
         stage = purpose.split("#")[0]
+        if stage == "rubric":
+            return {"critical_point": replies["critical_point"], **replies["rubric"]}
         if stage == "relevance":
             scores = replies["relevance"]
             return {"screenshots": [{"screenshot": n, "scores": scores[n - 1]} for n in frames_in(messages)]}
         if stage == "evidence":
-            (number,) = frames_in(messages)
-            known = replies["evidence"].get(str(number), {})
-            analyses = []
-            for index in criteria_in(messages):
-                analysis = {**NOTHING_SEEN, **known.get(str(index), {})}
-                if items[index]["condition"] and analysis["condition_verification"] is None:
-                    analysis["condition_verification"] = False
-                analyses.append({"criterion_idx": index, **analysis})
-            return {"analyses": analyses}
+            return {"screenshots": [seen_on(n, asked) for n, asked in asked_about(messages).items()]}
+        if stage == "closer_look":
+            wanted = criteria_in(messages, "criteria")
+            return {"items": [item for item in replies["rescore"]["items"] if item["criterion_idx"] in wanted]}
         return replies[stage]
+
+    def seen_on(number: int, asked: Sequence[int]) -> Any:
+        known = replies["evidence"].get(str(number), {})
+        analyses = [{"criterion_idx": index, **NOTHING_SEEN, **known.get(str(index), {})} for index in asked]
+        return {"screenshot": number, "analyses": analyses}
 
     return answer
 

@@ -17,7 +17,7 @@ from webassay.core.errors import InputError
 from webassay.core.trajectory import AgentInfo, RecordedObservation, Step
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Aspect, Finding, Fingerprint
-from webassay.judging.inquiry import PROCESS_THRESHOLD
+from webassay.judging.profile import PROCESS_THRESHOLD
 from webassay.store import LEDGER, Store
 from webassay.workbench import Workbench
 from webassay.workbench.reporting import CATEGORIES

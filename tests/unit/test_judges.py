@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.unit.judging_samples import LITERATURE, OUTSIDE, ByStage, png, prepared, trajectory
+from tests.unit.judging_samples import JUDGES, LITERATURE, OUTSIDE, ByStage, png, prepared, trajectory
 from webassay.core.errors import Fault, ModelError
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.judging import parsers
@@ -332,3 +332,24 @@ def test_at_most_the_first_fifty_are_picked():
     frames = frames_of(run, text=False, merge=False)
     picked = pick(frames, ["Score: 5"] * 80, WebJudgeOptions())
     assert [item.frame.number for item in picked] == list(range(1, 51))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("webvoyager", {"last_images": 0}),
+        ("webjudge", {"threshold": 0, "max_images": 0}),
+        ("agenttrek", {"last_images": 0}),
+        ("autonomous-vision", {"last_images": 0}),
+        ("agentrewardbench-screenshot", {"last_images": 0}),
+    ],
+)
+async def test_every_judge_that_looks_at_pictures_can_be_shown_all_of_them(name, options):
+    blobs = MemoryBlobs()
+    run = trajectory(blobs, 4)
+    judge = JUDGES.get(name)
+    for chosen, expected in ((judge.options(**options), 5), (judge.options(), 1)):
+        model = ByStage(lambda purpose, messages: judge.sample_reply)
+        await prepared(name, model, chosen).judge(run.goal, run, blobs)
+        shown = sum(not isinstance(part, str) for part in model.asked[-1][1][-1].parts)
+        assert shown == expected or (expected == 1 and name in ("webvoyager", "webjudge"))

@@ -23,8 +23,8 @@ from webassay.core.options import describe_options, read_options, read_spec
 from webassay.core.trajectory import MemoryBlobs
 from webassay.core.verdict import Verdict
 from webassay.judging import ledger
-from webassay.judging.inquiry import PROFILES
 from webassay.judging.judges.universal import UniversalOptions
+from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
 
 

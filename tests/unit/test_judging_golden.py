@@ -5,8 +5,8 @@ import pytest
 from tests.unit.judging_samples import ByStage, golden, golden_names, golden_trajectory, replies_of
 from webassay.core.trajectory import MemoryBlobs
 from webassay.judging.explain import explain
-from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import Models
+from webassay.judging.profile import PROFILES
 from webassay.judging.verify import verify
 
 TABLE_6 = {

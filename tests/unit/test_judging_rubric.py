@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from tests.unit.judging_samples import OUTSIDE, ByStage, criteria_in, frames_in, goal, golden, replies_of
+from tests.unit.judging_samples import OUTSIDE, ByStage, asked_about, frames_in, goal, golden, replies_of
 from webassay.core.errors import InputError
 from webassay.core.trajectory import MemoryBlobs
 from webassay.importers.base import import_all
 from webassay.importers.fara import FARA
-from webassay.judging.evidence import group
 from webassay.judging.explain import explain_review
-from webassay.judging.inquiry import PROFILES
 from webassay.judging.ledger import Models
+from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
 from webassay.judging.rubric import Criterion, CriticalPoint, FrozenRubric, Rubric, freeze, lint, thaw
+from webassay.judging.selection import group
 from webassay.judging.verify import review_task, verify
 
 
@@ -117,7 +117,7 @@ async def test_a_task_can_be_reviewed_before_anybody_has_tried_it():
     case["replies"]["rubric"]["items"][0]["criterion"] = "Give the direct link"
     model = ByStage(replies_of(case))
     review = await review_task(goal(case["task"]), Models.one(model))
-    assert set(model.stages()) == {"critical_point", "rubric", "dependency", "validity"}
+    assert set(model.stages()) == {"rubric", "dependency", "validity"}
     assert all("action history" not in messages[-1].text for _, messages in model.asked)
     text = explain_review(review)
     assert "! phantom: asks for a link" in text and "The task is ambiguous" in text
@@ -161,8 +161,9 @@ async def test_the_released_verifier_s_own_intermediates_lead_to_its_own_verdict
         if stage == "relevance":
             return {"screenshots": [{"screenshot": n, "scores": list(relevance[n])} for n in frames_in(messages)]}
         if stage == "evidence":
-            (number,) = frames_in(messages)
-            return {"analyses": [{"criterion_idx": i, **evidence[number, i]} for i in criteria_in(messages)]}
+            ((number, asked),) = asked_about(messages).items()
+            analyses = [{"criterion_idx": i, **evidence[number, i]} for i in asked]
+            return {"screenshots": [{"screenshot": number, "analyses": analyses}]}
         if stage == "reality":
             notes = steps["step5_reality_check"]
             return {"reality_checks": [{"criterion_idx": i, "reality_notes": notes[str(i)]} for i in range(2)]}

@@ -11,18 +11,23 @@ from hypothesis import strategies as st
 
 from tests.unit.judging_samples import ByStage, frames_in, golden, golden_trajectory, png, replies_of, trajectory
 from webassay.core.errors import BudgetError, Fault, InputError, ModelError
-from webassay.core.trajectory import Ending, MemoryBlobs
+from webassay.core.trajectory import Ending, MemoryBlobs, RecordedObservation, RowsResult, Step
 from webassay.core.verdict import Finding
 from webassay.judging.case import PromptBuilder, frames_of
-from webassay.judging.diagnosis import TAXONOMIES, read_steps, tool_errors
-from webassay.judging.evidence import Evidence, about, describe_evidence, group
-from webassay.judging.inquiry import PROFILES
+from webassay.judging.diagnosis import read_steps, tool_errors
+from webassay.judging.evidence import Evidence, about, describe_evidence
 from webassay.judging.ledger import Models, gather_all
 from webassay.judging.outcome import majority
+from webassay.judging.pages import Book, Digest, Page
 from webassay.judging.pictures import shrink
+from webassay.judging.profile import PROFILES
+from webassay.judging.rehearsal import Understudy
+from webassay.judging.rescoring import median_vote
 from webassay.judging.resources import VerifierResources
 from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache
-from webassay.judging.scoring import Score, action_only_score, median_vote, process_score, succeeded
+from webassay.judging.scoring import Score, action_only_score, process_score, succeeded
+from webassay.judging.selection import Examined, group, select
+from webassay.judging.taxonomy import TAXONOMIES
 from webassay.judging.verify import verify
 
 # --- grouping -------------------------------------------------------------------------------------------
@@ -86,6 +91,94 @@ def test_evidence_is_told_in_order_of_time_whatever_order_it_came_in(pairs, rng)
         assert mine == sorted(s for c, s in pairs if c == index)
         told = describe_evidence(criteria, evidence, [index])
         assert [int(n) for n in re.findall(r"Screenshot (\d+):", told)] == mine
+
+
+# --- as many as matter ----------------------------------------------------------------------------------
+
+
+def book_of(kinds):
+    pages = {
+        number: Page(number, f"http://s.example/{kind}/{number}", "", (f"line {number}",))
+        for number, kind in kinds.items()
+    }
+    return Book(pages, len(pages))
+
+
+@given(MATRICES, st.integers(1, 30), st.data())
+def test_what_decides_is_looked_at_as_long_as_there_is_room(matrix, most, data):
+    relevance, criteria = matrix
+    kinds = {n: data.draw(st.sampled_from(["order", "list", "x"])) for n in relevance if n % 3}
+    book = book_of(kinds)
+    held = frozenset(data.draw(st.sets(st.sampled_from(sorted(relevance)), max_size=5)))
+    groups = select(relevance, criteria, most, held, book)
+    chosen = {n for numbers in groups for n in numbers}
+    assert len(groups) == criteria and all(groups), "every criterion is looked at on some page"
+    assert chosen <= set(relevance) and len(chosen) <= most
+    assert all(list(numbers) == sorted(numbers) for numbers in groups)
+    assert max(relevance) in chosen, "the last page"
+    assert held <= chosen or most <= len(held)
+    if most >= len(relevance):
+        for index, numbers in enumerate(groups):
+            best = max(row[index] for row in relevance.values())
+            near = {n for n, row in relevance.items() if row[index] >= max(best - 2, 1)}
+            assert near <= set(numbers)
+            assert {kin for n in near for kin in book.kin(n)} <= set(numbers), "pages that belong together"
+
+
+def test_everybody_is_told_what_was_not_examined():
+    told = Digest("", whole=(1, 2), part=(3,), missing=(4,))
+    examined = Examined.of([1, 2, 3, 4, 5, 6], ((5,),), told, {6: (0, 2)})
+    assert (examined.pictures, examined.texts, examined.parts) == ((5,), (1, 2), (3,))
+    text = examined.describe(6)
+    assert "screenshot 4: its text did not fit" in text and "screenshot 6: at most 2 of 10" in text
+    assert "Every recorded page was examined" in Examined.of([5], ((5,),), Digest("", (), (), ()), {}).describe(1)
+
+
+ORDERS = {n: (f"SKU-{n}000", f"${price}.50") for n, price in enumerate((12, 80, 167, 33, 41, 150, 20, 99), 3)}
+"""By step: what was ordered, and for how much. The dearest stands on an early page."""
+
+
+def chore(blobs, answer):
+    """A list, then eight orders one after the other, all of them needed for the highest price."""
+    trees = ["StaticText 'Home'", "main ''\n\theading 'My orders'\n\t\tStaticText 'Eight orders'"]
+    trees += [f"main ''\n\trow ''\n\t\tcell '{sku}'\n\t\tcell '{price}'" for sku, price in ORDERS.values()]
+
+    def page(number, tree):
+        return RecordedObservation(
+            url=f"http://shop.example/orders/{number}",
+            tree=blobs.write(tree.encode(), "text/plain"),
+            screenshot=blobs.write(png(number), "image/png"),
+        )
+
+    pages = [page(number, tree) for number, tree in enumerate(trees, 1)]
+    steps = tuple(Step(index=i, seen=seen, action_text="click(bid='1')") for i, seen in enumerate(pages[:-1]))
+    instruction = "Which article had the highest price? Answer with its SKU."
+    return trajectory(blobs, 1, instruction=instruction).model_copy(
+        update={"steps": steps, "last_seen": pages[-1], "answer": answer}
+    )
+
+
+@pytest.mark.parametrize("answer", ["SKU-5000", "SKU-8000"], ids=["right", "runner-up"])
+@pytest.mark.parametrize("score", [0, 5, 9])
+async def test_the_page_that_decides_is_in_the_evidence_of_the_right_answer_and_of_the_wrong_one(answer, score):
+    """With five screenshots for each criterion and all order pages alike, the page with the maximum got lost: the
+    right answer stood in no evidence, and the runner-up was the highest that was left."""
+    blobs = MemoryBlobs()
+    run = chore(blobs, answer)
+    for name, kept in (("webassay", True), ("paper", False)):
+        model = Understudy("m", dear=False, relevance=lambda number, criterion: score, keep=True)
+        verdict = await verify(run.goal, run, blobs, Models.one(model), PROFILES[name])
+        told = {q.purpose: q.messages[-1].text for q in model.asked}
+        looked = {n for numbers in verdict.replies["groups"] for n in numbers}
+        assert (5 in looked) is kept
+        for stage in ("rescore", "outcome"):
+            assert ("SKU-5000 | $167.50" in told[stage]) is kept, stage
+            assert "SKU-8000 | $150.50" in told[stage] or not kept
+        assert not verdict.replies["examined"]["unseen"] or not kept
+        if not kept:
+            assert "Not examined by anybody:" in told["outcome"], (
+                "the paper's selection, but nobody is left in the dark"
+            )
 
 
 # --- arithmetic and votes -------------------------------------------------------------------------------
@@ -184,17 +277,18 @@ def test_step_numbers(text, steps):
 def test_the_taxonomies_have_the_codes_of_their_sources():
     paper = TAXONOMIES["paper"]
     assert len(paper) == 29 and sum("Other" in code.name for code in paper.values()) == 7
+    assert set(TAXONOMIES["webassay"]) - set(paper) == {"3.7", "5.5"}, "ours, and the paper's as they are"
     assert TAXONOMIES["released"]["5.1"].category != paper["5.1"].category
 
 
-@pytest.mark.parametrize("code", sorted(set(TAXONOMIES["paper"]) - {"7.1", "7.2"}))
+@pytest.mark.parametrize("code", sorted(TAXONOMIES["webassay"]))
 async def test_every_code_can_be_reached(code):
     case, blobs = golden("04-controllable"), MemoryBlobs()
     run = golden_trajectory(case, blobs)
     case["replies"]["diagnosis"]["failure_points"][0]["error_code"] = code
     verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
     assert [f.code for f in verdict.findings if f.check == "diagnosis"] == [
-        f"paper:{code}:{TAXONOMIES['paper'][code].slug}"
+        f"webassay:{code}:{TAXONOMIES['webassay'][code].slug}"
     ]
 
 
@@ -288,10 +382,24 @@ async def test_the_paper_s_formula():
 
 
 async def test_ours_needs_at_most_half_with_everything_switched_on():
-    stages, verdict = await asked(PROFILES["webassay"], long_case(conditional=2))
-    assert {"critical_point", "cp_violation", "conditions", "diagnosis", "validity"} <= set(stages)
-    assert len(stages) <= 32
-    assert verdict.replies["groups"] == [[5, 6, 7, 8, 9], [8, 9, 10, 11, 12], [9, 10, 11, 13, 14]]
+    case = long_case(conditional=2)
+    case["replies"]["outcome"]["nitpicks"] = ["rounded"]
+    stages, verdict = await asked(PROFILES["webassay"], case)
+    assert {"cp_violation", "conditions", "diagnosis", "validity"} <= set(stages)
+    assert len(stages) <= 22
+    assert verdict.replies["groups"] == [[5, 6, 7, 8, 9, 47], [8, 9, 10, 11, 12, 47], [9, 10, 11, 13, 14, 47]]
+
+
+async def test_what_the_record_or_the_task_answers_is_not_asked():
+    stages, _ = await asked(PROFILES["webassay"], golden("01-solved"), frames=4)
+    assert "diagnosis" not in stages, "a clean success"
+    assert stages.count("validity") == 1, "the task is valid by its text"
+    blobs = MemoryBlobs()
+    same = RowsResult(site="shop", changes=())
+    run = trajectory(blobs, 3, probes=(same,))
+    model = ByStage(replies_of(golden("01-solved")))
+    await verify(run.goal, run, blobs, Models.one(model))
+    assert "side_effects" not in model.stages(), "no row differs"
 
 
 async def test_a_rubric_is_written_once_a_task_also_by_many_at_a_time(tmp_path):
@@ -340,11 +448,11 @@ async def test_each_slot_has_its_own_model():
     run = golden_trajectory(case, blobs)
     slots = {slot: ByStage(replies_of(case), slot) for slot in ("rubric", "relevance", "score", "outcome")}
     verdict = await verify(run.goal, run, blobs, Models(**slots), PROFILES["webassay"])
-    assert set(slots["rubric"].stages()) == {"critical_point", "rubric", "dependency"}
+    assert set(slots["rubric"].stages()) == {"rubric", "dependency"}
     assert set(slots["relevance"].stages()) == {"relevance"}
-    assert {"action_only", "evidence", "conditions", "reality", "rescore", "side_effects"} == set(
-        slots["score"].stages()
-    )
+    assert set(slots["score"].stages()) == {
+        "action_only", "evidence", "conditions", "reality", "rescore", "closer_look", "side_effects",
+    }  # fmt: skip
     assert {"outcome", "diagnosis", "validity"} == set(slots["outcome"].stages())
     assert verdict.fingerprint.model == "rubric=rubric, relevance=relevance, score=score, outcome=outcome"
 
@@ -386,7 +494,7 @@ async def test_votes_take_the_median_score_and_the_majority_outcome():
             value["critical_issues"] = [] if success[vote] else ["not what was asked"]
         return value
 
-    profile = PROFILES["webassay"].with_changes(votes=3)
+    profile = PROFILES["webassay"].with_changes(votes=3, closer_look=False)
     verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)), profile)
     assert verdict.aspects["process_score"].value == 0.9
     assert verdict.replies["instances"]["median"] == 2
@@ -406,13 +514,10 @@ def broken_at(case, *broken):
     ("stage", "process"),
     [
         ("dependency", 1.0),
-        ("critical_point", 1.0),
         ("relevance", 1.0),
         ("evidence", 1.0),
         ("reality", 1.0),
-        ("rescore", 1.0),
         ("side_effects", 1.0),
-        ("diagnosis", 1.0),
         ("validity", 1.0),
     ],
 )
@@ -425,13 +530,66 @@ async def test_a_stage_without_a_usable_reply_falls_back_and_says_so(stage, proc
     assert verdict.status == "pass"
 
 
-@pytest.mark.parametrize("stage", ["rubric", "action_only"])
+async def test_a_diagnosis_nobody_could_read_leaves_the_verdict_as_it_is():
+    case, blobs = golden("04-controllable"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(broken_at(case, "diagnosis"))))
+    assert verdict.status == "fail" and verdict.replies["degraded"][0].startswith("diagnosis")
+
+
+@pytest.mark.parametrize("stage", ["rubric", "action_only", "rescore"])
 async def test_without_a_rubric_or_scores_there_is_no_verdict(stage):
     case, blobs = golden("01-solved"), MemoryBlobs()
     run = golden_trajectory(case, blobs)
     verdict = await verify(run.goal, run, blobs, Models.one(ByStage(broken_at(case, stage))))
     assert verdict.status == "abstain" and verdict.findings[0].code == "unusable_reply"
     assert verdict.replies["calls"][stage]["replies"] == ["no JSON"] * PROFILES["webassay"].attempts
+
+
+async def test_what_cannot_be_told_ends_in_no_verdict():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    case["replies"]["outcome"] |= {"output_success": None, "missing_evidence": ["the page of the third order"]}
+    case["replies"]["rescore"]["items"][1]["post_image_earned_points"] = None
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    assert verdict.status == "abstain" and verdict.aspects["outcome"].value is None
+    assert verdict.aspects["process_success"].value is None, "the other criterion alone decides nothing"
+    codes = [finding.code for finding in verdict.findings if finding.status == "abstain"]
+    assert codes == ["cannot_tell", "cannot_tell"]
+    assert any("the third order" in finding.message for finding in verdict.findings)
+
+
+async def test_where_the_evidence_takes_points_away_somebody_looks_again():
+    case, blobs = golden("07-hallucination"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    model = ByStage(replies_of(case))
+    verdict = await verify(run.goal, run, blobs, Models.one(model))
+    (look,) = [messages for purpose, messages in model.asked if purpose == "closer_look"]
+    assert "from the actions alone" in look[-1].text
+    assert any(not isinstance(part, str) for part in look[-1].parts), "with the pages themselves"
+    assert any(score["looked_closer"] for score in verdict.replies["scores"])
+    plain = replies_of(case)
+
+    def answer(purpose, messages):
+        value = plain(purpose, messages)
+        if purpose == "closer_look":
+            most = {index: item["max_points"] for index, item in enumerate(case["replies"]["rubric"]["items"])}
+            items = [{**item, "post_image_earned_points": most[item["criterion_idx"]]} for item in value["items"]]
+            return {"items": items}
+        return value
+
+    again = await verify(run.goal, run, blobs, Models.one(ByStage(answer)))
+    assert again.aspects["process_score"].value == 1.0, "what the second look finds stands"
+
+
+async def test_the_points_of_the_first_pass_do_not_pull_the_second_one_towards_them():
+    case, blobs = golden("07-hallucination"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    model = ByStage(replies_of(case))
+    await verify(run.goal, run, blobs, Models.one(model))
+    (told,) = [messages[-1].text for purpose, messages in model.asked if purpose == "rescore"]
+    block = told.split("what the actions alone claim, and notes on reality]]")[1].split("[[END")[0]
+    assert " of " not in block.split(":")[0] and "from the actions alone" not in block
 
 
 async def test_an_outcome_nobody_could_read_is_no_verdict():

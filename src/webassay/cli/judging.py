@@ -9,8 +9,10 @@ import typer
 from webassay.cli import common
 
 if TYPE_CHECKING:
+    from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
     from webassay.workbench import Imported
+    from webassay.workbench.judging import Verification, Verified
 
 ModelName = Annotated[str | None, typer.Option("--model", "-m", help="For every stage: openai:NAME, NAME@URL…")]
 Profile = Annotated[
@@ -47,7 +49,16 @@ def verify(
     profile: Profile = None,
     votes: Annotated[int | None, typer.Option("--votes", min=1, help="Odd: how often the deciding stages run.")] = None,
     frozen: Annotated[Path | None, typer.Option("--rubric", help="A frozen rubric, for one task.")] = None,
+    task: Annotated[
+        list[str] | None, typer.Option("--task", "-t", help="Only this task or trajectory; may be repeated.")
+    ] = None,
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, help="Judge everything so often, to see how far verdicts vary.")
+    ] = 1,
     max_usd: MaxUsd = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", min=1, help="Seconds for one question; default: half an hour.")
+    ] = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, max=256, help="Calls under way at once.")] = 8,
     no_cache: NoCache = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where imported trajectories are kept.")] = None,
@@ -71,7 +82,10 @@ def verify(
         model=model,
         slots={slot: spec for slot, spec in slots.items() if spec},
         rubric=frozen,
+        tasks=tuple(task or ()),
         max_usd=max_usd,
+        timeout=timeout,
+        trials=trials,
         at_once=at_once,
         cache=not no_cache,
         out=out,
@@ -82,13 +96,7 @@ def verify(
             common.say(describe_plan(run_sync(verification.estimate())))
             return
         done = run_sync(verification.run())
-        for verdict in verification.verdicts(done.fingerprint):
-            (print if as_json else common.say)(_told(verdict, explain=explain, as_json=as_json))
-    if not as_json:
-        tally = done.tally
-        print(f"{tally.judged} judged, {tally.skipped} had a verdict already, {tally.faulted} faulted.")
-        if tally.stopped:
-            common.say(tally.stopped)
+        _report(verification, done, explain=explain, as_json=as_json)
 
 
 def rubric(
@@ -135,17 +143,37 @@ def _tell_skipped(imported: "Imported | None") -> None:
         common.say(f"{place} is left out: {why}", stderr=True)
 
 
-def _told(verdict: "Verdict", *, explain: bool, as_json: bool) -> str:
+def _report(verification: "Verification", done: "Verified", *, explain: bool, as_json: bool) -> None:
+    trials = len(done.fingerprints)
+    for number, fingerprint in enumerate(done.fingerprints, 1):
+        if trials > 1 and not as_json:
+            common.say(f"Trial {number}")
+        for verdict, trajectory in verification.verdicts(fingerprint):
+            told = _told(verdict, trajectory if explain else None, as_json=as_json, trial=number)
+            (print if as_json else common.say)(told)
+    if as_json:
+        return
+    if trials > 1:
+        common.say(verification.repeated(done).in_words)
+    tally = done.tally
+    print(f"{tally.judged} judged, {tally.skipped} had a verdict already, {tally.faulted} faulted.")
+    if tally.stopped:
+        common.say(tally.stopped)
+
+
+def _told(verdict: "Verdict", trajectory: "Trajectory | None", *, as_json: bool, trial: int) -> str:
+    """With the trajectory, everything that is known about the verdict."""
     from webassay.workbench import in_words
 
     if as_json:
         found = {
             "trajectory": verdict.trajectory_id,
+            "trial": trial,
             "status": verdict.status,
             "aspects": {name: aspect.value for name, aspect in verdict.aspects.items()},
             "cost_usd": verdict.cost_usd,
         }
         return json.dumps(found, ensure_ascii=False)
-    return (
-        f"{verdict.trajectory_id}\n{in_words(verdict)}\n" if explain else f"{verdict.trajectory_id}: {verdict.status}"
-    )
+    if trajectory is None:
+        return f"{verdict.trajectory_id}: {verdict.status}"
+    return f"{verdict.trajectory_id}\n{in_words(verdict, trajectory)}\n"

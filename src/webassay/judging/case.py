@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from webassay.core.errors import GradingError
 from webassay.core.interaction import Goal
@@ -20,8 +19,6 @@ from webassay.llm.client import Image, Message
 
 NO_ANSWER = "(no answer was given)"
 
-_HISTORY_BUDGET = 60_000
-_THOUGHT_LENGTHS = (2000, 600, 200, 0)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BROWSER_START = re.compile(r"^https?://(www\.)?(bing\.com/?|google\.com/?)$|^about:blank$")
 
@@ -39,6 +36,8 @@ class Frame:
     seen: RecordedObservation
     also: tuple[int, ...] = ()
     """Numbers of earlier frames with the same picture and the same text, which are not shown again."""
+    earlier_steps: tuple[int, ...] = ()
+    """Indexes of the steps that started on those."""
 
     @property
     def screenshot(self) -> BlobRef | None:
@@ -69,7 +68,9 @@ def frames_of(trajectory: Trajectory, *, text: bool, merge: bool) -> tuple[Frame
     for frame in frames:
         same = tuple(ref.hash if ref else "" for ref in (frame.seen.screenshot, frame.seen.text, frame.seen.tree))
         before = kept.pop(same, None)
-        kept[same] = frame if before is None else replace(frame, also=before.numbers)
+        if before is not None:
+            frame = replace(frame, also=before.numbers, earlier_steps=(*before.earlier_steps, before.step))
+        kept[same] = frame
     return tuple(sorted(kept.values(), key=lambda frame: frame.number))
 
 
@@ -104,30 +105,17 @@ class Case:
     def answer(self) -> str:
         return self.trajectory.answer or NO_ANSWER
 
-    @cached_property
-    def history(self) -> str:
-        """Every action, in order. If space is short, thoughts are cut; actions never are."""
-        shown = {frame.step: frame.number for frame in self.frames}
-        for length in _THOUGHT_LENGTHS:
-            text = "\n".join(describe_step(step, length, shown.get(step.index)) for step in self.trajectory.steps)
-            if len(text) <= _HISTORY_BUDGET:
-                break
-        return text if self.trajectory.steps else "(no action was taken)"
-
     @property
     def start(self) -> str:
         """The start pages that belong to the task. A search engine's front page does not."""
-        return " ".join(url for url in self.goal.start_urls if not _BROWSER_START.match(url))
+        at = self.goal.at(self.trajectory.bases)
+        return " ".join(url for url in at.start_urls if not _BROWSER_START.match(url))
 
     def picture(self, frame: Frame) -> Image | None:
         if frame.screenshot is None:
             return None
         data, kind = shrink(self.blobs.read(frame.screenshot), frame.screenshot.media_type, self.max_side)
         return Image(data, kind)
-
-    def words(self, frame: Frame, limit: int) -> str:
-        ref = frame.readable
-        return "" if ref is None else clip(read_text(self.blobs, ref), limit)
 
 
 def read_text(blobs: Blobs, ref: BlobRef) -> str:

@@ -1,8 +1,4 @@
-"""What went wrong, where, and of which kind. This explains a verdict and never changes one.
-
-Two taxonomies are in use, and their numbers collide: 5.1 is an underspecified task in the paper, and an unsolicited
-side effect in the released code. So a code is always stored with its taxonomy and its name.
-"""
+"""What went wrong, where, and of which kind. This explains a verdict and never changes one."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,105 +9,16 @@ from webassay.core.interaction import ACTIONS
 from webassay.core.record import Record
 from webassay.core.trajectory import Trajectory
 from webassay.judging.case import PromptBuilder
-from webassay.judging.evidence import Evidence, describe_evidence
-from webassay.judging.inquiry import Inquiry, Taxonomy
+from webassay.judging.evidence import Material
+from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Form, Question
 from webassay.judging.outcome import Outcome
-from webassay.judging.scoring import Score, summary
+from webassay.judging.profile import Taxonomy
+from webassay.judging.rubric import Rubric, Validity, tell_point
+from webassay.judging.scoring import Score, process_score, summary
+from webassay.judging.taxonomy import TAXONOMIES, TOOL_CODES, VALIDITY, Code
 from webassay.llm.client import UnusableReply
 
-
-class Code(Record):
-    code: str
-    category: str
-    name: str
-    meaning: str
-
-    @property
-    def slug(self) -> str:
-        return re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_")
-
-
-def _table(*rows: tuple[str, str, str, str]) -> dict[str, Code]:
-    return {row[0]: Code(code=row[0], category=row[1], name=row[2], meaning=row[3]) for row in rows}
-
-
-_SELECTION = (
-    ("1.1", "Selection", "Missing intent", "an entirely wrong product, place, person or service was chosen"),
-    ("1.2", "Selection", "Unauthorized substitution", "something similar was taken in its place, without a word"),
-    ("1.3", "Selection", "Wrong action type", "the right thing, but the wrong thing done to it"),
-    ("1.4", "Selection", "Wrong values or constraint violation", "wrong parameters, a condition not kept"),
-    ("1.5", "Selection", "Other selection error", "none of the above"),
-)
-_HALLUCINATION = (
-    ("2.1", "Hallucination", "Output contradiction", "the answer says the opposite of what the evidence shows"),
-    ("2.2", "Hallucination", "Action contradiction", "a possible action is claimed that the evidence shows undone"),
-    ("2.3", "Hallucination", "Output fabrication", "the answer states something with no basis at all"),
-    ("2.4", "Hallucination", "Action fabrication", "an action is claimed that was not even possible, or data made up"),
-    ("2.5", "Hallucination", "Other hallucination", "none of the above"),
-)
-_EXECUTION = (
-    ("3.1", "Execution and strategy", "Computational mistake", "right method, wrong count, sum or reading"),
-    ("3.2", "Execution and strategy", "Platform non-compliance", "the named platform was not used, or left silently"),
-    ("3.3", "Execution and strategy", "Incomplete delivery", "everything was found, but not given to the person"),
-    ("3.4", "Execution and strategy", "Environment failure", "blocked by the site, a CAPTCHA, a log-in wall"),
-    ("3.5", "Execution and strategy", "Incomplete task execution", "parts of the task were left out or cut short"),
-    ("3.6", "Execution and strategy", "Other execution error", "none of the above"),
-)
-_CRITICAL = (
-    ("4.1", "Critical point", "Premature stop", "stopped before it although the task gave permission"),
-    ("4.2", "Critical point", "Violation", "crossed it without permission"),
-    ("4.3", "Critical point", "Other critical point error", "none of the above"),
-)
-
-TAXONOMIES: Mapping[Taxonomy, Mapping[str, Code]] = {
-    "paper": _table(
-        *_SELECTION,
-        *_HALLUCINATION,
-        *_EXECUTION,
-        *_CRITICAL,
-        ("5.1", "Task ambiguity", "Underspecified", "the task leaves out something essential"),
-        ("5.2", "Task ambiguity", "Ambiguous", "several readings or targets are possible"),
-        ("5.3", "Task ambiguity", "Unsafe", "the task asks for something harmful or forbidden"),
-        ("5.4", "Task ambiguity", "Other ambiguity", "none of the above"),
-        ("6.1", "Side effect", "Unsolicited", "a lasting change, enrolment or addition that nobody asked for"),
-        ("6.2", "Side effect", "Other side effect", "none of the above"),
-        ("7.1", "Tool interaction", "Invalid invocation", "a tool that exists, called with wrong arguments"),
-        ("7.2", "Tool interaction", "Hallucinated action", "a tool that does not exist"),
-        ("7.3", "Tool interaction", "Intent-action mismatch", "the call is not what the agent said it would do"),
-        ("7.4", "Tool interaction", "Other tool error", "none of the above"),
-    ),
-    "released": _table(
-        *_SELECTION,
-        *_HALLUCINATION,
-        *_EXECUTION,
-        ("3.2.1", "Execution and strategy", "API sniffing", "the site's interfaces were called instead of its pages"),
-        *_CRITICAL,
-        ("5.1", "Side effect", "Unsolicited", "a lasting change, enrolment or addition that nobody asked for"),
-        ("5.2", "Side effect", "Other side effect", "none of the above"),
-        ("6.1", "Tool interaction", "Invalid invocation", "a tool that exists, called with wrong arguments"),
-        ("6.2", "Tool interaction", "Hallucinated action", "a tool that does not exist"),
-        ("6.3", "Tool interaction", "Intent-action mismatch", "the call is not what the agent said it would do"),
-        ("6.4", "Tool interaction", "Fine-grained grounding", "the right place was missed by a little"),
-        ("6.5", "Tool interaction", "Grounding intent-action mismatch", "another element was hit than was meant"),
-        ("6.6", "Tool interaction", "Other tool error", "none of the above"),
-        ("7.1", "Task ambiguity", "Underspecified", "the task leaves out something essential"),
-        ("7.2", "Task ambiguity", "Ambiguous", "several readings or targets are possible"),
-        ("7.3", "Task ambiguity", "Other ambiguity", "none of the above"),
-        ("8.1", "Invalid task", "Impossible", "cannot be done by anybody"),
-        ("8.2", "Invalid task", "Illegal", "against the law"),
-        ("8.3", "Invalid task", "Not safe for work", "sexual or violent content"),
-        ("8.4", "Invalid task", "Irresponsible", "harmful to people or groups"),
-        ("8.5", "Invalid task", "Unsafe", "dangerous"),
-        ("8.6", "Invalid task", "Other invalid task", "none of the above"),
-    ),
-}
-
-_TOOL_CODES: Mapping[Taxonomy, tuple[str, str]] = {"paper": ("7.1", "7.2"), "released": ("6.1", "6.2")}
-_VALIDITY: Mapping[Taxonomy, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "paper": (("5.1", "5.2", "5.4"), ("5.3",)),
-    "released": (("7.1", "7.2", "7.3"), ("8.1", "8.2", "8.3", "8.4", "8.5", "8.6")),
-}
 _INJECTED = frozenset(("thoughts", "action", "_call_id"))
 _MAX_STEPS = 10_000
 
@@ -168,7 +75,7 @@ def tool_errors(
     trajectory: Trajectory, definitions: Mapping[str, frozenset[str]], taxonomy: Taxonomy
 ) -> tuple[FailurePoint, ...]:
     """Calls of tools that do not exist, or with arguments that the tool does not take."""
-    invalid, unknown = (TAXONOMIES[taxonomy][code] for code in _TOOL_CODES[taxonomy])
+    invalid, unknown = (TAXONOMIES[taxonomy][code] for code in TOOL_CODES[taxonomy])
     points = []
     for step in trajectory.steps:
         calls = [(action.name, frozenset(action.args)) for action in step.actions]
@@ -202,37 +109,48 @@ def _by_program(code: Code, taxonomy: Taxonomy, index: int, said: str) -> Failur
 
 class _Point(Form):
     step_numbers: str | int = ""
-    error_code: str
     what_happened: str
     agent_reasoning: str | None = ""
     evidence: str | None = ""
     impact: str | None = ""
+    error_code: str
 
 
-class _DiagnosisForm(Form):
+class DiagnosisForm(Form):
     reasoning: str = ""
-    has_failure: bool
     failure_points: list[_Point] = Field(default_factory=list)
+    has_failure: bool
+
+
+def clean(scores: Sequence[Score], material: Material, outcome: Outcome, against: bool) -> bool:
+    """A success that nothing at all was said against has nothing to be diagnosed."""
+    honest = not any(item.dishonest or item.discrepancies for item in material.evidence)
+    reached = outcome.success is True and not outcome.spoken.nitpicks and not outcome.cp_violation
+    return reached and honest and not against and process_score(scores) >= 1.0 - 1e-9
 
 
 async def diagnose(
-    inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence], outcome: Outcome
+    inquiry: Inquiry, rubric: Rubric, scores: Sequence[Score], material: Material, outcome: Outcome
 ) -> Diagnosis:
     taxonomy = inquiry.profile.taxonomy
-    codes = TAXONOMIES[taxonomy]
     definitions = own_actions() if inquiry.case.trajectory.source == "webassay" else {}
     found = tool_errors(inquiry.case.trajectory, definitions, taxonomy) if definitions else ()
+    # Where the tools are known, wrong calls of them are found by program and not asked about.
+    by_program = TOOL_CODES[taxonomy] if definitions else ()
+    codes = {name: code for name, code in TAXONOMIES[taxonomy].items() if name not in by_program}
+    if inquiry.profile.sparing and clean(scores, material, outcome, bool(inquiry.record_findings)):
+        return Diagnosis(reasoning="a clean success: nobody was asked", points=found)
     criteria = [score.criterion for score in scores]
 
     def build() -> PromptBuilder:
-        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
-        builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+        builder = tell_point(inquiry.record_prompt(), rubric.critical_point).data("scored rubric", summary(scores))
+        material.told(builder, criteria, range(len(criteria)), "short")
         said = {True: "success", False: "failure", None: "undecided"}[outcome.success]
         builder.data("outcome", f"{said}. {outcome.spoken.reasoning}")
         listed = "\n".join(f"{code.code} {code.category}: {code.name} ({code.meaning})" for code in codes.values())
         return builder.note(f"Codes:\n{listed}")
 
-    def check(form: _DiagnosisForm) -> str:
+    def check(form: DiagnosisForm) -> str:
         unknown = [point.error_code for point in form.failure_points if _code_of(point.error_code) not in codes]
         if unknown:
             return f"there is no code {unknown[0]!r}; use one of {', '.join(codes)}"
@@ -241,16 +159,12 @@ async def diagnose(
         return ""
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), build, _DiagnosisForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), build, DiagnosisForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("diagnosis", error)
         return Diagnosis(reasoning="No usable reply was given.", points=found)
     last = len(inquiry.case.trajectory.steps)
-    told = [
-        _told(point, codes[_code_of(point.error_code)], taxonomy, last)
-        for point in form.failure_points
-        if not (definitions and _code_of(point.error_code) in _TOOL_CODES[taxonomy])
-    ]
+    told = [_told(point, codes[_code_of(point.error_code)], taxonomy, last) for point in form.failure_points]
     points = sorted((*found, *told), key=lambda point: (point.steps or (last + 1,), point.code))
     return Diagnosis(reasoning=form.reasoning, points=tuple(points))
 
@@ -278,43 +192,43 @@ def _told(point: _Point, code: Code, taxonomy: Taxonomy, last: int) -> FailurePo
 # --- the task itself ------------------------------------------------------------------------------------
 
 
-class Validity(Record):
-    ambiguous: bool
-    invalid: bool
-    codes: tuple[str, ...] = ()
-    reasoning: str = ""
-
-    @property
-    def word(self) -> str:
-        return "invalid" if self.invalid else "ambiguous" if self.ambiguous else "valid"
-
-
-class _ValidityForm(Form):
+class ValidityForm(Form):
     reasoning_is_ambiguous: str = ""
-    is_ambiguous: bool
     ambiguity_codes: list[str] = Field(default_factory=list)
+    is_ambiguous: bool
     reasoning_is_invalid: str = ""
-    is_invalid: bool
     invalid_task_codes: list[str] = Field(default_factory=list)
+    is_invalid: bool
 
 
-async def check_validity(inquiry: Inquiry, *, with_record: bool = True) -> Validity | None:
+async def settle_validity(inquiry: Inquiry, rubric: Rubric) -> Validity | None:
+    """Sparing: by the task alone first, once per task; with the record only if the task looks wrong by itself."""
+    if not inquiry.profile.sparing:
+        return await check_validity(inquiry, with_record=True)
+    first = rubric.validity or await check_validity(inquiry, with_record=False)
+    return first if first is None or first.word == "valid" else await check_validity(inquiry, with_record=True)
+
+
+async def check_validity(inquiry: Inquiry, *, with_record: bool) -> Validity | None:
     taxonomy = inquiry.profile.taxonomy
-    ambiguity, invalidity = _VALIDITY[taxonomy]
+    ambiguity, invalidity = VALIDITY[taxonomy]
     codes = TAXONOMIES[taxonomy]
 
     def build() -> PromptBuilder:
-        builder = inquiry.record_prompt() if with_record else inquiry.task_prompt()
-        listed = "\n".join(f"{code} {codes[code].name} ({codes[code].meaning})" for code in (*ambiguity, *invalidity))
-        return builder.note(f"Codes:\n{listed}")
+        builder = inquiry.record_prompt() if with_record else inquiry.bare_task_prompt()
+        for title, chosen in (("Codes of ambiguity", ambiguity), ("Codes of an invalid task", invalidity)):
+            listed = "\n".join(f"{code} {codes[code].name} ({codes[code].meaning})" for code in chosen)
+            builder.note(f"{title}:\n{listed}")
+        return builder
 
-    def check(form: _ValidityForm) -> str:
+    def check(form: ValidityForm) -> str:
         wrong = [code for code in form.ambiguity_codes if _code_of(code) not in ambiguity]
         wrong += [code for code in form.invalid_task_codes if _code_of(code) not in invalidity]
         return f"there is no code {wrong[0]!r} here" if wrong else ""
 
+    question = Question("validity", "record" if with_record and inquiry.profile.sparing else "")
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("validity"), build, _ValidityForm, check)
+        form = await inquiry.ledger.form(inquiry.models.outcome, question, build, ValidityForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("validity", error)
         return None

@@ -1,36 +1,28 @@
-"""Which page matters for which criterion, and what it proves.
+"""How much each page matters for each criterion, and what it proves.
 
-The invariant of the whole design lives here: no page that matters may get lost. `group` is a pure function, with its
-laws as property tests. Evidence is always in order of time, because "the latest state counts" makes no sense
-otherwise.
+Evidence is always told in order of time, because "the latest state counts" makes no sense otherwise.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import Field
 
 from webassay.core.record import Record
 from webassay.judging.case import Frame, PromptBuilder
-from webassay.judging.inquiry import Inquiry, Pruning
+from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Form, Question, gather_all
 from webassay.judging.rubric import Criterion, Rubric, describe
+from webassay.judging.selection import Examined, Groups, Relevance
+from webassay.judging.taxonomy import DISHONEST, Category
 from webassay.llm.client import UnusableReply
 
-Relevance = Mapping[int, tuple[int, ...]]
-"""By number of the screenshot: its score for each criterion, 0 to 10."""
+Amount = Literal["whole", "short", "none"]
 
-Groups = tuple[tuple[int, ...], ...]
-"""For each criterion, the numbers of its screenshots, in order of time."""
-
-Category = Literal[
-    "contradiction", "fabrication", "omission", "supported_absence", "silent_confirmation", "consistent", ""
-]
-DISHONEST: frozenset[str] = frozenset(("contradiction", "fabrication"))
-
-_RELEVANCE_WORDS = 1500
-_EVIDENCE_WORDS = 12_000
+_RELEVANCE_WORDS = 700
+_EVIDENCE_WORDS = 3000
 
 
 # --- relevance ------------------------------------------------------------------------------------------
@@ -41,7 +33,7 @@ class _FrameScores(Form):
     scores: list[int]
 
 
-class _RelevanceForm(Form):
+class RelevanceForm(Form):
     screenshots: list[_FrameScores]
 
 
@@ -59,11 +51,13 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
 
     def build() -> PromptBuilder:
         builder = inquiry.task_prompt().data("criteria", describe(rubric.items))
+        builder.data("final answer of the agent", inquiry.case.answer)
         for frame in batch:
-            inquiry.add_frame(builder, frame, _RELEVANCE_WORDS)
+            # To say whether a page matters, its text is enough where there is one; the picture comes with the evidence.
+            inquiry.add_frame(builder, frame, _RELEVANCE_WORDS, picture=not inquiry.profile.page_text)
         return builder
 
-    def check(form: _RelevanceForm) -> str:
+    def check(form: RelevanceForm) -> str:
         given = [item.screenshot for item in form.screenshots]
         if len(given) != len(set(given)) or set(given) != wanted:
             return f"scores are needed for the screenshots {sorted(wanted)}, each once; got {given}"
@@ -72,9 +66,10 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
                 return f"screenshot {item.screenshot} needs {len(rubric.items)} whole numbers from 0 to 10"
         return ""
 
-    question = Question("relevance", f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else ""))
     try:
-        form = await inquiry.ledger.form(inquiry.models.relevance, question, build, _RelevanceForm, check)
+        form = await inquiry.ledger.form(
+            inquiry.models.relevance, Question("relevance", _span(batch)), build, RelevanceForm, check
+        )
     except UnusableReply as error:
         if len(batch) > 1:
             parts = await gather_all(_relate_batch(inquiry, rubric, [frame]) for frame in batch)
@@ -84,30 +79,8 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
     return {item.screenshot: tuple(item.scores) for item in form.screenshots}
 
 
-# --- grouping -------------------------------------------------------------------------------------------
-
-
-def group(relevance: Relevance, criteria: int, *, top_k: int, prune: Pruning, minimum: int = 0) -> Groups:
-    """Picks the screenshots that matter most for each criterion, in order of time."""
-    return tuple(_top(relevance, index, top_k, prune, minimum) for index in range(criteria))
-
-
-def _top(relevance: Relevance, index: int, top_k: int, prune: Pruning, minimum: int) -> tuple[int, ...]:
-    scores = {number: row[index] for number, row in relevance.items()}
-    # Among equals the later one is nearer to the final state.
-    ranked = sorted(scores, key=lambda number: (-scores[number], -number))[:top_k]
-    if minimum:
-        ranked = [number for number in ranked if scores[number] >= minimum] or ranked[:1]
-    if prune == "paper":
-        decisive = [number for number in ranked if scores[number] > 7]
-        if decisive:
-            ranked = [n for n in ranked if scores[n] >= 5 or n > min(decisive)]
-    elif prune == "released":
-        high = [scores[number] for number in ranked if scores[number] >= 6]
-        if high:
-            least = min(high)
-            ranked = [n for n in ranked if scores[n] >= 5 or least - scores[n] <= 2] or ranked
-    return tuple(sorted(ranked))
+def _span(batch: Sequence[Frame]) -> str:
+    return f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else "")
 
 
 # --- evidence -------------------------------------------------------------------------------------------
@@ -132,75 +105,119 @@ class Evidence(Record):
         return self.category in DISHONEST
 
 
+@dataclass(frozen=True)
+class Material:
+    """All that the stages which score and decide are given of the pages."""
+
+    evidence: tuple[Evidence, ...] = ()
+    examined: Examined = field(default_factory=Examined)
+    total: int = 0
+    """Screenshots in the record."""
+    page_text: str = ""
+    """Of as many pages as there is room for: for the stages that score and decide."""
+    short_text: str = ""
+    """Of the pages that matter most: for the stages that look for what went wrong."""
+
+    def told(
+        self, builder: PromptBuilder, items: Sequence[Criterion], only: Sequence[int], text: Amount = "none"
+    ) -> PromptBuilder:
+        builder.data("what was examined, and what was not", self.examined.describe(self.total))
+        shown = {"whole": self.page_text, "short": self.short_text, "none": ""}[text]
+        if shown:
+            which = "" if shown == self.page_text else " that matter most"
+            builder.note(f"The text of the pages{which}, in order of time. It is evidence like the pictures:")
+            builder.data("text of the pages", shown)
+        return builder.data("evidence", describe_evidence(items, self.evidence, only))
+
+
 class _Analysis(Form):
     criterion_idx: int
     screenshot_evidence: str
-    criterion_analysis: str
     discrepancies: str | None = ""
     category: Category = ""
     environment_issues_confirmed: bool = False
     condition_verification: bool | None = None
+    criterion_analysis: str
 
 
-class _EvidenceForm(Form):
+class _Analysed(Form):
+    screenshot: int
     analyses: list[_Analysis] = Field(min_length=1)
 
 
+class EvidenceForm(Form):
+    screenshots: list[_Analysed] = Field(min_length=1)
+
+
+Wanted = Mapping[int, Sequence[int]]
+"""By number of the screenshot: the criteria it is looked at for."""
+
+
 async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evidence, ...]:
-    """One call per screenshot, about all criteria that it matters for. In order of time, then of criteria."""
+    """Asks about each screenshot once, for all criteria that it matters for. In order of time, then of criteria."""
     criteria_of: dict[int, list[int]] = defaultdict(list)
     for index, numbers in enumerate(groups):
         for number in numbers:
             criteria_of[number].append(index)
-    frames = {frame.number: frame for frame in inquiry.case.frames}
-    parts = await gather_all(
-        (_analyse(inquiry, rubric, frames[number], criteria) for number, criteria in sorted(criteria_of.items()))
-    )
+    chosen, size = sorted(criteria_of), inquiry.profile.evidence_batch
+    batches = [{n: criteria_of[n] for n in chosen[at : at + size]} for at in range(0, len(chosen), size)]
+    parts = await gather_all(_analyse(inquiry, rubric, batch) for batch in batches)
     return tuple(item for part in parts for item in part)
 
 
-async def _analyse(inquiry: Inquiry, rubric: Rubric, frame: Frame, criteria: Sequence[int]) -> tuple[Evidence, ...]:
+async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted) -> tuple[Evidence, ...]:
+    frames = [frame for frame in inquiry.case.frames if frame.number in batch]
+    asked = sorted({index for criteria in batch.values() for index in criteria})
+
     def build() -> PromptBuilder:
-        builder = inquiry.record_prompt().data("criteria to look at", describe(rubric.items, criteria))
-        return inquiry.add_frame(builder, frame, _EVIDENCE_WORDS)
+        builder = inquiry.record_prompt().data("criteria to look at", describe(rubric.items, asked))
+        for frame in frames:
+            inquiry.add_frame(builder, frame, _EVIDENCE_WORDS)
+        for number, criteria in batch.items():
+            builder.note(f"Screenshot {number}: say what it shows for criterion_idx {', '.join(map(str, criteria))}.")
+        return builder
 
-    def check(form: _EvidenceForm) -> str:
-        if [item.criterion_idx for item in form.analyses] != list(criteria):
-            return f"analyses are needed for criterion_idx {list(criteria)}, in this order"
-        for item in form.analyses:
-            if rubric.items[item.criterion_idx].condition and item.condition_verification is None:
-                return f"criterion_idx {item.criterion_idx} has a condition: condition_verification is needed"
-        return ""
-
-    question = Question("evidence", f"{frame.number:04d}" + (f".{criteria[0]}" if len(criteria) == 1 else ""))
-    try:
-        form = await inquiry.ledger.form(inquiry.models.score, question, build, _EvidenceForm, check)
-    except UnusableReply as error:
-        if len(criteria) > 1:
-            parts = await gather_all(_analyse(inquiry, rubric, frame, [index]) for index in criteria)
-            return tuple(item for part in parts for item in part)
-        inquiry.ledger.fell_back(f"evidence of screenshot {frame.number}", error)
+    def check(form: EvidenceForm) -> str:
+        given = {page.screenshot: [item.criterion_idx for item in page.analyses] for page in form.screenshots}
+        wanted = {number: list(criteria) for number, criteria in batch.items()}
         return (
-            Evidence(
-                criterion=criteria[0],
-                screenshot=frame.number,
-                seen="(no usable analysis was given)",
-                analysis="",
-                usable=False,
-            ),
+            "" if given == wanted else f"analyses are needed by screenshot and criterion_idx: {wanted}, in this order"
         )
-    return tuple(
-        Evidence(
-            criterion=item.criterion_idx,
-            screenshot=frame.number,
-            seen=item.screenshot_evidence,
-            analysis=item.criterion_analysis,
-            discrepancies=item.discrepancies or "",
-            category=item.category,
-            environment_issue=item.environment_issues_confirmed,
-            condition_holds=item.condition_verification,
-        )
-        for item in form.analyses
+
+    single = len(batch) == 1 and len(asked) == 1
+    question = Question("evidence", _span(frames) + (f".{asked[0]}" if single else ""))
+    try:
+        form = await inquiry.ledger.form(inquiry.models.score, question, build, EvidenceForm, check)
+    except UnusableReply as error:
+        if not single:
+            smaller: list[Wanted] = (
+                [{number: batch[number]} for number in batch]
+                if len(batch) > 1
+                else [{frames[0].number: [index]} for index in asked]
+            )
+            parts = await gather_all(_analyse(inquiry, rubric, part) for part in smaller)
+            return tuple(item for part in parts for item in part)
+        inquiry.ledger.fell_back(f"evidence of screenshot {frames[0].number}", error)
+        return (_nothing_usable(asked[0], frames[0].number),)
+    return tuple(_made(page.screenshot, item) for page in form.screenshots for item in page.analyses)
+
+
+def _nothing_usable(criterion: int, screenshot: int) -> Evidence:
+    seen = "(no usable analysis was given)"
+    return Evidence(criterion=criterion, screenshot=screenshot, seen=seen, analysis="", usable=False)
+
+
+def _made(screenshot: int, item: _Analysis) -> Evidence:
+    said = (item.discrepancies or "").strip()
+    return Evidence(
+        criterion=item.criterion_idx,
+        screenshot=screenshot,
+        seen=item.screenshot_evidence,
+        analysis=item.criterion_analysis,
+        discrepancies="" if said.casefold().strip(".- ") in ("none", "no", "n/a", "nothing") else said,
+        category=item.category,
+        environment_issue=item.environment_issues_confirmed,
+        condition_holds=item.condition_verification,
     )
 
 
@@ -216,7 +233,8 @@ def describe_evidence(items: Sequence[Criterion], evidence: Sequence[Evidence], 
         lines = [f"criterion_idx {index}: {items[index].criterion}"]
         for item in about(evidence, index):
             lines.append(f"  Screenshot {item.screenshot}: {item.seen}")
-            lines.append(f"    analysis: {item.analysis}")
+            if item.analysis:
+                lines.append(f"    analysis: {item.analysis}")
             if item.discrepancies:
                 lines.append(f"    discrepancies ({item.category or 'unsorted'}): {item.discrepancies}")
             if item.environment_issue:

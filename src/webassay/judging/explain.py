@@ -1,13 +1,18 @@
-"""Explains a verdict in words: the rubric, the scores and the evidence for each, then the outcome and the failures."""
+"""Explains a verdict in words: task and answer, the rubric and its scores, the pages and what they showed or who never
+looked at them, the outcome with its rules, failures, facts, and what it cost."""
 
 from collections.abc import Iterator
 from textwrap import fill
 
 from pydantic import TypeAdapter
 
+from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
+from webassay.judging.case import clip
 from webassay.judging.diagnosis import Diagnosis
+from webassay.judging.evidence import Evidence
 from webassay.judging.outcome import Outcome
+from webassay.judging.rubric import Rubric, Validity
 from webassay.judging.scoring import Score, action_only_score, process_score
 from webassay.judging.verify import Review
 
@@ -16,8 +21,9 @@ _SCORES = TypeAdapter(tuple[Score, ...])
 _WORDS = {True: "success", False: "failure", None: "undecided"}
 
 
-def explain(verdict: Verdict) -> str:
-    return "\n".join(_lines(verdict))
+def explain(verdict: Verdict, trajectory: Trajectory | None = None) -> str:
+    """With the trajectory, also what was asked and what was answered."""
+    return "\n".join(_lines(verdict, trajectory))
 
 
 def explain_review(review: Review) -> str:
@@ -46,62 +52,161 @@ def _review(review: Review) -> Iterator[str]:
         yield _wrapped(f"The task is {review.validity.word}. {review.validity.reasoning}", "")
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(verdict: Verdict, trajectory: Trajectory | None) -> Iterator[str]:
     stamp = verdict.fingerprint
     yield f"{verdict.task_id or verdict.trajectory_id}: {verdict.status} ({stamp.grader}, {stamp.model or 'no model'})"
-    if "scores" in verdict.replies and "outcome" in verdict.replies:
-        yield from _rubric(verdict)
+    if trajectory is not None:
+        yield _wrapped(f"Task: {trajectory.goal.instruction}", "")
+        yield _wrapped(f"Answer: {clip(trajectory.answer, 1500) or '(none)'}", "")
+    judged = "scores" in verdict.replies and "outcome" in verdict.replies
+    if judged:
+        yield from _judgement(verdict)
     elif verdict.replies.get("calls"):
         yield from _free(verdict)
-    shown = {"criterion", "side_effect", "outcome", "diagnosis"} if "scores" in verdict.replies else set()
+    shown = {"criterion", "side_effect", "outcome", "diagnosis"} if judged else set()
     rest = [finding for finding in verdict.findings if finding.check not in shown]
     if rest:
         yield ""
-        yield "Findings"
+        yield "What the record says"
+        words = {"pass": "fact", "fail": "certain", "abstain": "suspected"} if judged else {}
         for finding in rest:
-            yield _wrapped(f"{finding.status:8}{finding.message}", "  ")
+            yield _wrapped(f"{words.get(finding.status, finding.status):11}{finding.message}", "  ")
+    yield from _spent(verdict)
 
 
-def _rubric(verdict: Verdict) -> Iterator[str]:
+def _judgement(verdict: Verdict) -> Iterator[str]:
     scores = _SCORES.validate_python(verdict.replies["scores"])
     outcome = Outcome.model_validate(verdict.replies["outcome"])
-    groups = verdict.replies.get("groups")
+    rubric = Rubric.model_validate(verdict.replies["rubric"])
     yield (
         f"Process {100 * process_score(scores):.1f} % ({100 * action_only_score(scores):.1f} % by actions alone), "
         f"outcome {_WORDS[outcome.success]} ({verdict.aspects['votes'].value} votes for success)"
     )
+    yield from _of_the_task(verdict, rubric)
     yield ""
     yield "Criteria"
+    groups = verdict.replies.get("groups")
     for index, score in enumerate(scores):
         shots = groups[index] if isinstance(groups, list) and index < len(groups) else []
         yield from _criterion(score, ", ".join(map(str, shots)) if isinstance(shots, list) else "")
+    yield from _pages(verdict)
+    yield from _outcome(outcome)
+    yield from _flags(verdict)
+    yield from _failures(verdict)
+
+
+def _of_the_task(verdict: Verdict, rubric: Rubric) -> Iterator[str]:
+    validity = verdict.replies.get("validity")
+    if validity:
+        found = Validity.model_validate(validity)
+        yield _wrapped(f"Task validity: {found.word}. {found.reasoning}", "")
+    point = rubric.critical_point
+    if point is not None:
+        yield _wrapped(f"Critical point: {point.type}. {point.action} {point.expected_behaviour}", "")
+    if rubric.review:
+        yield _wrapped(f"Check of the rubric: {rubric.review}", "")
+
+
+def _pages(verdict: Verdict) -> Iterator[str]:
+    """What was examined, what was not, how much each page was said to matter, and what was seen on it."""
+    examined = verdict.replies.get("examined")
+    yield ""
+    yield "Pages"
+    if isinstance(examined, dict):
+        for label, key in (("As pictures", "pictures"), ("As text, whole", "texts"), ("As text, in part", "parts")):
+            numbers = examined.get(key)
+            if isinstance(numbers, list) and numbers:
+                yield _wrapped(f"{label}: {', '.join(map(str, numbers))}", "  ")
+        unseen = examined.get("unseen")
+        for number, why in unseen.items() if isinstance(unseen, dict) else ():
+            yield _wrapped(f"Not examined: screenshot {number} ({why})", "  ")
+    relevance = verdict.replies.get("relevance")
+    if isinstance(relevance, dict) and relevance:
+        yield "  Relevance by screenshot, one number for each criterion"
+        rows = [f"{number}: {' '.join(map(str, row)) if isinstance(row, list) else row}" for number, row in
+                sorted(relevance.items(), key=lambda item: int(item[0]))]  # fmt: skip
+        yield _wrapped("; ".join(rows), "    ")
+    evidence = [Evidence.model_validate(item) for item in _listed(verdict.replies.get("evidence"))]
+    for screenshot in sorted({item.screenshot for item in evidence}):
+        yield f"  Screenshot {screenshot}"
+        for item in evidence:
+            if item.screenshot == screenshot:
+                yield _wrapped(f"criterion {item.criterion}: {item.seen} {item.analysis}", "    ")
+                if item.discrepancies:
+                    yield _wrapped(f"{item.category or 'difference'}: {item.discrepancies}", "      ")
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _outcome(outcome: Outcome) -> Iterator[str]:
     yield ""
     yield "Outcome"
     spoken = outcome.spoken
     yield _wrapped(f"Primary intent: {spoken.primary_intent}", "  ")
-    for label, issues in (("Nitpick", spoken.nitpicks), ("Critical issue", spoken.critical_issues)):
+    for check in spoken.rule_checks:
+        if check.applies:
+            yield _wrapped(f"Rule {check.rule} applies: {check.effect}", "  ")
+    others = [check.rule for check in spoken.rule_checks if not check.applies]
+    if others:
+        yield _wrapped(f"Rules that do not apply: {', '.join(others)}", "  ")
+    for label, issues in (
+        ("Missing evidence", spoken.missing_evidence),
+        ("Nitpick", spoken.nitpicks),
+        ("Critical issue", spoken.critical_issues),
+    ):
         for issue in issues:
             yield _wrapped(f"{label}: {issue}", "  ")
+    if spoken.useful is not None:
+        yield f"  Useful to the person: {'yes' if spoken.useful else 'no'}"
     for fact in outcome.overruled:
         yield _wrapped(f"A fact stands against the votes: {fact}", "  ")
     yield _wrapped(f"Reasoning: {spoken.reasoning}", "  ")
-    yield from _failures(verdict)
+
+
+def _flags(verdict: Verdict) -> Iterator[str]:
+    for name, label in (("hallucination", "Hallucination"), ("cp_violation", "Critical point crossed")):
+        aspect = verdict.aspects.get(name)
+        if aspect is not None and aspect.value:
+            yield _wrapped(f"{label}: yes. {aspect.note}", "  ")
+    for note in _listed(verdict.replies.get("degraded")):
+        yield _wrapped(f"Fell back: {note}", "  ")
+
+
+def _spent(verdict: Verdict) -> Iterator[str]:
+    calls = verdict.replies.get("calls")
+    if not isinstance(calls, dict) or not calls:
+        return
+    count = sum(len(_listed(call.get("replies"))) for call in calls.values() if isinstance(call, dict))
+    usage = verdict.replies.get("usage")
+    tokens = ""
+    if isinstance(usage, dict):
+        tokens = f", {usage.get('input_tokens', 0):,} tokens in, {usage.get('output_tokens', 0):,} out"
+    price = "cost unknown" if verdict.cost_usd is None else f"{verdict.cost_usd:.4f} USD"
+    yield ""
+    yield f"{count} calls{tokens}, {price}"
 
 
 def _criterion(score: Score, shots: str) -> Iterator[str]:
     most = f"{score.criterion.max_points:g}"
     mark = "PENALTY: " if score.penalty else ""
     state = "" if score.applies else " (does not apply)"
-    yield f"- {mark}{score.criterion.criterion} [{score.action_only:g}/{most}] -> [{score.points:g}/{most}]{state}"
+    points = f"{score.points:g}" if score.told else "cannot be told"
+    yield f"- {mark}{score.criterion.criterion} [{score.action_only:g}/{most}] -> [{points}/{most}]{state}"
     parts = (
         ("Description", score.criterion.description),
         ("Condition", score.criterion.condition),
         ("Condition met", "" if score.condition_met is None else "yes" if score.condition_met else "no"),
+        ("Why", score.condition_reasoning),
         ("Justification (actions alone)", score.justification),
+        ("What actions cannot show", score.cannot_tell),
         ("Reality notes", score.reality_notes),
         ("Screenshots", shots),
         ("Applicable evidence", score.applicable_evidence),
         ("Justification (with evidence)", score.post_justification),
+        ("Looked at once more", score.looked_closer),
+        ("Cause of what is missing", "" if score.cause == "none" else score.cause),
     )
     for label, text in parts:
         if text:

@@ -1,95 +1,18 @@
-"""One verification in progress: the case, the models, the profile and the ledger. Every stage gets this.
-
-A profile holds the choices on which the paper, the released code and we differ. `webassay` is the default;
-docs/decisions/0401-verifier-profiles.md gives the reasons.
-"""
+"""One verification in progress: the case, the models, the profile, the ledger, and what is known without a model. Every
+stage gets this."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
 
-from pydantic import Field
-
-from webassay.core.errors import InputError
-from webassay.core.record import Record
 from webassay.core.verdict import Finding
-from webassay.judging.case import Case, Frame, PromptBuilder
+from webassay.judging.case import Case, Frame, PromptBuilder, clip
 from webassay.judging.ledger import Ledger, Models
+from webassay.judging.pages import Book
+from webassay.judging.profile import Profile
+from webassay.judging.record_findings import against
+from webassay.judging.sheet import date_of, describe_history, describe_task
 
-Pruning = Literal["paper", "released", "off"]
-Taxonomy = Literal["paper", "released"]
-Selector = Literal["outcome", "process", "both"]
-
-PROCESS_THRESHOLD = 0.8
-
-
-class Profile(Record):
-    name: str
-    votes: int = 1
-    """Odd. The median decides rescoring and side effects, the majority the outcome."""
-    top_k: int = 5
-    prune: Pruning = "paper"
-    minimum_relevance: int = Field(default=0, ge=0, le=5)
-    """At most 5, because a screenshot with that score must never be dropped."""
-    relevance_batch: int = 1
-    """Screenshots per relevance call."""
-    unjudged_relevance: int = 0
-    """The score of a screenshot for which no usable reply came back."""
-    merge_frames: bool = False
-    """Identical pictures are judged once."""
-    page_text: bool = False
-    """Page text and accessibility trees count as evidence, too."""
-    record_findings: bool = False
-    """What the record proves without a model is shown to the model, and votes cannot overrule it."""
-    critical_points: bool = False
-    conditions_from: int = 1
-    """A call settles the conditions if at least this many criteria have one."""
-    checked_outcome: bool = False
-    """The outcome lists every rule, nitpick and critical issue, and must agree with its own list."""
-    validity: bool = False
-    diagnose: bool = True
-    taxonomy: Taxonomy = "paper"
-    short_circuits: tuple[str, ...] = ()
-    """Rules that decide before a model is asked; see `verify.SHORT_CIRCUITS`."""
-    attempts: int = 5
-    max_side: int = 0
-    final: Selector = "outcome"
-
-    def with_changes(self, **changes: object) -> "Profile":
-        made = Profile.model_validate({**self.model_dump(), **changes})
-        if made.votes < 1 or made.votes % 2 == 0:
-            raise InputError(f"The number of votes must be odd, not {made.votes}.")
-        if made.top_k < 1 or made.relevance_batch < 1 or made.attempts < 1:
-            raise InputError("top_k, relevance_batch and attempts must be at least 1.")
-        return made
-
-
-PROFILES: dict[str, Profile] = {
-    "paper": Profile(name="paper", short_circuits=("aborted",)),
-    "released": Profile(
-        name="released",
-        prune="released",
-        critical_points=True,
-        conditions_from=2,
-        validity=True,
-        taxonomy="released",
-        short_circuits=("no_actions", "no_answer", "aborted", "frames_missing"),
-    ),
-    "webassay": Profile(
-        name="webassay",
-        relevance_batch=6,
-        unjudged_relevance=5,
-        merge_frames=True,
-        page_text=True,
-        record_findings=True,
-        critical_points=True,
-        conditions_from=2,
-        checked_outcome=True,
-        validity=True,
-        short_circuits=("no_actions", "no_answer", "aborted", "no_evidence"),
-        attempts=3,
-        max_side=1536,
-    ),
-}
+_FEW_WORDS = 200
 
 
 @dataclass
@@ -99,34 +22,58 @@ class Inquiry:
     profile: Profile
     ledger: Ledger = field(default_factory=Ledger)
     record_findings: tuple[Finding, ...] = ()
+    """What the record says against the answer."""
+    facts: tuple[Finding, ...] = ()
+    """What it says beside that."""
+    book: Book = field(default_factory=Book)
+    """The text of the pages; empty if the profile does not count that as evidence."""
+
+    @cached_property
+    def history(self) -> str:
+        return describe_history(self.case)
+
+    @cached_property
+    def today(self) -> str:
+        return date_of(self.case.trajectory, self.book)
+
+    def bare_task_prompt(self) -> PromptBuilder:
+        """For what must not depend on the trajectory: of the date, only what anybody could know."""
+        return describe_task(self.case, date_of(self.case.trajectory, None))
 
     def task_prompt(self) -> PromptBuilder:
         """A prompt that starts with the task, as every stage does."""
-        builder = PromptBuilder().data("task", self.case.goal.instruction)
-        if self.case.goal.hints:
-            builder.data("what the agent was told beside the task", "\n".join(self.case.goal.hints))
-        if self.case.start:
-            builder.note("The task starts on this page; starting there is part of the task and costs nothing.")
-            builder.data("start page", self.case.start)
-        if self.case.trajectory.started_at:
-            builder.data("date of the run (for words such as today)", self.case.trajectory.started_at[:10])
-        return builder
+        return describe_task(self.case, self.today)
 
     def record_prompt(self) -> PromptBuilder:
         """A prompt that starts with the task, and what the agent did and said."""
-        builder = self.task_prompt().data("action history", self.case.history).data("final answer", self.case.answer)
-        if self.record_findings:
-            builder.note("Facts that a program established from the record. They are certain:")
-            builder.data("facts", "\n".join(f"- {finding.message}" for finding in self.record_findings))
+        builder = self.task_prompt().data("action history", self.history).data("final answer", self.case.answer)
+        certain, suspected = against(self.record_findings)
+        if certain:
+            builder.note("What a program found in the record against the answer. This is certain:")
+            builder.data("certain", _listed(certain))
+        if suspected:
+            builder.note("What a program suspects. It may be wrong; the pages decide:")
+            builder.data("suspicions", _listed(suspected))
+        if self.facts:
+            builder.note("Where to look: what a program read in the record, whatever the task asked for:")
+            builder.data("facts", _listed(self.facts))
         return builder
 
-    def add_frame(self, builder: PromptBuilder, frame: Frame, words: int) -> PromptBuilder:
+    def add_frame(self, builder: PromptBuilder, frame: Frame, words: int, *, picture: bool = True) -> PromptBuilder:
         """One page: its number, its picture, and its text if the profile counts that as evidence."""
         same = f" (the same as {', '.join(map(str, frame.also))})" if frame.also else ""
         builder.note(f"Screenshot {frame.number} of {self.case.total_frames}{same}:")
         if frame.seen.url:
             builder.data(f"address of screenshot {frame.number}", frame.seen.url)
-        builder.picture(self.case.picture(frame))
-        if self.profile.page_text and (text := self.case.words(frame, words)):
-            builder.data(f"text of the page in screenshot {frame.number}", text)
+        page = self.book.pages.get(frame.number)
+        text = "\n".join(page.lines) if page is not None else ""
+        # A few words, or what was read off the picture, do not stand for the page.
+        if picture or len(text) < _FEW_WORDS or page is None or not page.recorded:
+            builder.picture(self.case.picture(frame))
+        if text:
+            builder.data(f"main text of the page in screenshot {frame.number}", clip(text, words))
         return builder
+
+
+def _listed(findings: "list[Finding] | tuple[Finding, ...]") -> str:
+    return "\n".join(f"- {finding.message}" for finding in findings)

@@ -11,6 +11,8 @@ Replies come from outside: here they are made well-formed and cut to a size that
 
 import asyncio
 import hashlib
+import re
+import tomllib
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -79,6 +81,8 @@ class Prompt:
     name: str
     """Its key in the fingerprint."""
     words: str
+    raw: str = ""
+    """As it is written, with the names of the parts that it shares with others."""
 
     @property
     def text(self) -> str:
@@ -92,15 +96,23 @@ class Prompt:
 @lru_cache
 def prompt(name: str) -> Prompt:
     """One of our own, from `judging/prompts`."""
-    words = _part(name)
-    for part in ("principles", "evidence_rules"):
-        words = words.replace(f"{{{{{part}}}}}", _part(part))
-    return Prompt(name, words)
+    raw = _part(name)
+    return Prompt(name, _PART.sub(lambda found: prompt(found[1]).words, raw), raw)
+
+
+_PART = re.compile(r"\{\{(\w+)\}\}")
+"""A prompt may contain another one: what several need to know is written once."""
 
 
 @lru_cache
 def _part(name: str) -> str:
     return (resources.files("webassay.judging") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def prompt_reasons() -> dict[str, dict[str, str]]:
+    """By prompt: the words with which a rule begins, and why it is there."""
+    text = (resources.files("webassay.judging") / "prompts" / "reasons.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def prompt_hashes(prompts: Iterable[Prompt]) -> dict[str, str]:

@@ -7,10 +7,10 @@ from pydantic import Field
 from webassay.core.record import Record
 from webassay.core.verdict import Finding
 from webassay.judging.case import PromptBuilder
-from webassay.judging.evidence import Evidence, describe_evidence
+from webassay.judging.evidence import Material
 from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Form, Question, gather_all, gather_pair, prompt
-from webassay.judging.rubric import CriticalPoint, describe_point
+from webassay.judging.rubric import CriticalPoint, tell_point
 from webassay.judging.scoring import Score, process_score, summary
 from webassay.llm.client import UnusableReply
 
@@ -33,11 +33,16 @@ class RuleCheck(Record):
 
 class Vote(Record):
     success: bool | None
+    """None: the evidence does not decide it, or no usable reply was given."""
     primary_intent: str = ""
     reasoning: str = ""
+    missing_evidence: tuple[str, ...] = ()
+    """What would have to be seen to decide it."""
     nitpicks: tuple[str, ...] = ()
     critical_issues: tuple[str, ...] = ()
     rule_checks: tuple[RuleCheck, ...] = ()
+    useful: bool | None = None
+    """Whether the person would call the result useful."""
 
 
 class Outcome(Record):
@@ -55,32 +60,35 @@ class Outcome(Record):
         return next((vote for vote in self.votes if vote.success == self.success), self.votes[0])
 
 
-class _OutcomeForm(Form):
+class OutcomeForm(Form):
     primary_intent: str
     reasoning: str
-    output_success: bool
+    output_success: bool | None
 
 
 class _RuleForm(Form):
     rule: str
-    applies: bool
     effect: str | None = ""
+    applies: bool
 
 
-class _CheckedForm(_OutcomeForm):
+class CheckedForm(Form):
+    primary_intent: str
     rule_checks: list[_RuleForm]
+    missing_evidence: list[str] = Field(default_factory=list)
     nitpicks: list[str] = Field(default_factory=list)
     critical_issues: list[str] = Field(default_factory=list)
     useful: bool
+    reasoning: str
+    output_success: bool | None
 
 
-async def decide(
-    inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence], point: CriticalPoint | None
-) -> Outcome:
-    casting = gather_all(_vote(inquiry, scores, evidence, point, vote) for vote in range(inquiry.profile.votes))
-    votes, (violation, why) = await gather_pair(casting, _check_violation(inquiry, evidence, scores, point))
+async def decide(inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None) -> Outcome:
+    casting = gather_all(_vote(inquiry, scores, material, point, vote) for vote in range(inquiry.profile.votes))
+    votes, (violation, why) = await gather_pair(casting, _check_violation(inquiry, material, scores, point))
     success = majority([vote.success for vote in votes])
-    contradicted = [finding.message for finding in inquiry.record_findings if decisive(finding)] if success else []
+    certain = [finding.message for finding in inquiry.record_findings if decisive(finding)]
+    contradicted = certain if success is not False else []
     return Outcome(
         success=False if contradicted else success,
         votes=tuple(votes),
@@ -104,66 +112,73 @@ def majority(votes: Sequence[bool | None]) -> bool | None:
 
 
 async def _vote(
-    inquiry: Inquiry, scores: Sequence[Score], evidence: Sequence[Evidence], point: CriticalPoint | None, vote: int
+    inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None, vote: int
 ) -> Vote:
     checked = inquiry.profile.checked_outcome
     criteria = [score.criterion for score in scores]
 
     def build() -> PromptBuilder:
-        builder = inquiry.record_prompt().data("scored rubric", summary(scores))
+        builder = tell_point(inquiry.record_prompt(), point).data("scored rubric", summary(scores))
         if checked:
             builder.note(f"Share of the points: {100 * process_score(scores):.0f} %")
-        if point is not None:
-            builder.data("critical point of the task", describe_point(point))
-        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+        return material.told(builder, criteria, range(len(criteria)), "whole")
 
     key = str(vote) if inquiry.profile.votes > 1 else ""
     try:
         if checked:
-            form = await inquiry.ledger.form(
-                inquiry.models.outcome,
-                Question("outcome", key, prompt("outcome_checked")),
-                build,
-                _CheckedForm,
-                _consistent,
+            question = Question("outcome", key, prompt("outcome_checked"))
+            return _checked_vote(
+                await inquiry.ledger.form(inquiry.models.outcome, question, build, CheckedForm, _consistent)
             )
-            return Vote(
-                success=form.output_success,
-                primary_intent=form.primary_intent,
-                reasoning=form.reasoning,
-                nitpicks=tuple(form.nitpicks),
-                critical_issues=tuple(form.critical_issues),
-                rule_checks=tuple(
-                    RuleCheck(rule=rule.rule, applies=rule.applies, effect=rule.effect or "")
-                    for rule in form.rule_checks
-                ),
-            )
-        plain = await inquiry.ledger.form(inquiry.models.outcome, Question("outcome", key), build, _OutcomeForm)
+        plain = await inquiry.ledger.form(inquiry.models.outcome, Question("outcome", key), build, OutcomeForm)
         return Vote(success=plain.output_success, primary_intent=plain.primary_intent, reasoning=plain.reasoning)
     except UnusableReply as error:
         inquiry.ledger.fell_back("outcome", error)
         return Vote(success=None, reasoning="No usable reply was given.")
 
 
-def _consistent(form: _CheckedForm) -> str:
+def _checked_vote(form: CheckedForm) -> Vote:
+    return Vote(
+        success=form.output_success,
+        primary_intent=form.primary_intent,
+        reasoning=form.reasoning,
+        missing_evidence=tuple(form.missing_evidence),
+        nitpicks=tuple(form.nitpicks),
+        critical_issues=tuple(form.critical_issues),
+        rule_checks=tuple(
+            RuleCheck(rule=rule.rule, applies=rule.applies, effect=rule.effect or "") for rule in form.rule_checks
+        ),
+        useful=form.useful,
+    )
+
+
+def _consistent(form: CheckedForm) -> str:
     """A verdict must agree with its own reasons, and must consider every rule."""
     missing = [rule for rule in RULES if rule not in {check.rule for check in form.rule_checks}]
     if missing:
         return f"rule_checks lack {', '.join(missing)}"
+    if form.output_success is None:
+        if form.critical_issues or not form.missing_evidence:
+            return (
+                "output_success is null: then missing_evidence says what would decide it, and nothing is critical yet"
+            )
+        return ""
     if form.output_success and form.critical_issues:
         return "output_success is true, but there are critical_issues: either they are nitpicks, or it failed"
+    if form.output_success and not form.useful:
+        return "output_success is true, but useful is false: if the person cannot use it, name the critical issue"
     if not form.output_success and not form.critical_issues:
         return "output_success is false, but critical_issues is empty: name the critical issue, or it succeeded"
     return ""
 
 
-class _ViolationForm(Form):
+class ViolationForm(Form):
     reasoning: str = ""
     cp_violation: bool
 
 
 async def _check_violation(
-    inquiry: Inquiry, evidence: Sequence[Evidence], scores: Sequence[Score], point: CriticalPoint | None
+    inquiry: Inquiry, material: Material, scores: Sequence[Score], point: CriticalPoint | None
 ) -> tuple[bool | None, str]:
     """None if nobody looked. There can only be a violation if the task has a critical point."""
     if not inquiry.profile.critical_points:
@@ -173,11 +188,10 @@ async def _check_violation(
     criteria = [score.criterion for score in scores]
 
     def build() -> PromptBuilder:
-        builder = inquiry.record_prompt().data("critical point of the task", describe_point(point))
-        return builder.data("evidence", describe_evidence(criteria, evidence, range(len(criteria))))
+        return material.told(tell_point(inquiry.record_prompt(), point), criteria, range(len(criteria)))
 
     try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("cp_violation"), build, _ViolationForm)
+        form = await inquiry.ledger.form(inquiry.models.outcome, Question("cp_violation"), build, ViolationForm)
     except UnusableReply as error:
         inquiry.ledger.fell_back("cp_violation", error)
         return None, ""

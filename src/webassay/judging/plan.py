@@ -12,13 +12,15 @@ TOKENS_OF_REPLY = 400
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The number of calls is exact, except for what only a reply can tell: how many criteria a rubric has, whether one
-    has a condition, how many key points there are. The number of tokens is an estimate."""
+    """Calls as they will be made; between two bounds where only a reply can tell: whether a criterion has a condition,
+    which pages matter, whether two passes differ, whether something went wrong. Replies that have to be asked for again
+    come on top. Tokens are estimates, of the dearest course."""
 
     trajectories: int
     decided_by_rule: int
     already_judged: int
     rubrics: int
+    """To be written; each is taken to have four criteria."""
     calls: int
     calls_at_most: int
     input_tokens: int
@@ -26,13 +28,13 @@ class Plan:
 
 
 def describe_plan(plan: Plan) -> str:
-    extra = f" (at most {plan.calls_at_most} with conditions)" if plan.calls_at_most > plan.calls else ""
-    rubrics = f", {plan.rubrics} rubrics to write" if plan.rubrics else ""
+    calls = f"{plan.calls}" if plan.calls == plan.calls_at_most else f"{plan.calls} to {plan.calls_at_most}"
+    rubrics = f", {plan.rubrics} rubric{'s' if plan.rubrics > 1 else ''} to write" if plan.rubrics else ""
     settled = f"{plan.already_judged} judged already, {plan.decided_by_rule} without a call"
     return (
         f"{plan.trajectories} trajectories: {settled}\n"
-        f"{plan.calls} calls{extra}{rubrics}\n"
-        f"about {plan.input_tokens:,} tokens in, {plan.output_tokens:,} tokens out"
+        f"{calls} calls{rubrics}; replies that have to be repaired come on top\n"
+        f"at most about {plan.input_tokens:,} tokens in, {plan.output_tokens:,} tokens out"
     )
 
 

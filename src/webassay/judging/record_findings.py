@@ -1,44 +1,44 @@
 """What the record itself says against an answer, without a model.
 
-A trajectory with page texts, a network log or a row diff can show three things:
+A trajectory with page texts and a row diff can show three things:
 
 - the answer gives a value that was on no page the agent saw (`unseen_value`);
-- the answer claims a change that neither rows nor requests show (`claimed_change_absent`);
-- something was changed that the task did not ask for (`unasked_change`).
+- the answer claims a change, and no row differs (`claimed_change_absent`);
+- rows differ although the answer itself says that it was asked for information only (`unasked_change`).
 
-A finding with the status `fail` is certain and outranks every opinion. If the record has gaps (a page without text,
-several actions between two observations, text read off a picture), the same finding is an `abstain`: a suspicion, for
-the judge to weigh.
+A finding with the status `fail` is certain and outranks every opinion, so it must rest on the record alone. Wherever
+words of the task would have to be understood, or the record has gaps (a page without text, several actions between two
+observations, text read off a picture), the same finding is an `abstain`: a suspicion, for the judge to weigh.
 
 Only values that were read must have been on a page; computed ones need not. The answer's schema can say which is which
-(`"x-origin": "read"` or `"computed"` in a field). If it does not, the words of the task decide: a number in the answer
-to "how many" or "in total" was computed.
+(`"x-origin": "read"` or `"computed"` in a field). If it does not, a value counts as read only if it cannot well have
+been worked out: a name, a code, a date, a long number, or an amount in a task that speaks of no calculation.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
-from decimal import Decimal, InvalidOperation
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import unquote_plus
 
 import msgspec
 
-from webassay.compare import KINDS, Unreadable, fold
 from webassay.core.errors import GradingError
 from webassay.core.interaction import Goal, Response
 from webassay.core.record import Json
-from webassay.core.trajectory import BlobRef, Blobs, Exchange, RecordedObservation, RowChange, RowsResult, Trajectory
+from webassay.core.trajectory import Blobs, Exchange, RowChange, RowsResult, SessionResult, Trajectory
 from webassay.core.verdict import Finding, Status
+from webassay.judging.readings import (
+    DATES,
+    Pages,
+    ReadPicture,
+    dates_in,
+    is_date,
+    numbers_in,
+    stood,
+    words_of,
+)
 
-Origin = Literal["read", "computed"]
-ReadPicture = Callable[[bytes], str]
-
-_MAX_TEXT = 2_000_000
-_WINDOW_SLACK = 4
+Origin = Literal["read", "likely read", "computed"]
 
 
 def record_findings(
@@ -49,155 +49,21 @@ def record_findings(
     return (*_unseen_values(goal, trajectory, pages), *_changes(goal, trajectory, blobs))
 
 
-# --- what stood on the pages ----------------------------------------------------------------------------
-
-_WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
-_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d])|\d+(?:\.\d+)?")
-_MONEY = re.compile(r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\d[\d,]*(?:\.\d+)?\s?[$€£¥]|\b\d[\d,]*\.\d{2}\b")
-_LONG_NUMBER = re.compile(r"([\d,.]{60})[\d,.]+")
-"""No amount is that long, and looking for amounts in a run of digits takes quadratic time."""
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_DATE = re.compile(
-    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}"
-    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\.?,? \d{{4}}",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-
-
-@dataclass
-class Pages:
-    """The words, numbers and dates of everything the agent could read."""
-
-    texts: list[str] = field(default_factory=list)
-    complete: bool = True
-    """Every page was recorded, with its text."""
-
-    @classmethod
-    def of(cls, goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None) -> "Pages":
-        pages = cls([goal.instruction, *goal.hints, *goal.start_urls])
-        seen = [step.seen for step in trajectory.steps]
-        if trajectory.last_seen is not None:
-            seen.append(trajectory.last_seen)
-        known: set[str] = set()
-        for page in seen:
-            pages._add(page, blobs, read_picture, known)
-        # Between two actions of one step, a page can come and go unrecorded.
-        pages.complete = pages.complete and bool(seen) and all(len(step.actions) <= 1 for step in trajectory.steps)
-        return pages
-
-    def _add(self, page: RecordedObservation, blobs: Blobs, read_picture: ReadPicture | None, known: set[str]) -> None:
-        self.texts += [unquote_plus(page.url), page.title, page.last_error, *page.notices]
-        if page.text is None and page.tree is None:
-            self.complete = False
-            if read_picture is not None and page.screenshot is not None and page.screenshot.hash not in known:
-                known.add(page.screenshot.hash)
-                self.texts.append(read_picture(blobs.read(page.screenshot)))
-        for ref, is_tree in ((page.text, False), (page.tree, True)):
-            if ref is not None and ref.hash not in known:
-                known.add(ref.hash)
-                text = _decoded(blobs, ref)
-                self.texts.append(_names(text) if is_tree else text)
-
-    @cached_property
-    def words(self) -> str:
-        """All words in order, each between two spaces. A mark that is no word separates the pages."""
-        return " \n ".join(f" {' '.join(_words(text))} " for text in self.texts)
-
-    @cached_property
-    def sequences(self) -> list[list[str]]:
-        return [_words(text) for text in self.texts]
-
-    @cached_property
-    def numbers(self) -> frozenset[Decimal]:
-        return frozenset(number for text in self.texts for number in numbers_in(text))
-
-    @cached_property
-    def amounts(self) -> frozenset[Decimal]:
-        """Numbers written as money: with a currency sign, or with two decimals."""
-        return frozenset(number for text in self.texts for number in amounts_in(text))
-
-    @cached_property
-    def dates(self) -> frozenset[date]:
-        return frozenset(day for text in self.texts for day in dates_in(text))
-
-    def hold_text(self, value: str) -> bool:
-        wanted = _words(value)
-        if not wanted:
-            return True
-        return f" {' '.join(wanted)} " in self.words or self._hold_nearby(wanted)
-
-    def _hold_nearby(self, wanted: Sequence[str]) -> bool:
-        """The same words close together, in any order: `Lopez, Emma` for `Emma Lopez`."""
-        if len(wanted) < 2 or not all(f" {word} " in self.words for word in wanted):
-            return False
-        need = Counter(wanted)
-        width = len(wanted) + _WINDOW_SLACK
-        return any(
-            need <= Counter(sequence[at : at + width])
-            for sequence in self.sequences
-            for at, word in enumerate(sequence)
-            if word in need
-        )
-
-
-def _decoded(blobs: Blobs, ref: BlobRef) -> str:
-    return blobs.read(ref)[:_MAX_TEXT].decode("utf-8", "replace")
-
-
-def _names(tree: str) -> str:
-    """The quoted names and values of an accessibility tree, without roles and element ids."""
-    found = [one or other for one, other in _QUOTED.findall(tree)]
-    return "\n".join(re.sub(r"\\(.)", r"\1", name) for name in found) if found else tree
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return _WORD.findall(fold(text[:_MAX_TEXT]))
-    except Unreadable:
-        return _WORD.findall(text.casefold())
-
-
-def numbers_in(text: str) -> Iterator[Decimal]:
-    for found in _NUMBER.findall(text):
-        try:
-            yield Decimal(found.replace(",", "")).normalize()
-        except InvalidOperation:
-            continue
-
-
-def amounts_in(text: str) -> Iterator[Decimal]:
-    for found in _MONEY.findall(_LONG_NUMBER.sub(r"\1", text)):
-        yield from numbers_in(found)
-
-
-def _read_date(text: str) -> date:
-    day: date = KINDS["date"].read(text)
-    return day
-
-
-def dates_in(text: str) -> Iterator[date]:
-    for found in _DATE.findall(text):
-        try:
-            yield _read_date(found)
-        except Unreadable:
-            continue
-
-
 # --- values that were read ------------------------------------------------------------------------------
 
-_COMPUTES = re.compile(
-    r"\b(how many|how much (more|less|longer|is|did|do|does|have|would)|number of|counts?|counting|totals?|totall?ed"
-    r"|sums?|altogether|together|combined|in all|counted|averages?|mean|median|differences?|percent(age)?|ratio|share"
-    r"|fraction|add(ing)? up|multipl\w+|divid\w+|subtract\w*|spent|spend|rounded"
-    r"|net|frequen\w+|days? between|longest gap)\b|%",
+_CALCULATES = re.compile(
+    r"\b(how (many|much|long|old|far|often)|number|counts?|counting|counted|totals?|totall?ed|sums?|altogether|together"
+    r"|combined|overall|in all|averages?|mean|median|differences?|percent(age)?|ratio|share|fraction|half|twice|double"
+    r"|add(ing)? up|multipl\w+|divid\w+|subtract\w*|plus|minus|spent|spend|rounded|net|frequen\w+|between|gap|than"
+    r"|more|less|fewer|remain\w*|left|rest|per|each|every|all|both|only|without|including|excluding|after|before"
+    r"|convert\w*|equivalent|if|would|could|change[ds]?|off|extra|save[ds]?|saving|worth)\b|%",
     re.IGNORECASE,
 )
-_COMPUTED_FIELD = re.compile(
-    r"(count|total|sum|average|mean|median|difference|percent|ratio|share|number|num_|_num|amount_spent|quantity)", re.I
-)
-_NOT_A_VALUE = frozenset(("", "yes", "no", "true", "false", "none", "null", "n a"))
+"""Words of calculation, in any field. Where one of them stands, an amount or a number may have been worked out."""
+_NUMERIC = re.compile(r"[-+]?[$€£¥]?\s?[\d.,]+\s?(%|[a-z]{0,10})", re.I)
 _MONEY_IN_PROSE = re.compile(r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?")
+_LONG_NUMBER = 5
+"""Digits from which on a whole number is a name of something rather than a count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +94,7 @@ def _claims(goal: Goal, value: Json, schema: Mapping[str, Any], where: str) -> I
             yield from _claims(goal, item, below if isinstance(below, dict) else {}, f"{where}.{key}")
     elif value is not None and not isinstance(value, bool) and "enum" not in schema:
         marked = schema.get("x-origin")
-        origin: Origin = marked if marked in ("read", "computed") else _guess(goal, value, where)
-        yield Claim(where, value, origin)
+        yield Claim(where, value, marked if marked in ("read", "computed") else _origin(goal, value))
 
 
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -237,16 +102,23 @@ def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _guess(goal: Goal, value: Json, where: str) -> Origin:
-    """Texts are read. Numbers are computed if the task asks for a calculation, or the field's name says so."""
+def _origin(goal: Goal, value: Json) -> Origin:
     text = str(value).strip()
     if text.startswith(("http://", "https://", "/")):
         return "computed"  # an address may be put together from a link that no text shows
-    is_number = isinstance(value, int | float) or re.fullmatch(r"[-+]?[$€£]?\s?[\d.,]+\s?(%|[a-z]{0,10})", text, re.I)
-    if not is_number:
-        return "read"
-    field_name = where.rpartition(".")[2] if "." in where else ""
-    return "computed" if _COMPUTES.search(goal.instruction) or _COMPUTED_FIELD.search(field_name) else "read"
+    if is_date(text):
+        return "likely read" if _CALCULATES.search(goal.instruction) else "read"
+    digits = re.sub(r"\D", "", text)
+    if isinstance(value, int | float) or _NUMERIC.fullmatch(text):
+        if _CALCULATES.search(goal.instruction):
+            return "computed"
+        whole = isinstance(value, int) or not re.search(r"[.,$€£¥]", text)
+        return "likely read" if whole and len(digits) < _LONG_NUMBER else "read"
+    words = words_of(text)
+    if not re.search(r"[^\W\d_]", text) or (len(words) == 1 and not digits):
+        # A time of day, a telephone number, a day of the week: written otherwise, or worked out.
+        return "likely read"
+    return "read"
 
 
 def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
@@ -259,255 +131,122 @@ def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator
     if len(pages.texts) == 0 or (not pages.complete and not pages.numbers):
         return
     for claim in claims(goal, response):
-        if claim.origin == "read" and not stood(claim.value, pages):
-            yield _unseen(claim.where, claim.value, "fail" if pages.complete else "abstain", trajectory)
+        if claim.origin != "computed" and not stood(claim.value, pages):
+            certain = pages.complete and claim.origin == "read"
+            yield _unseen(claim.where, claim.value, "fail" if certain else "abstain", trajectory, pages.complete)
 
 
-def _unseen(where: str, value: Json, status: Status, trajectory: Trajectory) -> Finding:
-    doubt = "" if status == "fail" else " as far as the pages were recorded"
+def _unseen(where: str, value: Json, status: Status, trajectory: Trajectory, complete: bool) -> Finding:
+    doubt = "" if complete else " as far as the pages were recorded"
+    perhaps = " It may have been worked out, or be written differently there." if complete and status != "fail" else ""
     return Finding(
         check="facts",
         status=status,
-        message=f"The answer gives {value!r} ({where}), which stood on no page that the agent saw{doubt}.",
+        message=f"The answer gives {value!r} ({where}), which stood on no page that the agent saw{doubt}.{perhaps}",
         actual=value,
         steps=(trajectory.steps[-1].index,) if trajectory.steps else (),
         code="unseen_value",
     )
 
 
-def stood(value: Json, pages: Pages) -> bool:
-    """Whether the value was on a page, however it is written."""
-    if isinstance(value, int | float):
-        return _number_of(str(value)) in pages.numbers
-    text = str(value)
-    is_amount = _MONEY.fullmatch(text.strip()) is not None and bool(pages.amounts)
-    if " ".join(_words(text)) in _NOT_A_VALUE or (not is_amount and pages.hold_text(text)):
-        return True
-    try:
-        return _read_date(text) in pages.dates
-    except Unreadable:
-        pass
-    found = list(numbers_in(text))
-    letters = re.sub(r"[\d.,$€£¥%+\-\s]", "", text)
-    if len(found) != 1 or len(letters) > 5:
-        return False
-    # An amount must have stood there as an amount: a "7" among the page's other numbers is not "$7.00".
-    return found[0] in (pages.amounts if _MONEY.search(text) and pages.amounts else pages.numbers)
-
-
-def _number_of(text: str) -> Decimal:
-    try:
-        return abs(Decimal(text)).normalize()
-    except InvalidOperation:
-        return Decimal("NaN")
-
-
 def _unseen_in_prose(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
     """In free text, only amounts of money and dates can be recognised, and only as a suspicion."""
-    if _COMPUTES.search(goal.instruction) or not any(step.seen.text or step.seen.tree for step in trajectory.steps):
+    if _CALCULATES.search(goal.instruction) or not any(step.seen.text or step.seen.tree for step in trajectory.steps):
         return
     for amount in dict.fromkeys(_MONEY_IN_PROSE.findall(trajectory.answer)):
         if not any(number in pages.amounts for number in numbers_in(amount)):
-            yield _unseen("answer", amount, "abstain", trajectory)
-    for written in dict.fromkeys(_DATE.findall(trajectory.answer)):
+            yield _unseen("answer", amount, "abstain", trajectory, pages.complete)
+    for written in dict.fromkeys(DATES.findall(trajectory.answer)):
         if not set(dates_in(written)) <= pages.dates:
-            yield _unseen("answer", written, "abstain", trajectory)
+            yield _unseen("answer", written, "abstain", trajectory, pages.complete)
 
 
 # --- changes --------------------------------------------------------------------------------------------
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_CHANGE_VERBS = _set(
-    "add apply approve assign book buy cancel change checkout clear close comment create decline delete demote "
-    "disable dislike downvote duplicate edit empty enable enter extend file fill follow fork give grant increase "
-    "decrease invite join like lower lock make mark merge move mute order pay pin place post promote publish "
-    "purchase put raise rate reduce refund register reject remove rename reopen reorder replace reply report reserve "
-    "resolve reset restore return review revoke save schedule send set share ship sign star submit subscribe "
-    "swap switch toggle transfer turn unfollow unlike unlock unpin unstar unsubscribe update upload upvote use vote "
-    "withdraw write"
-)
-_CLAUSE = re.compile(r"[.!?;:,\n]|\b(?:and|then|also|or|afterwards|finally|next|now)\b")
-_ORDER = re.compile(rf"{_CLAUSE.pattern}|\b(?:please|to)\b")
-"""Outside a question, "I want you to buy it" is an order, too."""
-_QUESTION = re.compile(
-    r"^\W*(what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|has|have|can|could|list|find|show"
-    r"|tell|give me|get|count|look|check|compare|identify|name|report|open|go|navigate|display|retrieve|compute"
-    r"|calculate|determine|extract|search|browse|visit|see|read|summari[sz]e|collect|among|for each|of all)\b",
-    re.IGNORECASE,
-)
-_DONE = re.compile(
-    r"\b(added|placed|ordered|bought|purchased|created|posted|submitted|changed|updated|edited|deleted|removed"
-    r"|cancell?ed|renamed|subscribed|unsubscribed|sent|saved|set|booked|reserved|rated|replied|published|moved|cleared)\b",
-    re.IGNORECASE,
-)
 _WRITING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
-_LOG_IN = re.compile(r"log-?in|sign-?in|session|auth|log-?out|csrf|token|track|analytics|beacon|suggest|search", re.I)
+_PAST = {"insert": "added", "update": "changed", "delete": "deleted"}
 
 
-_OBJECT = re.compile(r"\W*[a-z-]+\s+(it|them|this|that|these|those|the|a|an|my|one|all)\b")
+def changed_rows(trajectory: Trajectory) -> list[tuple[RowsResult, RowChange]] | None:
+    """None if nobody compared the rows."""
+    probes = list(trajectory.probed(RowsResult))
+    if not probes:
+        return None
+    return [(probe, change) for probe in probes for change in probe.changes if probe.counts(change)]
 
 
-def asks_for_change(instruction: str) -> bool:
-    """Whether a clause of the task begins with a verb that changes something."""
-    for sentence in re.split(r"(?<=[.!?])\s+|\n", instruction):
-        question = bool(_QUESTION.match(sentence))
-        clauses = (_CLAUSE if question else _ORDER).split(sentence.lower())
-        if any(_orders(clause, number, question) for number, clause in enumerate(clauses)):
-            return True
-    return False
-
-
-def _orders(clause: str, number: int, question: bool) -> bool:
-    """Inside a question, only a clause with its own object is an order: "which is cheapest? … then add it"."""
-    first = re.match(r"\W*([a-z-]+)", clause)
-    leaves = re.match(r"\W*leave (a|an|the|my) (\w+ )?(review|comment|reply|message|rating|note|feedback)", clause)
-    if first is None or (first[1].replace("-", "") not in _CHANGE_VERBS and not leaves):
-        return False
-    return not question or (number > 0 and bool(_OBJECT.match(clause)))
+def describe_change(site: str, change: RowChange) -> str:
+    key = ", ".join(f"{name}={value}" for name, value in change.key.items())
+    return f"on {site}, a row of {change.table} ({key}) was {_PAST[change.operation]}"
 
 
 def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Finding]:
-    probes = list(trajectory.probed(RowsResult))
-    asked = asks_for_change(goal.instruction)
-    if probes:
-        changed = [(probe.site, change) for probe in probes for change in probe.changes if probe.counts(change)]
-        yield from _unasked_changes(goal, trajectory, changed, asked)
-        certain, absent, missing = True, not changed, "no row of any site differs."
-    else:
-        writes = _writes(trajectory, blobs)
-        if writes is None:
-            return
-        certain, absent = trajectory.source == "webassay", not writes
-        missing = "no request that could have made one was answered."
-    if absent and asked and _claims_change(trajectory):
-        yield Finding(
-            check="facts",
-            status="fail" if certain else "abstain",
-            message=f"The answer claims a change, but {missing}",
-            code="claimed_change_absent",
-        )
-
-
-def _unasked_changes(
-    goal: Goal, trajectory: Trajectory, changed: Sequence[tuple[str, RowChange]], asked: bool
-) -> Iterator[Finding]:
     response = trajectory.response
-    refused = response is not None and isinstance(response.status, str) and response.status != "SUCCESS"
-    if refused or not asked:
-        why = "The answer says that it could not be done" if asked else "The task asks for nothing to be changed"
-        for site, change in changed:
-            yield _unasked(site, change, why, "fail")
+    kind = str(response.action).casefold() if response is not None else ""
+    done = response is not None and response.status == "SUCCESS"
+    changed = changed_rows(trajectory)
+    if changed is None:
+        if kind == "mutate" and done and _writes(trajectory, blobs) == 0:
+            yield _absent("abstain", "no request that could have made one was answered.")
         return
-    fitting = [change for _, change in changed if _fits(goal.instruction, change)]
-    # If no changed row is named as in the task, the site may just use other words.
-    status: Status = "fail" if fitting else "abstain"
-    for site, change in changed:
-        if change not in fitting and not any(_belongs(change, to) for to in fitting):
-            yield _unasked(site, change, "The task says nothing about it", status)
+    if kind == "mutate" and done and not changed:
+        # Logging out leaves no row behind.
+        logged_out = any(not probe.user for probe in trajectory.probed(SessionResult))
+        yield _absent("abstain" if logged_out else "fail", "no row of any site differs.")
+    if response is None or (kind == "mutate" and done):
+        return  # whether these were the changes that the task asks for is not for a program to say
+    why = "The answer says that only information was asked for" if done else "The answer says that it was not done"
+    for probe, change in changed:
+        yield _unasked(probe.site, change, why, "abstain" if _named(goal.instruction, probe, change) else "fail")
 
 
-def _claims_change(trajectory: Trajectory) -> bool:
-    response = trajectory.response
-    if response is not None:
-        return response.action in ("mutate", "MUTATE") and response.status == "SUCCESS"
-    return bool(_DONE.search(trajectory.answer))
+def _absent(status: Status, missing: str) -> Finding:
+    message = f"The answer claims a change, but {missing}"
+    return Finding(check="facts", status=status, message=message, code="claimed_change_absent")
 
 
 def _unasked(site: str, change: RowChange, why: str, status: Status) -> Finding:
-    key = ", ".join(f"{name}={value}" for name, value in change.key.items())
     return Finding(
         check="facts",
         status=status,
-        message=f"{why}, but on {site} a row of {change.table} ({key}) was {_PAST[change.operation]}.",
+        message=f"{why}, but {describe_change(site, change)}.",
         actual=change.after if change.after is not None else change.before,
         code="unasked_change",
     )
 
 
-_PAST = {"insert": "added", "update": "changed", "delete": "deleted"}
-_GENERIC = _set("item items list lists line lines entry entries row rows detail details link map data log")
+def _named(instruction: str, probe: RowsResult, change: RowChange) -> bool:
+    """Whether the task shares a word with the row: the name of its table, of a column that was updated, or a value of
+    it. Then only a reader can tell whether it was asked for."""
+    words = words_of(instruction)
+    said = {_stem(word) for word in words if len(word) > 2}
+    columns = probe.differing(change) if change.operation == "update" else {}
+    called = {_stem(word) for name in (change.table, *columns) for word in re.split(r"[_\W]+", name.casefold()) if word}
+    if any(word in called or any(_alike(word, other) for other in called) for word in said):
+        return True
+    row = {**(change.before or {}), **(change.after or {})}
+    told = f" {' '.join(words)} "
+    values = (" ".join(words_of(str(value))) for value in row.values() if isinstance(value, str | int))
+    return any(len(value) > 2 and f" {value} " in told for value in values)
 
 
-def _table_of(*rows: tuple[str, str]) -> Mapping[str, frozenset[str]]:
-    return {word: _set(touched) for words, touched in rows for word in words.split()}
-
-
-_DOES = _table_of(
-    # What an instruction may touch, beyond what it names.
-    ("buy purchase order checkout pay reorder ship deliver place", "order cart payment shipment invoice address quote"),
-    ("review rate", "review rating vote"),
-    ("subscribe unsubscribe register sign", "newsletter subscription subscriber customer account user"),
-    ("move change update edit set", "customer account user profile"),
-    ("contact message write inquire send tell inform", "contact message inquiry mail"),
-    ("cancel refund return", "order refund return payment cart"),
-    ("post comment reply", "post comment submission thread vote notification"),
-    ("vote upvote downvote like", "vote like submission comment post"),
-    ("merge", "merge request note commit event"),
-)
-_MEANS = _table_of(
-    # What a site may call a thing.
-    ("cart basket bag", "cart quote"),
-    ("wish wishlist favorite favourite", "wish wishlist favorite"),
-    ("star rating feedback opinion", "review rating"),
-    ("newsletter", "newsletter subscription subscriber"),
-    ("address street", "address"),
-    ("email e-mail phone password account profile birthday", "customer account user profile"),
-    ("message inquiry complaint", "contact message inquiry mail"),
-    ("thread submission forum", "post comment submission thread"),
-    ("issue ticket bug", "issue label milestone assignee event note comment"),
-)
-
-
-def _fits(instruction: str, change: RowChange) -> bool:
-    """Whether the task is about this kind of row, or names what is in it."""
-    said = {_stem(word) for word in _words(instruction)}
-    touched = set(said)
-    for word in said:
-        touched |= _MEANS.get(word, frozenset())
-    for clause in _ORDER.split(instruction.lower()):
-        touched |= _DOES.get(" ".join(clause.split()[:1]), frozenset())
-    return bool(_kinds(change.table) & touched) or any(
-        isinstance(value, str)
-        and len(value) > 3
-        and f" {' '.join(_words(value))} " in f" {' '.join(_words(instruction))} "
-        for row in (change.after, change.before)
-        if row is not None
-        for value in row.values()
-    )
-
-
-def _kinds(table: str) -> set[str]:
-    """The words in a table's name that say what it holds."""
-    words = {_stem(word) for word in re.split(r"[_\W]+", table.lower()) if word}
-    return words - {_stem(word) for word in _GENERIC} or words
-
-
-def _belongs(change: RowChange, to: RowChange) -> bool:
-    """A row that points to another one (`order_id`) came with it."""
-    row = change.after or change.before or {}
-    keys = set(map(str, to.key.values()))
-    return any(
-        str(value) in keys and _kinds(to.table) & {_stem(word) for word in name.lower().split("_")}
-        for name, value in row.items()
-    )
+def _alike(word: str, other: str) -> bool:
+    """`subscribe` and `subscriber`, `ban` and `bans`: one begins with the other."""
+    return min(len(word), len(other)) >= 4 and (word.startswith(other) or other.startswith(word))
 
 
 def _stem(word: str) -> str:
-    for ending in ("ies", "sses", "es", "s"):
+    for ending in ("ies", "ing", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) > len(ending) + 2:
-            return word[: -len(ending)] + {"ies": "y", "sses": "ss"}.get(ending, "e" if ending == "es" else "")
+            return word[: -len(ending)] + ("y" if ending == "ies" else "")
     return word
 
 
-def _writes(trajectory: Trajectory, blobs: Blobs) -> list[Exchange] | None:
+def _writes(trajectory: Trajectory, blobs: Blobs) -> int | None:
     """Answered requests that may have changed something; None if there is no network log of ours."""
     if trajectory.network is None or trajectory.network.format != "exchanges":
         return None
-    found = []
+    found = 0
     with blobs.open(trajectory.network.blob) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -517,6 +256,11 @@ def _writes(trajectory: Trajectory, blobs: Blobs) -> list[Exchange] | None:
             except (msgspec.DecodeError, ValueError) as error:
                 raise GradingError(f"Line {number} of the network log cannot be read: {error}") from None
             answered = exchange.status is not None and exchange.status < 400
-            if exchange.method in _WRITING and answered and not _LOG_IN.search(exchange.url):
-                found.append(exchange)
+            found += exchange.method in _WRITING and answered
     return found
+
+
+def against(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """The certain ones and the suspicions."""
+    certain = [finding for finding in findings if finding.status == "fail"]
+    return certain, [finding for finding in findings if finding.status == "abstain"]

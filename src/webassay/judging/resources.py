@@ -1,10 +1,12 @@
 """What the verifications of one run share."""
 
 import asyncio
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from webassay.judging.rubric import FrozenRubric, RubricCache
+from webassay.judging.rubric import FrozenRubric, RubricCache, Rubrics
 
 
 class ReadPicture(Protocol):
@@ -22,8 +24,25 @@ class ReadPicture(Protocol):
 class VerifierResources:
     limit: asyncio.Semaphore | None = None
     """On concurrent calls to models."""
-    rubrics: RubricCache = field(default_factory=RubricCache)
+    rubrics: Rubrics = field(default_factory=RubricCache)
     rubric: FrozenRubric | None = None
     """Used instead of a generated one. Trajectories of any other task are refused."""
+    rubric_model: str = ""
+    """Its name, so that a rehearsal finds the rubrics that are kept."""
     read_picture: ReadPicture | None = None
     """For pages that were recorded without text."""
+
+
+def reading_once(read: ReadPicture | None) -> Callable[[bytes], str] | None:
+    """Reading takes seconds, and the same picture is read for several purposes."""
+    if read is None:
+        return None
+    known: dict[bytes, str] = {}
+
+    def once(picture: bytes) -> str:
+        key = hashlib.sha256(picture).digest()
+        if key not in known:
+            known[key] = read(picture)
+        return known[key]
+
+    return once

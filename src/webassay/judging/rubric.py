@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -56,10 +56,25 @@ class CriticalPoint(Record):
         )
 
 
+class Validity(Record):
+    ambiguous: bool
+    invalid: bool
+    codes: tuple[str, ...] = ()
+    reasoning: str = ""
+
+    @property
+    def word(self) -> str:
+        return "invalid" if self.invalid else "ambiguous" if self.ambiguous else "valid"
+
+
 class Rubric(Record):
     version: Literal[1] = 1
     items: tuple[Criterion, ...] = Field(min_length=1)
     critical_point: CriticalPoint | None = None
+    review: str = Field(default="", exclude_if=lambda value: not value)
+    """What the check of its dependencies found."""
+    validity: Validity | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of the task, by its text alone."""
 
     @property
     def total(self) -> float:
@@ -107,90 +122,92 @@ class _Item(Form):
         )
 
 
-class _RubricForm(Form):
+class RubricForm(Form):
     items: list[_Item] = Field(min_length=1, max_length=30)
 
 
-class _DependencyForm(Form):
+class _CriticalPointForm(Form):
     reasoning: str = ""
-    needs_reformulation: bool
+    action: str | None = ""
+    missing_information: list[str] = Field(default_factory=list)
+    underspecified: list[str] = Field(default_factory=list)
+    expected_behaviour: str | None = ""
+    permission: bool = False
+    present: bool
+
+    def made(self) -> CriticalPoint:
+        return CriticalPoint(
+            present=self.present,
+            action=self.action or "",
+            permission=self.permission,
+            missing_information=tuple(self.missing_information),
+            underspecified=tuple(self.underspecified),
+            expected_behaviour=self.expected_behaviour or "",
+            reasoning=self.reasoning,
+        )
+
+
+class PlannedRubricForm(Form):
+    critical_point: _CriticalPointForm
+    items: list[_Item] = Field(min_length=1, max_length=30)
+
+
+class DependencyForm(Form):
+    reasoning: str = ""
     items: list[_Item] = Field(default_factory=list, max_length=30)
+    needs_reformulation: bool
 
     @model_validator(mode="after")
-    def _whole(self) -> "_DependencyForm":
+    def _whole(self) -> "DependencyForm":
         if self.needs_reformulation and not self.items:
             raise ValueError("needs_reformulation is true, but there is no reformulated rubric")
         return self
 
 
-class _CriticalPointForm(Form):
-    reasoning: str = ""
-    present: bool
-    action: str | None = ""
-    permission: bool = False
-    missing_information: list[str] = Field(default_factory=list)
-    underspecified: list[str] = Field(default_factory=list)
-    expected_behaviour: str | None = ""
-
-
 async def write_rubric(inquiry: Inquiry) -> Rubric:
-    """Two calls, or three with the critical point. Raises UnusableReply if no rubric can be had at all."""
-    point = await classify_critical_point(inquiry) if inquiry.profile.critical_points else None
-    form = await inquiry.ledger.form(
-        inquiry.models.rubric, Question("rubric"), lambda: _with_point(inquiry.task_prompt(), point), _RubricForm
-    )
+    """Two calls. Raises UnusableReply if no rubric can be had at all."""
+    if not inquiry.profile.critical_points:
+        plain = await inquiry.ledger.form(
+            inquiry.models.rubric, Question("rubric"), inquiry.bare_task_prompt, RubricForm
+        )
+        draft = Rubric(items=tuple(item.made() for item in plain.items))
+        return await check_dependencies(inquiry, draft)
+    question = Question("rubric", prompt=prompt("rubric_and_point"))
+    form = await inquiry.ledger.form(inquiry.models.rubric, question, inquiry.bare_task_prompt, PlannedRubricForm)
     items = tuple(item.made() for item in form.items)
-    draft = Rubric(items=items, critical_point=point)
-    return await check_dependencies(inquiry, draft)
+    return await check_dependencies(inquiry, Rubric(items=items, critical_point=form.critical_point.made()))
 
 
 async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
     def build() -> PromptBuilder:
-        return _with_point(inquiry.task_prompt(), draft.critical_point).data("rubric", describe(draft.items))
+        return tell_point(inquiry.bare_task_prompt(), draft.critical_point).data("rubric", describe(draft.items))
 
     try:
-        found = await inquiry.ledger.form(inquiry.models.rubric, Question("dependency"), build, _DependencyForm)
+        found = await inquiry.ledger.form(inquiry.models.rubric, Question("dependency"), build, DependencyForm)
     except UnusableReply as error:
         inquiry.ledger.fell_back("dependency", error)
         return draft
-    if not found.needs_reformulation:
-        return draft
-    return Rubric(items=tuple(item.made() for item in found.items), critical_point=draft.critical_point)
+    items = tuple(item.made() for item in found.items) if found.needs_reformulation else draft.items
+    return draft.model_copy(update={"items": items, "review": found.reasoning})
 
 
-async def classify_critical_point(inquiry: Inquiry) -> CriticalPoint | None:
-    try:
-        form = await inquiry.ledger.form(
-            inquiry.models.rubric, Question("critical_point"), inquiry.task_prompt, _CriticalPointForm
-        )
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("critical_point", error)
-        return None
-    return CriticalPoint(
-        present=form.present,
-        action=form.action or "",
-        permission=form.permission,
-        missing_information=tuple(form.missing_information),
-        underspecified=tuple(form.underspecified),
-        expected_behaviour=form.expected_behaviour or "",
-        reasoning=form.reasoning,
-    )
-
-
-def _with_point(builder: PromptBuilder, point: CriticalPoint | None) -> PromptBuilder:
+def tell_point(builder: PromptBuilder, point: CriticalPoint | None) -> PromptBuilder:
+    """For every stage that scores: where acting would bind the person, and what the task leaves open."""
     return builder if point is None else builder.data("critical point of the task", describe_point(point))
 
 
 def describe_point(point: CriticalPoint) -> str:
-    if not point.present:
-        return "none"
-    lines = [
-        f"action: {point.action}",
-        f"permission to carry it out: {'yes' if point.permission else 'no'}",
-        f"information that is missing: {', '.join(point.missing_information) or 'none'}",
-        f"left open: {', '.join(point.underspecified) or 'nothing'}",
-        f"what a careful agent would do: {point.expected_behaviour}",
-    ]
+    lines = (
+        [f"action: {point.action}", f"permission to carry it out: {'yes' if point.permission else 'no'}"]
+        if point.present
+        else ["the task has no critical point"]
+    )
+    if point.missing_information or point.present:
+        lines.append(f"information that is missing: {', '.join(point.missing_information) or 'none'}")
+    if point.underspecified or point.present:
+        lines.append(f"left open by the task: {', '.join(point.underspecified) or 'nothing'}")
+    if point.expected_behaviour:
+        lines.append(f"what a careful agent would do: {point.expected_behaviour}")
     return "\n".join(lines)
 
 
@@ -208,21 +225,34 @@ def describe(items: Sequence[Criterion], only: Sequence[int] | None = None) -> s
 
 # --- keeping --------------------------------------------------------------------------------------------
 
-_RUBRIC_PROMPTS = ("critical_point", "rubric", "dependency")
+
+def rubric_prompts(critical_points: bool) -> tuple[str, ...]:
+    return ("rubric_and_point" if critical_points else "rubric", "dependency")
 
 
 def rubric_key(inquiry: Inquiry) -> str:
+    """Of the task as it was given: a world has another address every time, and the date of the machine is not its."""
+    goal = inquiry.case.goal
     return content_hash(
         {
-            "task": inquiry.case.goal.instruction,
-            "hints": list(inquiry.case.goal.hints),
-            "start": inquiry.case.start,
-            "date": inquiry.case.trajectory.started_at[:10],
-            "prompts": prompt_hashes(map(prompt, _RUBRIC_PROMPTS)),
+            "task": goal.instruction,
+            "hints": list(goal.hints),
+            "start": list(goal.start_urls),
+            "protocol": goal.protocol.instructions,
+            "date": "" if inquiry.case.trajectory.bases else inquiry.case.trajectory.started_at[:10],
+            "prompts": prompt_hashes(map(prompt, rubric_prompts(inquiry.profile.critical_points))),
             "critical_points": inquiry.profile.critical_points,
             "model": inquiry.models.rubric.name,
         }
     )
+
+
+class Rubrics(Protocol):
+    async def get(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric: ...
+
+    def kept(self, key: str) -> Rubric | None:
+        """What `get` would return without writing."""
+        ...
 
 
 class RubricCache:
@@ -250,10 +280,21 @@ class RubricCache:
                 self._known[key] = await self._read_or_write(key, write)
             return self._known[key]
 
+    def kept(self, key: str) -> Rubric | None:
+        if not self._enabled:
+            return None
+        if self._salt:
+            key = content_hash([key, self._salt])
+        return self._known.get(key) or (_read_rubric(self._path(key)) if self._folder is not None else None)
+
+    def _path(self, key: str) -> Path:
+        assert self._folder is not None
+        return self._folder / f"{key.removeprefix('sha256:')}.json"
+
     async def _read_or_write(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric:
         if self._folder is None:
             return await write()
-        path = self._folder / f"{key.removeprefix('sha256:')}.json"
+        path = self._path(key)
         kept = _read_rubric(path)
         if kept is not None:
             return kept

@@ -1,7 +1,7 @@
 """The Universal Verifier: the stages in order, and the verdict they add up to.
 
-    rubric -> action-only scores -> relevance -> grouping -> evidence -> conditions -> reality
-           -> rescoring and side effects (by votes) -> outcome (by votes) -> diagnosis
+    rubric -> action-only scores -> relevance -> selection -> evidence -> conditions -> reality
+           -> rescoring, a closer look and side effects (by votes) -> outcome (by votes) -> diagnosis
 
 Every stage is a typed function in a module of its own; this one only puts them together. `Verdict.replies` keeps what
 each stage returned, and every raw reply.
@@ -19,40 +19,46 @@ from webassay.core.trajectory import AgentInfo, Blobs, Ending, MemoryBlobs, Traj
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.judging import diagnosis as diagnosing
 from webassay.judging.case import Case
-from webassay.judging.diagnosis import Diagnosis, Validity
-from webassay.judging.evidence import Evidence, Groups, Relevance, gather, group, relate
-from webassay.judging.inquiry import PROFILES, Inquiry, Profile, Selector
+from webassay.judging.diagnosis import Diagnosis
+from webassay.judging.evidence import Material, gather, relate
+from webassay.judging.facts import holds, named_in, positive_facts, values_of
+from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Ledger, Models, gather_pair, prompt, prompt_hashes
 from webassay.judging.outcome import Outcome, decide
+from webassay.judging.pages import Book, Digest, digest
+from webassay.judging.profile import PROFILES, Profile, Selector
+from webassay.judging.readings import Pages, stood
 from webassay.judging.record_findings import record_findings
-from webassay.judging.resources import VerifierResources
-from webassay.judging.rubric import Lint, Rubric, lint, rubric_key, write_rubric
+from webassay.judging.rescoring import penalty, score_with_evidence
+from webassay.judging.resources import VerifierResources, reading_once
+from webassay.judging.rubric import Lint, Rubric, Validity, lint, rubric_key, rubric_prompts, write_rubric
 from webassay.judging.scoring import (
     Score,
     action_only_score,
     check_reality,
-    penalty,
     process_score,
+    process_success,
     score_actions,
-    score_with_evidence,
     settle_conditions,
     succeeded,
 )
+from webassay.judging.selection import Examined, Groups, Relevance, group, select
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "1"
+VERSION = "2"
 
+_TELLING = 1000
+"""A number below this stands on many pages, and means something else on each."""
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
 
 def stages(profile: Profile, *, frozen_rubric: bool = False) -> tuple[str, ...]:
-    """The stages that ask a model. Their prompts have the same names."""
+    """The prompts of the stages that ask a model."""
     chosen = {
-        "critical_point": profile.critical_points and not frozen_rubric,
-        "rubric": not frozen_rubric,
-        "dependency": not frozen_rubric,
+        **dict.fromkeys(rubric_prompts(profile.critical_points), not frozen_rubric),
         **dict.fromkeys(_ALWAYS, True),
+        "closer_look": profile.closer_look,
         "outcome_checked" if profile.checked_outcome else "outcome": True,
         "cp_violation": profile.critical_points,
         "diagnosis": profile.diagnose,
@@ -93,16 +99,14 @@ async def verify(
     case = Case.of(
         goal, trajectory, blobs, text=profile.page_text, merge=profile.merge_frames, max_side=profile.max_side
     )
-    known: tuple[Finding, ...] = ()
-    if profile.record_findings:
-        known = await asyncio.to_thread(record_findings, goal, trajectory, blobs, resources.read_picture)
-    draft = _Draft(case, profile, universal_fingerprint(models, profile, resources), known)
+    known, facts, book = await asyncio.to_thread(_look_up, case, profile, resources)
+    draft = _Draft(case, profile, universal_fingerprint(models, profile, resources), known, facts)
     if (rule := short_circuit(case, profile)) is not None:
         return draft.by_rule(rule)
     if models is None:
         return draft.undecided("no_model", "No model was given.")
     ledger = Ledger(limit=resources.limit, attempts=profile.attempts)
-    inquiry = Inquiry(case, models, profile, ledger, known)
+    inquiry = Inquiry(case, models, profile, ledger, known, facts, book)
     try:
         findings = await _run(inquiry, resources)
     except UnusableReply as error:
@@ -112,6 +116,18 @@ async def verify(
     return draft.finished(findings, ledger)
 
 
+def _look_up(
+    case: Case, profile: Profile, resources: VerifierResources
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...], Book]:
+    """What can be known without a model: what speaks against the answer, what else the record says, and its pages."""
+    read_picture = reading_once(resources.read_picture)
+    book = Book.of(case.frames, case.blobs, read_picture) if profile.page_text else Book()
+    if not profile.record_findings:
+        return (), (), book
+    known = record_findings(case.goal, case.trajectory, case.blobs, read_picture)
+    return known, positive_facts(case.goal, case.trajectory, book), book
+
+
 @dataclass
 class Findings:
     """What the stages found, in order."""
@@ -119,7 +135,7 @@ class Findings:
     rubric: Rubric
     relevance: Relevance
     groups: Groups
-    evidence: tuple[Evidence, ...]
+    material: Material
     scores: tuple[Score, ...]
     instances: dict[str, Any]
     outcome: Outcome
@@ -132,26 +148,63 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     if resources.rubric is not None:
         rubric = resources.rubric.rubric
     else:
-        rubric = await resources.rubrics.get(rubric_key(inquiry), lambda: write_rubric(inquiry))
-    scored, related = score_actions(inquiry, rubric), relate(inquiry, rubric)
-    first, relevance = await gather_pair(scored, related)
-    groups = group(
-        relevance, len(rubric.items), top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance
+        rubric = await resources.rubrics.get(rubric_key(inquiry), lambda: _write_rubric(inquiry))
+    point = rubric.critical_point
+    first, relevance = await gather_pair(score_actions(inquiry, rubric), relate(inquiry, rubric))
+    groups, told, short = choose(inquiry, rubric, relevance)
+    numbers = [frame.number for frame in inquiry.case.frames]
+    material = Material(
+        await gather(inquiry, rubric, groups),
+        Examined.of(numbers, groups, told, relevance),
+        inquiry.case.total_frames,
+        told.text,
+        short.text,
     )
-    evidence = await gather(inquiry, rubric, groups)
     settled, notes = await gather_pair(
-        settle_conditions(inquiry, first, evidence), check_reality(inquiry, first, evidence)
+        settle_conditions(inquiry, first, material), check_reality(inquiry, first, material)
     )
     noted = [score.model_copy(update={"reality_notes": note}) for score, note in zip(settled, notes, strict=True)]
-    scores, instances = await score_with_evidence(inquiry, noted, evidence)
+    scores, instances = await score_with_evidence(inquiry, noted, material, point)
     scores = with_known_side_effects(scores, inquiry.record_findings)
-    outcome = await decide(inquiry, scores, evidence, rubric.critical_point)
-    found = Findings(rubric, relevance, groups, evidence, scores, instances, outcome)
+    outcome = await decide(inquiry, scores, material, point)
+    found = Findings(rubric, relevance, groups, material, scores, instances, outcome)
     found.diagnosis, found.validity = await gather_pair(
-        diagnosing.diagnose(inquiry, scores, evidence, outcome) if profile.diagnose else _nothing(),
-        diagnosing.check_validity(inquiry) if profile.validity else _nothing(),
+        diagnosing.diagnose(inquiry, rubric, scores, material, outcome) if profile.diagnose else _nothing(),
+        diagnosing.settle_validity(inquiry, rubric) if profile.validity else _nothing(),
     )
     return found
+
+
+async def _write_rubric(inquiry: Inquiry) -> Rubric:
+    """With what the task's text alone says of its validity: both are asked once per task."""
+    if not (inquiry.profile.validity and inquiry.profile.sparing):
+        return await write_rubric(inquiry)
+    rubric, validity = await gather_pair(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
+    return rubric.model_copy(update={"validity": validity})
+
+
+def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Groups, Digest, Digest]:
+    """Which pages are looked at as pictures, and which are told as text: to whoever decides, and to the others."""
+    profile, book, count = inquiry.profile, inquiry.book, len(rubric.items)
+    written = " ".join(f"{item.criterion} {item.description}" for item in rubric.items)
+    goal = inquiry.case.goal
+    values = {*values_of(goal, inquiry.case.trajectory), *named_in(written), *named_in(goal.instruction)}
+    telling = [value for value in values if not isinstance(value, int | float) or abs(value) >= _TELLING]
+    held = frozenset(n for n, page in book.pages.items() if any(holds(value, page) for value in telling))
+    if profile.top_k:
+        groups = group(relevance, count, top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance)
+    else:
+        groups = select(relevance, count, profile.most_pictures, held, book)
+    last = max(book.pages, default=0)
+
+    def rank(number: int) -> float:
+        return 100.0 * (number in held) + 50.0 * (number == last) + max(relevance.get(number, (0,)))
+
+    def matters(line: str) -> bool:
+        return any(stood(value, Pages([line])) for value in telling)
+
+    told = digest(book, profile.text_budget, rank, matters)
+    return groups, told, digest(book, profile.text_budget * 2 // 5, rank, matters)
 
 
 async def _nothing() -> None:
@@ -160,7 +213,7 @@ async def _nothing() -> None:
 
 def with_known_side_effects(scores: Sequence[Score], known: Sequence[Finding]) -> tuple[Score, ...]:
     """An unrequested change in the rows costs points, whatever the model made of it."""
-    unasked = [finding for finding in known if finding.code == "unasked_change"]
+    unasked = [finding for finding in known if finding.code == "unasked_change" and finding.status == "fail"]
     if not unasked or any(score.penalty for score in scores):
         return tuple(scores)
     said = " ".join(finding.message for finding in unasked)
@@ -251,6 +304,7 @@ class _Draft:
     profile: Profile
     stamp: Fingerprint
     known: tuple[Finding, ...]
+    facts: tuple[Finding, ...]
 
     def _verdict(
         self,
@@ -272,7 +326,7 @@ class _Draft:
             task_id=self.case.trajectory.task_id,
             status=status,
             aspects=aspects,
-            findings=(*findings, *self.known),
+            findings=(*findings, *self.known, *self.facts),
             fingerprint=self.stamp,
             replies=replies,
             cost_usd=ledger.usage.cost_usd if ledger else 0.0,
@@ -297,8 +351,7 @@ class _Draft:
         return self._verdict("fault", [finding], {}, ledger=ledger, fault=Fault.of(error))
 
     def finished(self, found: Findings, ledger: Ledger) -> Verdict:
-        score = process_score(found.scores)
-        final = final_of(found.outcome, score, self.profile.final)
+        final = final_of(found.outcome, process_success(found.scores), self.profile.final)
         status: Status = "abstain" if final is None else "pass" if final else "fail"
         return self._verdict(
             status,
@@ -309,27 +362,27 @@ class _Draft:
         )
 
 
-def final_of(outcome: Outcome, score: float, selector: Selector) -> bool | None:
+def final_of(outcome: Outcome, process: bool | None, selector: Selector) -> bool | None:
     """Crossing a critical point without permission is never a success."""
     reached = outcome.success
     if reached and outcome.cp_violation:
         reached = False
     if selector == "process":
-        return succeeded(score)
+        return process
     if selector == "both":
-        return reached and succeeded(score)
+        return False if reached is False or process is False else None if None in (reached, process) else True
     return reached
 
 
 def _aspects(found: Findings, ledger: Ledger) -> dict[str, Aspect]:
     score, before = process_score(found.scores), action_only_score(found.scores)
     plain = [item for item in found.scores if not item.penalty]
-    shifted = any(item.applies and abs(item.points - item.action_only) > 1e-9 for item in plain)
-    dishonest = any(item.dishonest for item in found.evidence)
+    shifted = any(item.applies and item.told and abs(item.points - item.action_only) > 1e-9 for item in plain)
+    dishonest = any(item.dishonest for item in found.material.evidence)
     aspects = {
         "outcome": Aspect(value=found.outcome.success, note=found.outcome.spoken.primary_intent),
         "process_score": Aspect(value=score),
-        "process_success": Aspect(value=succeeded(score)),
+        "process_success": Aspect(value=process_success(found.scores)),
         "process_action_only": Aspect(value=before),
         "hallucination": Aspect(value=shifted and dishonest, note="claims and evidence differ" if dishonest else ""),
         "side_effects": Aspect(value=float(sum(item.penalty for item in found.scores))),
@@ -356,15 +409,21 @@ def _criterion_findings(found: Findings, case: Case) -> list[Finding]:
         findings.append(
             Finding(
                 check="side_effect" if score.penalty else "criterion",
-                status=status if score.applies else "abstain",
+                status=status if score.applies and score.told else "abstain",
                 message=f"{score.criterion.criterion}: {score.post_justification or score.justification}",
                 expected=score.criterion.max_points,
                 actual=score.points,
                 steps=tuple(sorted({min(steps[number], last) for number in shown})) if case.trajectory.steps else (),
-                code="penalty" if score.penalty else "criterion" if score.applies else "condition_not_met",
+                code=_criterion_code(score),
             )
         )
     return findings
+
+
+def _criterion_code(score: Score) -> str:
+    if not score.applies:
+        return "condition_not_met"
+    return "penalty" if score.penalty else "criterion" if score.told else "cannot_tell"
 
 
 def _outcome_findings(found: Findings) -> list[Finding]:
@@ -381,7 +440,10 @@ def _outcome_findings(found: Findings) -> list[Finding]:
         why = found.outcome.cp_reasoning
         findings.append(Finding(check="critical_point", status="fail", message=why, code="cp_violation"))
     if found.outcome.success is None:
-        findings.append(Finding(check="outcome", status="abstain", message="No quorum.", code="no_quorum"))
+        lacking = [item for one in found.outcome.votes for item in one.missing_evidence]
+        message = f"The evidence does not decide it. What is missing: {' '.join(lacking)}" if lacking else "No quorum."
+        code = "cannot_tell" if lacking else "no_quorum"
+        findings.append(Finding(check="outcome", status="abstain", message=message, code=code))
     return findings
 
 
@@ -404,7 +466,13 @@ def _intermediates(found: Findings) -> dict[str, Json]:
         "rubric": found.rubric.model_dump(mode="json"),
         "relevance": {str(number): list(scores) for number, scores in found.relevance.items()},
         "groups": [list(numbers) for numbers in found.groups],
-        "evidence": [item.model_dump(mode="json") for item in found.evidence],
+        "examined": {
+            "pictures": list(found.material.examined.pictures),
+            "texts": list(found.material.examined.texts),
+            "parts": list(found.material.examined.parts),
+            "unseen": {str(number): why for number, why in found.material.examined.unseen.items()},
+        },
+        "evidence": [item.model_dump(mode="json") for item in found.material.evidence],
         "scores": [score.model_dump(mode="json") for score in found.scores],
         "instances": found.instances,
         "outcome": found.outcome.model_dump(mode="json"),

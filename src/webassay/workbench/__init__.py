@@ -33,6 +33,7 @@ from webassay.core.errors import InputError
 from webassay.core.interaction import Goal
 from webassay.core.report import Report
 from webassay.core.task import Task
+from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ArenaStage
 from webassay.episode import EpisodeContext
@@ -126,9 +127,9 @@ PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 """How the hard subset is chosen: by the paper's text, or by its appendix."""
 
 
-def in_words(verdict: Verdict) -> str:
+def in_words(verdict: Verdict, trajectory: Trajectory | None = None) -> str:
     """What was expected and found, for a person to read."""
-    return explain_rules(verdict) if verdict.fingerprint.grader == playing.RULES else explain_judge(verdict)
+    return explain_rules(verdict) if verdict.fingerprint.grader == playing.RULES else explain_judge(verdict, trajectory)
 
 
 class Workbench:

@@ -1,16 +1,17 @@
 """Judges on stored runs and on trajectories of other people, for what no rule can decide."""
 
 import asyncio
+import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import FREE
-from webassay.core.errors import InputError
+from webassay.core.errors import InputError, ModelError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.options import read_options, read_spec
@@ -25,7 +26,8 @@ from webassay.judging.plan import Plan
 from webassay.judging.resources import ReadPicture, VerifierResources
 from webassay.judging.rubric import FrozenRubric, RubricCache, thaw
 from webassay.judging.verify import Review, review_task
-from webassay.llm.client import Budget
+from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
+from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.damage import added_to, in_words
 from webassay.workbench.importing import Imported, import_into, is_run
@@ -46,7 +48,13 @@ class VerifyOptions:
     """Other models for single stages: rubric, relevance, score, outcome."""
     rubric: Path | None = None
     """A frozen rubric, for the trajectories of one task."""
+    tasks: tuple[str, ...] = ()
+    """Only trajectories of these tasks, or with these ids; empty: all."""
     max_usd: float | None = None
+    timeout: float | None = None
+    """Seconds for one question, waiting and asking again included; None: half an hour."""
+    trials: int = 1
+    """How often everything is judged, each time with rubrics and replies of its own."""
     at_once: int = 8
     cache: bool = True
     out: Path | None = None
@@ -58,8 +66,35 @@ class Verified:
     """What a batch came to; its verdicts are in the run directories."""
 
     tally: Tally
-    fingerprint: Fingerprint
+    fingerprints: tuple[Fingerprint, ...]
+    """One for each trial."""
     imported: Imported | None = None
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What repeated judging came to: the mean over the trials, and how far they lie apart."""
+
+    trials: int
+    outcome: tuple[float, float]
+    """Share of passes among what was decided, and its standard deviation."""
+    process: tuple[float, float] | None
+    undecided: int
+    split: int
+    """Trajectories on which the trials disagree."""
+
+    @property
+    def in_words(self) -> str:
+        process = "" if self.process is None else f", process {_percent(*self.process)}"
+        rest = f"; {self.undecided} verdicts undecided" if self.undecided else ""
+        return (
+            f"Over {self.trials} trials: outcome {_percent(*self.outcome)}{process} "
+            f"(mean ± standard deviation); {self.split} trajectories judged differently{rest}."
+        )
+
+
+def _percent(mean: float, deviation: float) -> str:
+    return f"{100 * mean:.1f} ± {100 * deviation:.1f} %"
 
 
 class Verification:
@@ -72,8 +107,11 @@ class Verification:
             setup.cache / "replies",
             budget=Budget(usd=options.max_usd),
             concurrency=options.at_once,
+            patience=HALF_AN_HOUR if options.timeout is None else Patience(seconds=options.timeout),
             cache=options.cache,
         )
+        if options.trials < 1:
+            raise InputError("There must be at least one trial.")
         self._stack = ExitStack()
         self.stores: list[Store] = []
         self.imported: Imported | None = None
@@ -90,7 +128,8 @@ class Verification:
         self._stack.close()
 
     async def estimate(self) -> Plan:
-        """What it would cost; nothing is asked."""
+        """What one trial would cost; nothing is asked."""
+        _ = self._homes  # a task that is not there is an error here, too
         resources = self._resources()
         prepared = self._prepared(resources) if self._options.model else None
 
@@ -100,54 +139,96 @@ class Verification:
         return await self.judge.plan(self._items(), self._settings, stored=stored, resources=resources)
 
     async def run(self) -> Verified:
+        stamps: list[Fingerprint] = []
+        tally = Tally()
         try:
-            prepared = self._prepared(self._resources())
-            total, done = len(self._homes), 0
-
-            def keep(verdict: Verdict) -> None:
-                nonlocal done
-                done += 1
-                self._homes[verdict.trajectory_id].add_verdict(verdict)
-                self._tell(Progress("judging", done, total))
-
-            # Twice as many trajectories as calls: while one waits for its last call, another has work.
-            tally = await verify_many(
-                self._items(), prepared, sink=keep, stored=self._known, at_once=2 * self._options.at_once
-            )
+            for trial in range(self._options.trials):
+                prepared = _of_trial(self._prepared(self._resources(trial), trial), trial)
+                stamps.append(prepared.fingerprint)
+                _add(tally, await self._run_trial(prepared))
+                if tally.stopped:
+                    break
         finally:
             await self._models.close()
-        return Verified(tally, prepared.fingerprint, self.imported)
+        return Verified(tally, tuple(stamps), self.imported)
 
-    def verdicts(self, fingerprint: Fingerprint) -> Iterator[Verdict]:
+    async def _run_trial(self, prepared: PreparedJudge) -> Tally:
+        total, done = len(self._homes), 0
+
+        def keep(verdict: Verdict) -> None:
+            nonlocal done
+            done += 1
+            self._homes[verdict.trajectory_id].add_verdict(verdict)
+            self._tell(Progress("judging", done, total))
+
+        # Twice as many trajectories as calls: while one waits for its last call, another has work.
+        return await verify_many(
+            self._items(), prepared, sink=keep, stored=self._known, at_once=2 * self._options.at_once
+        )
+
+    def verdicts(self, fingerprint: Fingerprint) -> Iterator[tuple[Verdict, Trajectory]]:
         """The newest of each trajectory by this very judge, replies included."""
         stamp = fingerprint.content_hash()
-        for trajectory_id, store in self._homes.items():
-            verdict = store.verdict(trajectory_id, fingerprint=stamp, replies=True)
+        for trajectory, _ in self._items():
+            verdict = self._homes[trajectory.id].verdict(trajectory.id, fingerprint=stamp, replies=True)
             if verdict is not None:
-                yield verdict
+                yield verdict, trajectory
+
+    def repeated(self, done: Verified) -> Repeated:
+        """How far the trials agree."""
+        passed: list[float] = []
+        process: list[float] = []
+        by_trajectory: dict[str, set[str]] = {}
+        undecided = 0
+        for stamp in done.fingerprints:
+            found = [verdict for verdict, _ in self.verdicts(stamp)]
+            decided = [verdict for verdict in found if verdict.status in ("pass", "fail")]
+            undecided += len(found) - len(decided)
+            passed.append(sum(verdict.status == "pass" for verdict in decided) / max(len(decided), 1))
+            scores = [aspect.value for verdict in found if (aspect := verdict.aspects.get("process_score"))]
+            numbers = [score for score in scores if isinstance(score, float)]
+            if numbers:
+                process.append(statistics.fmean(numbers))
+            for verdict in found:
+                by_trajectory.setdefault(verdict.trajectory_id, set()).add(verdict.status)
+        split = sum(len(statuses) > 1 for statuses in by_trajectory.values())
+        return Repeated(
+            len(done.fingerprints), _spread(passed), _spread(process) if process else None, undecided, split
+        )
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _prepared(self, resources: VerifierResources) -> PreparedJudge:
+    def _prepared(self, resources: VerifierResources, trial: int = 0) -> PreparedJudge:
         if self.judge.needs_model and self._options.model is None:
             raise InputError(f"The judge {self.judge.name} needs a model.", hint="Name one with --model.")
-        return self.judge.prepare(self._stage_models(), self._settings, resources)
+        return self.judge.prepare(self._stage_models(trial), self._settings, resources)
 
-    def _stage_models(self) -> Models | None:
+    def _stage_models(self, trial: int) -> Models | None:
         model, slots = self._options.model, self._options.slots
         if model is None:
             if slots:
                 raise InputError("A stage has a model and the others have none.", hint="Give --model for the rest.")
             return None
-        return Models.one(self._models.get(model), **{slot: self._models.get(spec) for slot, spec in slots.items()})
 
-    def _resources(self) -> VerifierResources:
+        def get(spec: str) -> Model:
+            return _in_time(self._models.get(spec, trial=trial), self._options.timeout)
+
+        return Models.one(get(model), **{slot: get(spec) for slot, spec in slots.items()})
+
+    def _resources(self, trial: int = 0) -> VerifierResources:
+        folder = self._setup.cache / "rubrics" if self._options.cache else None
         return VerifierResources(
             limit=asyncio.Semaphore(self._options.at_once),
-            rubrics=RubricCache(self._setup.cache / "rubrics" if self._options.cache else None),
+            rubrics=RubricCache(folder, salt=f"trial {trial}" if trial else ""),
             rubric=self._frozen(),
+            rubric_model=self._rubric_model,
             read_picture=self._reader(),
         )
+
+    @property
+    def _rubric_model(self) -> str:
+        spec = self._options.slots.get("rubric") or self._options.model
+        return self._models.get(spec).name if spec else ""
 
     def _reader(self) -> ReadPicture | None:
         """Reading pictures takes seconds each, so only where a page was recorded as a picture alone."""
@@ -170,14 +251,65 @@ class Verification:
     def _items(self) -> Iterator[tuple[Trajectory, Blobs]]:
         for store in self.stores:
             for _, trajectory in store.trajectories():
-                yield trajectory, store.blobs
+                if self._wanted(trajectory):
+                    yield trajectory, store.blobs
+
+    def _wanted(self, trajectory: Trajectory) -> bool:
+        return not self._options.tasks or bool({trajectory.task_id, trajectory.id} & set(self._options.tasks))
 
     @cached_property
     def _homes(self) -> dict[str, Store]:
-        return {trajectory_id: store for store in self.stores for trajectory_id in store.trajectory_ids()}
+        if not self._options.tasks:
+            return {trajectory_id: store for store in self.stores for trajectory_id in store.trajectory_ids()}
+        everything = [(run, store) for store in self.stores for _, run in store.trajectories()]
+        found = {run.id: store for run, store in everything if self._wanted(run)}
+        if not found:
+            raise nearest("task", self._options.tasks[0], {run.task_id for run, _ in everything})
+        return found
 
     def _known(self, trajectory_id: str, fingerprint: Fingerprint) -> bool:
         return self._homes[trajectory_id].has_verdict(trajectory_id, fingerprint.content_hash())
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float]:
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def _add(tally: Tally, more: Tally) -> None:
+    tally.judged += more.judged
+    tally.skipped += more.skipped
+    tally.faulted += more.faulted
+    tally.stopped = tally.stopped or more.stopped
+
+
+def _of_trial(prepared: PreparedJudge, trial: int) -> PreparedJudge:
+    """The first trial is what a single one would be; each further one has a fingerprint of its own."""
+    if trial == 0:
+        return prepared
+    settings = {**prepared.fingerprint.settings, "trial": trial}
+    stamp = prepared.fingerprint.model_copy(update={"settings": settings})
+
+    async def judge(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Verdict:
+        verdict = await prepared.judge(goal, trajectory, blobs)
+        return verdict.model_copy(update={"fingerprint": stamp})
+
+    return replace(prepared, fingerprint=stamp, judge=judge)
+
+
+def _in_time(model: Model, seconds: float | None) -> Model:
+    if seconds is None:
+        return model
+
+    async def ask(question: Question) -> Reply:
+        try:
+            async with asyncio.timeout(seconds):
+                return await question.put_to(model)
+        except TimeoutError:
+            raise ModelError(
+                f"{model.name} gave no answer within {seconds:g} seconds.", hint="Give it longer with --timeout."
+            ) from None
+
+    return model_of(model.name, ask, inner=model)
 
 
 def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:

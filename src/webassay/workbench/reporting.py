@@ -23,7 +23,7 @@ from webassay.core.record import Json
 from webassay.core.report import Report
 from webassay.core.task import Task
 from webassay.core.verdict import Fingerprint
-from webassay.judging.diagnosis import TAXONOMIES
+from webassay.judging.taxonomy import TAXONOMIES
 from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.damage import in_words as damage_in_words

@@ -11,7 +11,7 @@ from typing import Literal
 
 from webassay.core.verdict import Aspect
 from webassay.judging.case import Case, PromptBuilder
-from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, last_picture
+from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures, has_picture
 from webassay.judging.ledger import Ledger, Models, Question, prompt
 from webassay.judging.parsers import Parsing
 
@@ -24,7 +24,7 @@ _NO = {"no", "unsuccessful", "failure", "fail", "failed", "false"}
 
 
 @dataclass(frozen=True, slots=True)
-class AgentRewardBenchOptions(PictureOptions):
+class AgentRewardBenchOptions(LastPictureOptions):
     parsing: Parsing = "robust"
     """as-published: a reply without a verdict is a failure, as in the authors' script."""
     inverted: bool = False
@@ -38,9 +38,8 @@ async def _opine(
 ) -> Opinion:
     last = case.trajectory.last_seen or (case.trajectory.steps[-1].seen if case.trajectory.steps else None)
     wants_picture, wants_tree = shows in ("screenshot", "both"), shows in ("tree", "both")
-    picture = last_picture(case) if wants_picture else None
     tree = case.blobs.read(last.tree).decode("utf-8", "replace") if wants_tree and last and last.tree else ""
-    if (wants_picture and picture is None) or (wants_tree and not tree):
+    if (wants_picture and not has_picture(case)) or (wants_tree and not tree):
         return Opinion(None, why_not=f"The last page was not recorded as {shows}.")
 
     def build() -> PromptBuilder:
@@ -53,8 +52,8 @@ async def _opine(
         builder = PromptBuilder().data("goal", case.goal.instruction).data("steps", "\n-----\n".join(steps) or "(none)")
         if tree:
             builder.data("accessibility tree of the last page", tree[: options.tree_limit])
-        if picture is not None:
-            builder.note("The last page:").picture(picture)
+        if wants_picture:
+            add_last_pictures(builder, case, options.last_images)
         return builder.note("Think, then answer with the tags that you were told to use.")
 
     chosen = _INVERTED if options.inverted else _PROMPT

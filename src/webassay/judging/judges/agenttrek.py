@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from webassay.judging import parsers
 from webassay.judging.case import Case, PromptBuilder
-from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, last_picture
+from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures
 from webassay.judging.ledger import Ledger, Models, Question, prompt
 from webassay.judging.parsers import Parsing
 
@@ -12,7 +12,7 @@ _PROMPT = prompt("agenttrek")
 
 
 @dataclass(frozen=True, slots=True)
-class AgentTrekOptions(PictureOptions):
+class AgentTrekOptions(LastPictureOptions):
     parsing: Parsing = "robust"
     """How the reply is read; as-published repeats the mistakes of the authors' script."""
 
@@ -26,8 +26,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekO
                 steps.append(f"Thought {number}: {step.thought}\nAction {number}: {acted}")
         builder = PromptBuilder().data("goal", case.goal.instruction)
         builder.data("trajectory", "\n\n".join(steps) or "(empty)")
-        picture = last_picture(case)
-        return builder.note("The last page:").picture(picture) if picture else builder
+        return add_last_pictures(builder, case, options.last_images)
 
     reply = await ledger.text(models.outcome, Question("agenttrek", prompt=_PROMPT), build)
     return Opinion(parsers.status(reply, options.parsing))

@@ -5,7 +5,14 @@ from functools import partial
 
 from webassay.judging import parsers
 from webassay.judging.case import Case, PromptBuilder
-from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, action_list, last_picture
+from webassay.judging.judges.base import (
+    LastPictureOptions,
+    ModelJudge,
+    Opinion,
+    action_list,
+    add_last_pictures,
+    has_picture,
+)
 from webassay.judging.ledger import Ledger, Models, Question, prompt
 from webassay.judging.parsers import Parsing
 
@@ -14,21 +21,20 @@ _CAPTION = prompt("caption")
 
 
 @dataclass(frozen=True, slots=True)
-class AutonomousOptions(PictureOptions):
+class AutonomousOptions(LastPictureOptions):
     parsing: Parsing = "robust"
     """How the reply is read; as-published repeats the mistakes of the authors' script."""
 
 
 async def _opine(case: Case, ledger: Ledger, models: Models, options: AutonomousOptions, *, caption: bool) -> Opinion:
-    picture = last_picture(case)
-    if picture is None:
+    if not has_picture(case):
         return Opinion(None, why_not="There is no screenshot of the last page.")
     described = ""
     if caption:
         described = await ledger.text(
             models.relevance,
             Question("caption", prompt=_CAPTION),
-            lambda: PromptBuilder().note("The last page:").picture(picture),
+            lambda: add_last_pictures(PromptBuilder(), case, options.last_images),
         )
 
     def build() -> PromptBuilder:
@@ -36,7 +42,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: Autonomous
         builder.data("response of the agent", case.answer)
         if caption:
             return builder.data("the last page, described", described)
-        return builder.note("The last page:").picture(picture)
+        return add_last_pictures(builder, case, options.last_images)
 
     reply = await ledger.text(models.outcome, Question("autonomous", prompt=_PROMPT), build)
     return Opinion(parsers.status(reply, options.parsing), details={"caption": described} if caption else {})

@@ -14,10 +14,10 @@ from webassay.core.interaction import Goal
 from webassay.core.record import Json
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
-from webassay.judging.case import Case
+from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.ledger import Ledger, Models, Prompt, prompt_hashes
 from webassay.judging.plan import TOKENS_OF_REPLY, Plan, RehearsalModel
-from webassay.llm.client import Image, Settings
+from webassay.llm.client import Settings
 
 if TYPE_CHECKING:
     # Most judges know nothing of rubrics; importing this would tie their versions to the source of `rubric.py`.
@@ -132,6 +132,12 @@ class PictureOptions(ModelOptions):
     """Scale screenshots down to this many pixels on the longer side; 0 shows them as recorded."""
 
 
+@dataclass(frozen=True, slots=True)
+class LastPictureOptions(PictureOptions):
+    last_images: int = 1
+    """Screenshots shown, counted from the end, as published; 0 shows all of them."""
+
+
 @dataclass
 class Opinion:
     """What a judge makes of a case, before it becomes a verdict."""
@@ -210,8 +216,20 @@ def _verdict(
 # --- what several of them show --------------------------------------------------------------------------
 
 
-def last_picture(case: Case) -> Image | None:
-    return next((case.picture(frame) for frame in reversed(case.frames) if frame.screenshot), None)
+def add_last_pictures(builder: PromptBuilder, case: Case, count: int) -> PromptBuilder:
+    """The last page; with another count, as many pages as that, or all of them with 0."""
+    shots = [frame for frame in case.frames if frame.screenshot]
+    if count != 1 and shots:
+        shown = shots[-count:] if count else shots
+        builder.note(f"The last {len(shown)} of {len(shots)} screenshots, in order; the last one is the last page:")
+        for frame in shown:
+            builder.picture(case.picture(frame))
+        return builder
+    return builder.note("The last page:").picture(case.picture(shots[-1])) if shots else builder
+
+
+def has_picture(case: Case) -> bool:
+    return any(frame.screenshot for frame in case.frames)
 
 
 def action_list(case: Case, *, reasons: bool = False) -> str:

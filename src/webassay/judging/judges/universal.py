@@ -1,25 +1,21 @@
 """The Universal Verifier as a judge: its options, and what it would cost. The stages themselves are in `verify.py`."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from webassay.core.interaction import Goal
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Verdict
-from webassay.judging.case import Case, clip
-from webassay.judging.inquiry import PROFILES, Profile, Pruning, Selector, Taxonomy
 from webassay.judging.judges.base import Item, Judge, PreparedJudge, accept_any, never_stored
-from webassay.judging.ledger import Models, prompt
-from webassay.judging.plan import CHARACTERS_PER_TOKEN, TOKENS_OF_PICTURE, TOKENS_OF_REPLY, Plan
-from webassay.judging.verify import NAME, VERSION, short_circuit, universal_fingerprint, verify
+from webassay.judging.ledger import Models
+from webassay.judging.plan import Plan
+from webassay.judging.profile import PROFILES, Profile, Pruning, Selector, Taxonomy
+from webassay.judging.rehearsal import CRITERIA, KnownRubrics, Understudy
+from webassay.judging.verify import NAME, VERSION, universal_fingerprint, verify
 
 if TYPE_CHECKING:
     from webassay.judging.resources import VerifierResources
-
-_TOKENS_OF_REPLY = {"relevance": 60, "evidence": 350, "rubric": 900, "rescore": 700}
-_CHARACTERS_OF_CRITERION = 700
-_CHARACTERS_OF_EVIDENCE = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +29,29 @@ class UniversalOptions:
     final: Selector | None = None
     """What decides the status: the outcome, the process score, or both."""
     top_k: int | None = None
-    """Screenshots looked at for each criterion."""
+    """Screenshots looked at for each criterion; 0: as many as matter."""
+    most_pictures: int | None = None
+    """With top_k 0: screenshots looked at in all."""
     prune: Pruning | None = None
     """Which of these are dropped again."""
     relevance_batch: int | None = None
     """Screenshots per relevance call."""
+    evidence_batch: int | None = None
+    """Screenshots per evidence call."""
     page_text: bool | None = None
     """Page text and accessibility trees count as evidence, too."""
+    text_budget: int | None = None
+    """Characters of page text that the stages which score and decide are given."""
     record_findings: bool | None = None
     """What the record proves without a model outranks the votes."""
     critical_points: bool | None = None
     """Look for actions that commit the user, and whether the task allows them."""
     checked_outcome: bool | None = None
     """The outcome must list its reasons and agree with them."""
+    closer_look: bool | None = None
+    """Look again where the evidence takes away what the actions alone had earned."""
+    sparing: bool | None = None
+    """Ask nobody where the record or the task alone gives the answer."""
     validity: bool | None = None
     """Also judge whether the task itself can be done."""
     diagnose: bool | None = None
@@ -79,13 +85,9 @@ class UniversalVerifier(Judge[UniversalOptions]):
         stored: Callable[[str], bool] = never_stored,
         resources: "VerifierResources",
     ) -> Plan:
-        """Computed, because a rehearsal would take as many calls as the real thing."""
         frozen = resources.rubric
-        if frozen is None:
-            return plan_profile(items, options.settled, stored=stored)
-        fitting = _checked(items, frozen.check)
-        criteria = len(frozen.rubric.items)
-        return plan_profile(fitting, options.settled, criteria=criteria, stored=stored, rubric_given=True)
+        fitting = items if frozen is None else _checked(items, frozen.check)
+        return await plan_profile(fitting, options.settled, resources, stored=stored)
 
 
 def _checked(items: Iterable[Item], check: Callable[[Goal], None]) -> Iterator[Item]:
@@ -116,67 +118,30 @@ def prepare_profile(models: Models | None, profile: Profile, resources: "Verifie
 # --- what it would cost ---------------------------------------------------------------------------------
 
 
-def plan_profile(
+async def plan_profile(
     items: Iterable[Item],
     profile: Profile,
+    resources: "VerifierResources",
     *,
-    criteria: int = 4,
     stored: Callable[[str], bool] = never_stored,
-    rubric_given: bool = False,
+    criteria: int = CRITERIA,
 ) -> Plan:
-    counted = decided = skipped = calls = most = tokens_in = tokens_out = 0
-    tasks: set[str] = set()
+    """Every verification is played twice without a model: on its cheapest course, and on its dearest."""
+    # Scaling pictures takes time and changes no count.
+    profile = profile.with_changes(max_side=0)
+    parts = [Understudy(resources.rubric_model or "rehearsal", dear=dear, criteria=criteria) for dear in (False, True)]
+    rubrics = [KnownRubrics(resources.rubrics) for _ in parts]
+    sharing = [replace(resources, rubrics=known, read_picture=None, limit=None) for known in rubrics]
+    counted = decided = skipped = 0
     for trajectory, blobs in items:
         counted += 1
         if stored(trajectory.id):
             skipped += 1
             continue
-        case = Case.of(trajectory.goal, trajectory, blobs, text=profile.page_text, merge=profile.merge_frames)
-        if short_circuit(case, profile) is not None:
-            decided += 1
-            continue
-        new = trajectory.goal.instruction not in tasks and not rubric_given
-        tasks.add(trajectory.goal.instruction)
-        stages = list(_stages(case, profile, criteria, new))
-        calls += sum(count for _, count, _ in stages)
-        most += sum(count for _, count, _ in stages) + (1 if profile.conditions_from <= criteria else 0)
-        tokens_in += sum(count * size for _, count, size in stages)
-        tokens_out += sum(count * _TOKENS_OF_REPLY.get(name, TOKENS_OF_REPLY) for name, count, _ in stages)
-    rubrics = 0 if rubric_given else len(tasks)
-    return Plan(counted, decided, skipped, rubrics, calls, most, tokens_in, tokens_out)
-
-
-def _stages(case: Case, profile: Profile, criteria: int, new_rubric: bool) -> Iterator[tuple[str, int, int]]:
-    """Stage, number of calls, input tokens of each."""
-    frames = len(case.frames)
-    picked = min(frames, profile.top_k * criteria)
-    rubric = criteria * _CHARACTERS_OF_CRITERION
-    task = len(case.goal.instruction) + 400
-    record = task + len(case.history) + len(clip(case.answer, 20_000))
-    evidence = picked * _CHARACTERS_OF_EVIDENCE
-
-    def size(stage: str, characters: int, pictures: int = 0, words: int = 0) -> int:
-        text = len(prompt(stage).text) + characters + (words * pictures if profile.page_text else 0)
-        return text // CHARACTERS_PER_TOKEN + pictures * TOKENS_OF_PICTURE
-
-    if new_rubric:
-        if profile.critical_points:
-            yield "critical_point", 1, size("critical_point", task)
-        yield "rubric", 1, size("rubric", task)
-        yield "dependency", 1, size("dependency", task + rubric)
-    yield "action_only", 1, size("action_only", record + rubric)
-    if frames:
-        batches = -(-frames // profile.relevance_batch)
-        yield "relevance", batches, size("relevance", task + rubric, min(frames, profile.relevance_batch), 1500)
-        yield "evidence", picked, size("evidence", record + rubric, 1, 6000)
-    yield "reality", 1, size("reality", record + rubric + evidence)
-    for stage in ("rescore", "side_effects"):
-        yield stage, profile.votes, size(stage, record + 2 * rubric + evidence)
-    outcome = "outcome_checked" if profile.checked_outcome else "outcome"
-    yield "outcome", profile.votes, size(outcome, record + rubric + evidence)
-    if profile.critical_points:
-        yield "cp_violation", 1, size("cp_violation", record + evidence)
-    if profile.diagnose:
-        yield "diagnosis", 1, size("diagnosis", record + rubric + evidence)
-    if profile.validity:
-        yield "validity", 1, size("validity", record)
+        before = parts[1].calls
+        for part, mine in zip(parts, sharing, strict=True):
+            await verify(trajectory.goal, trajectory, blobs, Models.one(part), profile, mine)
+        decided += parts[1].calls == before
+    least, most = parts
+    to_write = len(rubrics[1].made)
+    return Plan(counted, decided, skipped, to_write, least.calls, most.calls, most.input_tokens, most.output_tokens)

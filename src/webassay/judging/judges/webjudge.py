@@ -28,9 +28,9 @@ class WebJudgeOptions(PictureOptions):
     parsing: Parsing = "robust"
     """How replies are read; as-published repeats the mistakes of the authors' script."""
     threshold: int = 3
-    """Screenshots with at least this score are shown for the verdict."""
+    """Screenshots with at least this score are shown for the verdict; 0 shows all of them."""
     max_images: int = 50
-    """At most this many of them, the first ones."""
+    """At most this many of them, the first ones; 0 sets no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def pick(frames: Sequence[Frame], replies: Sequence[str], options: WebJudgeOptio
         Picked(frame, read_score(reply, options.parsing), read_reason(reply))
         for frame, reply in zip(frames, replies, strict=True)
     ]
-    return tuple(item for item in scored if item.score >= options.threshold)[: options.max_images]
+    return tuple(item for item in scored if item.score >= options.threshold)[: options.max_images or None]
 
 
 # --- reading replies ------------------------------------------------------------------------------------

@@ -1,0 +1,305 @@
+"""The text of recorded pages, made short without losing what decides.
+
+A tree repeats its menu on every page and spreads one row over many lines. Here a row, a list entry or a card becomes
+one line with its parts side by side, what is outside the main content is told once, and a page that was seen before is
+told by what is different. So the text of many pages fits into one question, and whoever scores can see all of them
+although pictures would be too many.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import parse_qsl, urlsplit
+
+from webassay.core.trajectory import Blobs, RecordedObservation
+from webassay.judging.case import Frame, read_text
+
+_NODE = re.compile(
+    r"^(?P<indent>\s*)(?:\[(?P<id>\w+)\] )?(?P<role>[A-Za-z]\w*)"
+    r"(?: (?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))?(?P<rest>.*)$"
+)
+_VALUE = re.compile(r"\bvalue=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\w.+-]+)")
+_STATE = re.compile(r"\b(checked|selected|pressed|current)='?(true|True|mixed|page)'?|\b(disabled|invalid)\b")
+_ITEMS = frozenset(("row", "listitem", "article", "option", "term", "definition"))
+_OUTSIDE = frozenset(("banner", "navigation", "contentinfo", "complementary", "search"))
+_PLAIN = frozenset(("StaticText", "generic", "paragraph", "cell", "gridcell", "LabelText", "rowheader", "columnheader"))
+_SILENT = frozenset(("list", "table", "rowgroup", "main", "form", "group", "region", "section", "MenuListPopup"))
+_MAX_NODES = 60_000
+_LONGEST_LINE = 1200
+_BESIDE = "Beside the main content, new here: "
+_SAME_PAGE = 0.7
+"""Of the lines, for a page to be told by what is different."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    depth: int
+    id: str
+    role: str
+    name: str
+    state: str = ""
+
+
+def nodes_of(tree: str) -> Iterator[Node]:
+    for number, line in enumerate(tree.splitlines()):
+        if number >= _MAX_NODES:
+            return
+        found = _NODE.match(line)
+        if found is None:
+            continue
+        value = _VALUE.search(found["rest"])
+        states = [match[1] or match[3] for match in _STATE.finditer(found["rest"])]
+        if value is not None:
+            states.insert(0, f"= {_unquoted(value[1])}")
+        yield Node(
+            len(found["indent"]), found["id"] or "", found["role"], _unquoted(found["name"] or ""), ", ".join(states)
+        )
+
+
+def _unquoted(text: str) -> str:
+    if text[:1] not in ("'", '"'):
+        return text
+    try:
+        read = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        read = text[1:-1]
+    return " ".join(str(read).split())
+
+
+def elements_of(tree: str) -> dict[str, str]:
+    """By id: the role and the name of every element that an action can name."""
+    return {node.id: f"{node.role} {node.name!r}" if node.name else node.role for node in nodes_of(tree) if node.id}
+
+
+# --- one page -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Page:
+    number: int
+    url: str
+    title: str
+    lines: tuple[str, ...]
+    """Its main content. Cells of a row stand side by side: `102766 | February 13, 2026 | $379.31`."""
+    around: tuple[str, ...] = ()
+    """Header, menu, footer."""
+    recorded: bool = True
+    """False: the text was read off the picture."""
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join((self.title, *self.lines, *self.around))
+
+    @property
+    def address(self) -> str:
+        """Without the host, which means nothing to a reader."""
+        parts = urlsplit(self.url)
+        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+    @cached_property
+    def kind(self) -> str:
+        """The address with numbers and values taken out: pages of one kind belong together."""
+        parts = urlsplit(self.url)
+        keys = ",".join(sorted({key for key, _ in parse_qsl(parts.query)} - {"p", "page", "limit", "offset", "start"}))
+        return f"{parts.netloc}{re.sub(r'[0-9]+', '#', parts.path)}?{keys}"
+
+
+def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> Page | None:
+    """None if nothing can be read on it."""
+    seen: RecordedObservation = frame.seen
+    if seen.tree is not None:
+        lines, around = _split(read_text(blobs, seen.tree))
+        if not lines and not around and seen.text is None:
+            return None
+        if lines or around:
+            return Page(frame.number, seen.url, seen.title, tuple(lines), tuple(around))
+    if seen.text is not None:
+        return Page(frame.number, seen.url, seen.title, tuple(_text_lines(read_text(blobs, seen.text))))
+    if read_picture is not None and seen.screenshot is not None:
+        read = tuple(_text_lines(read_picture(blobs.read(seen.screenshot))))
+        return Page(frame.number, seen.url, seen.title, read, recorded=False) if read else None
+    return None
+
+
+def _text_lines(text: str) -> list[str]:
+    return [line[:_LONGEST_LINE] for raw in text.splitlines() if (line := " ".join(raw.split()))]
+
+
+def _split(tree: str) -> tuple[list[str], list[str]]:
+    """The lines of the main content, and those around it."""
+    nodes = list(nodes_of(tree))
+    has_main = any(node.role == "main" for node in nodes)
+    inside: list[list[str]] = []
+    outside: list[list[str]] = []
+    regions: list[tuple[int, bool]] = []
+    items: list[tuple[int, list[str]]] = []
+    for node in nodes:
+        while regions and regions[-1][0] >= node.depth:
+            regions.pop()
+        while items and items[-1][0] >= node.depth:
+            items.pop()
+        if node.role in _OUTSIDE:
+            regions.append((node.depth, False))
+        elif node.role == "main":
+            regions.append((node.depth, True))
+        is_main = regions[-1][1] if regions else not has_main
+        lines = inside if is_main else outside
+        said = _said(node)
+        if node.role in _ITEMS:
+            parts = [said] if said else []
+            lines.append(parts)
+            items.append((node.depth, parts))
+        elif said and items:
+            parts = items[-1][1]
+            if said not in parts and node.name not in parts:
+                parts.append(said)
+        elif said:
+            lines.append([said])
+    if not any(inside):
+        inside, outside = outside, []
+    return _joined(inside), _joined(outside)
+
+
+def _said(node: Node) -> str:
+    if node.role == "RootWebArea" or (node.role in _SILENT and not node.state):
+        return ""
+    state = f" ({node.state})" if node.state else ""
+    if not node.name:
+        return f"{node.role}{state}" if state and node.role not in _SILENT else ""
+    if node.role in _PLAIN or node.role in _ITEMS:
+        return f"{node.name}{state}"
+    if node.role == "heading":
+        return f"# {node.name}"
+    return f"{node.role} {node.name!r}{state}"
+
+
+def _joined(lines: Iterable[Sequence[str]]) -> list[str]:
+    return [" | ".join(parts)[:_LONGEST_LINE] for parts in lines if parts]
+
+
+# --- many pages -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One page as it is told to a judge who has seen those before it."""
+
+    number: int
+    head: str
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.head, *(f"  {line}" for line in self.lines)))
+
+
+@dataclass
+class Book:
+    """All pages of a trajectory that have text, by number, in order of time."""
+
+    pages: dict[int, Page] = field(default_factory=dict)
+    total: int = 0
+
+    @classmethod
+    def of(cls, frames: Sequence[Frame], blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> "Book":
+        made = cls(total=len(frames))
+        for frame in frames:
+            page = page_of(frame, blobs, read_picture)
+            if page is not None:
+                made.pages[frame.number] = page
+        return made
+
+    def kin(self, number: int) -> tuple[int, ...]:
+        """Pages of the same kind, itself included: the orders of a list, the parts of a long list."""
+        page = self.pages.get(number)
+        if page is None:
+            return (number,)
+        return tuple(other for other, candidate in self.pages.items() if candidate.kind == page.kind)
+
+    def told(self, only: Iterable[int] | None = None) -> list[Block]:
+        """The pages one after the other, each without what was told before."""
+        blocks: list[Block] = []
+        shown: dict[str, Page] = {}
+        around: set[str] = set()
+        wanted = set(self.pages) if only is None else set(only)
+        for number, page in self.pages.items():
+            if number not in wanted:
+                continue
+            read = "" if page.recorded else " (text read off the picture)"
+            head = f"Screenshot {number}: {page.title or 'no title'}, {page.address}{read}"
+            fresh = tuple(line for line in page.around if line not in around)
+            around.update(page.around)
+            blocks.append(_block(number, head, page, shown.get(page.kind), fresh))
+            shown[page.kind] = page
+        return blocks
+
+
+def _block(number: int, head: str, page: Page, before: Page | None, fresh: Sequence[str]) -> Block:
+    beside = (f"{_BESIDE}{'; '.join(fresh)}",) if fresh else ()
+    if before is not None and page.lines:
+        known, now = set(before.lines), set(page.lines)
+        if len(known & now) >= _SAME_PAGE * len(now | known):
+            new = tuple(line for line in page.lines if line not in known)
+            gone = tuple(f"(no longer there) {line}" for line in before.lines if line not in now)
+            note = "the same text as" if not new and not gone else "as"
+            rest = "" if not new and not gone else ", except for"
+            return Block(number, f"{head}: {note} screenshot {before.number}{rest}", (*new, *gone, *beside))
+    return Block(number, head, (*page.lines, *beside))
+
+
+# --- within a budget ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    text: str
+    whole: tuple[int, ...]
+    """Pages that stand in it with all their text."""
+    part: tuple[int, ...]
+    """Pages of which lines had to be left out."""
+    missing: tuple[int, ...]
+    """Pages for which there was no room."""
+
+
+def digest(
+    book: Book, budget: int, rank: Callable[[int], float], matters: Callable[[str], bool] = lambda _: False
+) -> Digest:
+    """The text of as many pages as `budget` characters hold. Those with the highest rank come first, and of a page that
+    does not fit whole, the lines that matter."""
+    ranked = sorted(book.pages, key=lambda number: (-rank(number), -number))
+    whole = {block.number: block for block in book.told()}
+    if sum(len(block.text) for block in whole.values()) <= budget:
+        return Digest("\n".join(block.text for block in whole.values()), tuple(whole), (), ())
+    kept: dict[int, str] = {}
+    full: list[int] = []
+    part: list[int] = []
+    left = budget
+    # A page told by its difference needs the one before it, so with gaps every page is told by itself.
+    alone = {number: book.told([number])[0] for number in ranked}
+    told_beside: set[str] = set()
+    for number in ranked:
+        block = alone[number]
+        lines = [line for line in block.lines if line not in told_beside]
+        told_beside.update(line for line in lines if line.startswith(_BESIDE))
+        text = Block(number, block.head, tuple(lines)).text
+        if len(text) <= left:
+            kept[number], left = text, left - len(text)
+            full.append(number)
+        elif (shorter := _shortened(block.head, lines, left, matters)) is not None:
+            kept[number], left = shorter, left - len(shorter)
+            part.append(number)
+    missing = tuple(sorted(set(book.pages) - set(kept)))
+    in_order = "\n".join(kept[number] for number in sorted(kept))
+    return Digest(in_order, tuple(sorted(full)), tuple(sorted(part)), missing)
+
+
+def _shortened(head: str, lines: Sequence[str], room: int, matters: Callable[[str], bool]) -> str | None:
+    """The lines that matter, with their neighbours; None if not even those fit."""
+    wanted = {near for at, line in enumerate(lines) if matters(line) for near in (at - 1, at, at + 1)}
+    chosen = [line for at, line in enumerate(lines) if at in wanted]
+    if not chosen:
+        return None
+    text = "\n".join((f"{head} (only lines that matter)", *(f"  {line}" for line in chosen)))
+    return text if len(text) <= room else None

@@ -1,0 +1,255 @@
+"""What a judge is told of pages, actions and the record: short, and with everything that decides."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.judging_samples import png, trajectory
+from webassay.core.interaction import Action, Goal
+from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.trajectory import MemoryBlobs, RecordedObservation, RowChange, RowsResult, Step
+from webassay.judging.case import Case, frames_of
+from webassay.judging.facts import named_in, positive_facts
+from webassay.judging.pages import Book, Page, digest, elements_of
+from webassay.judging.sheet import date_of, describe_history
+
+ORDERS = """RootWebArea 'My Orders', focused
+	[1] banner ''
+		[2] link 'Home'
+		[3] link 'Cart 0 items'
+	[4] main ''
+		[5] navigation 'Account'
+			[6] link 'My Orders', current='page'
+		[7] heading 'My Orders'
+		[8] table 'Orders'
+			[9] row ''
+				[10] columnheader 'Order #'
+				[11] columnheader 'Date'
+				[12] columnheader 'Total'
+				[13] columnheader 'Status'
+			[14] row ''
+				[15] cell '102766'
+				[16] cell 'February 13, 2026'
+				[17] cell '$379.31'
+				[18] cell 'Complete'
+				[19] cell 'View Order 102766'
+					[20] link 'View Order 102766'
+			[21] row ''
+				[22] cell '102746'
+				[23] cell 'February 6, 2026'
+				[24] cell '$65.41'
+				[25] cell 'Canceled'
+			[26] row ''
+				[27] cell '102672'
+				[28] cell 'December 31, 2025'
+				[29] cell '$398.16'
+				[30] cell 'Complete'
+			[33] row ''
+				[34] cell '102500'
+				[35] cell 'January 5, 2026'
+				[36] cell '$10.00'
+				[37] cell 'Complete'
+		[31] combobox 'Show' value='10', expanded=False
+		[32] checkbox 'Only open', checked='true'
+		StaticText 'It\\'s the "end"'
+"""
+
+
+def seen(blobs, number, tree, path):
+    return RecordedObservation(
+        url=f"http://shop.test:8000{path}",
+        title=f"Page {number}",
+        tree=blobs.write(tree.encode(), "text/plain"),
+        screenshot=blobs.write(png(number), "image/png"),
+    )
+
+
+def run_over(blobs, trees, *, answer="", instruction="How much did I spend?", actions=(), rows=None):
+    """`trees` by address; the last page is the one at the end."""
+    pages = [seen(blobs, number, tree, path) for number, (path, tree) in enumerate(trees)]
+    steps = tuple(
+        Step(index=i, seen=page, actions=(actions[i],) if i < len(actions) else (Action.of("go_back"),))
+        for i, page in enumerate(pages[:-1])
+    )
+    return trajectory(blobs, 1).model_copy(
+        update={
+            "goal": Goal(instruction=instruction, start_urls=("__SHOP__/",), protocol=ARENA_PROTOCOL),
+            "bases": {"shop": "http://shop.test:8000"},
+            "steps": steps,
+            "last_seen": pages[-1],
+            "answer": answer if isinstance(answer, str) else json.dumps(answer),
+            "probes": (rows,) if rows is not None else (),
+            "started_at": "2031-05-06T07:08:09+00:00",
+        }
+    )
+
+
+def book_of(run, blobs):
+    return Book.of(frames_of(run, text=True, merge=True), blobs)
+
+
+# --- pages ----------------------------------------------------------------------------------------------
+
+
+def test_a_row_is_one_line_and_the_menu_is_told_once():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/orders", ORDERS), ("/orders?p=2", ORDERS.replace("102766", "102999"))])
+    first, second = book_of(run, blobs).told()
+    assert "102766 | February 13, 2026 | $379.31 | Complete | View Order 102766" in first.lines
+    assert "combobox 'Show' (= 10)" in first.lines and "checkbox 'Only open' (checked)" in first.lines
+    assert """It's the "end\"""" in first.lines, "texts are read as they were quoted"
+    assert any("link 'Home'; link 'Cart 0 items'" in line for line in first.lines)
+    assert "Home" not in second.text, "told before"
+    assert "as screenshot 1, except for" in second.head
+    assert second.lines[0].startswith("102999 | ") and "(no longer there) 102766" in second.text
+
+
+WORDS = st.text(
+    st.characters(codec="utf-8", exclude_characters="'\"\\\n\r\t|", exclude_categories=["C", "Z"]), min_size=1
+)
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=8))
+def test_whatever_stands_in_a_row_stands_in_its_line(rows):
+    tree = "main ''\n" + "".join("\trow ''\n" + "".join(f"\t\tcell '{cell}'\n" for cell in row) for row in rows)
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/x", tree), ("/y", "main ''\n\tStaticText 'end'")])
+    lines = book_of(run, blobs).pages[1].lines
+    assert len(lines) == len(rows)
+    for row, line in zip(rows, lines, strict=True):
+        assert set(line.split(" | ")) == set(row)
+
+
+@given(st.text(max_size=400))
+def test_hostile_trees_break_nothing(tree):
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/x", tree), ("/y", tree)])
+    book_of(run, blobs).told()
+    elements_of(tree)
+
+
+@given(
+    st.dictionaries(st.integers(1, 30), st.lists(st.text(min_size=1, max_size=60), max_size=8), max_size=12),
+    st.integers(0, 3000),
+)
+def test_a_digest_keeps_to_its_budget_and_names_what_it_leaves_out(lines, budget):
+    pages = {n: Page(n, f"http://s/{n}", "t", tuple(lines[n])) for n in sorted(lines)}
+    made = digest(Book(pages, len(pages)), budget, rank=lambda number: number % 7)
+    assert len(made.text) <= budget + len(pages), "and one line break for each page"
+    told = (*made.whole, *made.part, *made.missing)
+    assert sorted(told) == sorted(pages) and len(set(told)) == len(told)
+    for number in made.whole:
+        assert f"Screenshot {number}: " in made.text
+
+
+def test_what_matters_comes_first_where_there_is_little_room():
+    pages = {
+        n: Page(n, f"http://s/{n}/x{n}", "t", tuple(f"page {n} line {i} {'x' * 50}" for i in range(10)))
+        for n in (1, 2, 3)
+    }
+    made = digest(Book(pages, 3), 1100, rank=lambda n: n == 2, matters=lambda line: "page 3 line 4" in line)
+    assert made.whole == (2,) and made.part == (3,) and made.missing == (1,)
+    assert "page 3 line 4" in made.text and "page 3 line 9" not in made.text
+
+
+def test_pages_of_one_kind_belong_together():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [(path, ORDERS + f"\tStaticText '{path}'") for path in ("/orders/17", "/orders/18", "/cart")])
+    book = book_of(run, blobs)
+    assert book.kin(1) == (1, 2) and book.kin(3) == (3,)
+
+
+# --- the sheet ------------------------------------------------------------------------------------------
+
+
+def test_actions_are_told_by_the_names_of_their_elements_and_the_screenshots_by_their_numbers():
+    blobs = MemoryBlobs()
+    other = "RootWebArea 'Order'\n\t[1] main ''\n\t\tStaticText 'Shipped'"
+    trees = [("/orders", ORDERS), ("/orders/102766", other), ("/orders", ORDERS)]
+    run = run_over(blobs, trees, actions=(Action.of("click", "20"), Action.of("go_back")))
+    # The first and the third page look the same, and are one frame.
+    pages = [*(step.seen for step in run.steps), run.last_seen]
+    same = pages[0].model_copy(update={"title": pages[2].title})
+    run = run.model_copy(update={"last_seen": same})
+    told = describe_history(Case.of(run.goal, run, blobs, text=True, merge=True))
+    assert "Action 1: click(bid='20') on link 'View Order 102766'\n  On: screenshot 3, /orders" in told
+    assert "Action 2: go_back()\n  On: screenshot 2, /orders/102766" in told
+    assert told.endswith("The page at the end: screenshot 3, /orders")
+    assert "shop.test" not in told, "the host is another one in every run"
+
+
+def test_the_date_is_the_world_s_and_not_the_machine_s():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/orders", ORDERS), ("/", ORDERS)])
+    assert "2026-02-13" in date_of(run, book_of(run, blobs))
+    added = RowChange(table="cart", key={"id": 1}, after={"id": 1, "added_at": "2026-03-01 09:00:02"})
+    rows = RowsResult(site="shop", changes=(added,), columns={"cart": {"id": "journal", "added_at": "journal"}})
+    clocked = run.model_copy(update={"probes": (rows,)})
+    assert date_of(clocked, book_of(run, blobs)) == "the site's own clock said 2026-03-01"
+    assert date_of(run, None) == "", "what must not depend on the trajectory"
+    assert date_of(run.model_copy(update={"bases": {}}), None) == "the run began on 2031-05-06"
+
+
+# --- facts ----------------------------------------------------------------------------------------------
+
+
+def facts(run, blobs):
+    return [(fact.code, fact.message) for fact in positive_facts(run.goal, run, book_of(run, blobs))]
+
+
+def retrieved(*results):
+    return {"action": "retrieve", "status": "SUCCESS", "results": list(results)}
+
+
+def test_a_value_is_told_with_what_stands_beside_it():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/a", "main ''\n\tStaticText 'x'"), ("/orders", ORDERS)], answer=retrieved("102672"))
+    (code, said), *_ = facts(run, blobs)
+    assert code == "value_stands" and "screenshot 2" in said and "$398.16" in said
+
+
+@pytest.mark.parametrize(
+    ("instruction", "answer", "expected"),
+    [
+        ("How much did my orders of February 2026 come to?", "$444.72", "of February 2026: 2 distinct rows"),
+        ("What did I spend in 2026? Leave canceled orders out.", "$389.31", "of 2026, but not with 'Canceled'"),
+        ("How many orders are complete?", 3, "with 'Complete': there are 3 distinct rows"),
+        ("What do orders above $370.00 add up to?", "$777.47", "above 370.00: 2 distinct rows"),
+        ("What do all orders come to?", "$787.47", "the answer is that without '102746"),
+    ],
+)
+def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(instruction, answer, expected):
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/orders", ORDERS), ("/", "x")], answer=retrieved(answer), instruction=instruction)
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    assert any(expected in message for message in told), told
+
+
+def test_what_was_read_and_never_used_is_told():
+    blobs = MemoryBlobs()
+    page = "main ''\n\trow ''\n\t\tcell 'SKU-{0}'\n\t\tcell '${0}.00'"
+    run = run_over(blobs, [(f"/orders/{n}", page.format(n)) for n in (11, 12, 13)], answer=retrieved("SKU-12"))
+    told = [message for code, message in facts(run, blobs) if code == "read_not_used"]
+    assert told == [
+        "Pages of the same kind as screenshot 2 that hold no value of the answer: screenshot 1 (largest amount 11.00), "
+        "screenshot 3 (largest amount 13.00)."
+    ]
+
+
+def test_rows_that_differ_are_told_and_that_none_does():
+    blobs = MemoryBlobs()
+    none = run_over(blobs, [("/", ORDERS), ("/", ORDERS)], rows=RowsResult(site="shop", changes=()))
+    assert [code for code, _ in facts(none, blobs)] == ["no_row_changed"]
+    change = RowChange(
+        table="orders", key={"id": 7}, before={"id": 7, "state": "open"}, after={"id": 7, "state": "gone"}
+    )
+    changed = run_over(blobs, [("/", ORDERS), ("/", ORDERS)], rows=RowsResult(site="shop", changes=(change,)))
+    ((_, said),) = facts(changed, blobs)
+    assert "a row of orders (id=7) was changed: state: 'open' -> 'gone'" in said
+
+
+def test_values_in_prose_are_amounts_dates_quotes_and_codes():
+    said = 'On March 4, 2026 the "Copper Kettle" (JR-00417) cost $1,034.50 in order 102766.'
+    assert list(named_in(said)) == ["March 4, 2026", "$1,034.50", "Copper Kettle", "JR-00417", "102766"]
