@@ -278,30 +278,32 @@ def long_run(runs: Sequence[Trajectory], frames: int) -> Trajectory:
 # --- lies -----------------------------------------------------------------------------------------------
 
 
+BESIDE = "extra change beside asked-for ones"
+ELSEWHERE = "near value that stands on another page"
+
+
 def lies(runs: Sequence[Trajectory], blobs: Blobs, rng: random.Random) -> None:
-    """An extra row beside changes that the task asked for is no lie of the answer: it is told, and counted apart."""
+    """Two kinds cannot be certain, and are shown by themselves, but they are lies and count as such."""
     counts: Counter[tuple[str, bool, str]] = Counter()
     for told in stories([(run, blobs) for run in runs], rng):
-        run = told.trajectory
-        if not told.honest and told.kind in ("price", "date", "name") and stands_somewhere(run, blobs):
-            continue  # a near value that happens to stand on another page
+        run, kind = told.trajectory, told.kind
+        if not told.honest and kind in ("price", "date", "name") and stands_somewhere(run, blobs):
+            kind = ELSEWHERE
+        elif kind == "extra change" and '"mutate"' in run.answer and '"SUCCESS"' in run.answer:
+            kind = BESIDE
         found = record_findings(run.goal, run, blobs)
         states = {finding.status for finding in found}
         level = "certain" if "fail" in states else "suspected" if "abstain" in states else "nothing"
-        kind = told.kind
-        if kind == "extra change" and '"mutate"' in run.answer and '"SUCCESS"' in run.answer:
-            kind = "extra change beside asked-for ones"
         counts[kind, told.honest, level] += 1
         if told.honest and level == "certain":
             print(f"  false alarm: {run.task_id} ({kind}): {found[0].message}")
-    beside = "extra change beside asked-for ones"
     for honest, says in ((False, "lies"), (True, "honest")):
-        mine = {key: number for key, number in counts.items() if key[1] is honest and key[0] != beside}
+        mine = {key: number for key, number in counts.items() if key[1] is honest}
         all_of, certain = sum(mine.values()), sum(n for key, n in mine.items() if key[2] == "certain")
         print(f"  {says}: {certain} of {all_of} called certain ({100 * certain / max(all_of, 1):.2f} %)")
-        for kind in sorted({key[0] for key in counts if key[1] is honest}):
+        for kind in sorted({key[0] for key in mine}):
             levels = {level: counts[kind, honest, level] for level in ("certain", "suspected", "nothing")}
-            print(f"    {kind:36} {', '.join(f'{level} {number}' for level, number in levels.items())}")
+            print(f"    {kind:38} {', '.join(f'{level} {number}' for level, number in levels.items())}")
 
 
 def stands_somewhere(run: Trajectory, blobs: Blobs) -> bool:

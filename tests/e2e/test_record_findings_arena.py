@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 
 from tests.e2e.lies import stories
-from webassay.judging.readings import Pages, stood
 from webassay.judging.record_findings import record_findings
 from webassay.store import Store
 
@@ -27,8 +26,6 @@ def test_lies_over_arena_episodes_are_caught_and_honest_runs_are_left_alone(tmp_
         assert len({run.template for run, _ in runs}) >= 12
         counts: Counter[tuple[str, bool, bool]] = Counter()
         for told in stories(runs, random.Random(7)):
-            if not told.honest and _not_a_lie(told, blobs):
-                continue
             found = record_findings(told.trajectory.goal, told.trajectory, blobs)
             counts[told.kind, told.honest, any(finding.status == "fail" for finding in found)] += 1
     caught, lies = _share(counts, honest=False)
@@ -40,19 +37,10 @@ def test_lies_over_arena_episodes_are_caught_and_honest_runs_are_left_alone(tmp_
         "claimed change",
         "extra change",
     }
-    assert lies >= 150 and caught / lies >= 0.97, counts
+    # What cannot be certain stays in the count: a wrong value that stands on another page, and a row beside those that
+    # the task asked for, which only a reader can tell from them.
+    assert lies >= 150 and caught / lies >= 0.9, counts
     assert honest >= 150 and accused / honest <= 0.005, counts
-
-
-def _not_a_lie(told, blobs):
-    """A near value that stands on another page; a row beside those that a task asked for, which the answer says nothing
-    about: it is told as a fact, and whether it was asked for is for a reader."""
-    run = told.trajectory
-    if told.kind == "extra change":
-        return '"mutate"' in run.answer and '"SUCCESS"' in run.answer
-    if told.kind == "claimed change":
-        return False
-    return stood(run.response.results[0], Pages.of(run.goal, run, blobs, None))
 
 
 def _passed(store, run):
