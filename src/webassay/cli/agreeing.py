@@ -46,7 +46,7 @@ def agree(
         float, typer.Option("--threshold", min=0.0, max=1.0, help="From which process score on a process is good.")
     ] = 0.8,
     draws: Annotated[int, typer.Option("--draws", min=100, max=100_000, help="Resamples for the intervals.")] = 2000,
-    seed: common.Seed = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the resamples: same seed, same intervals.")] = 0,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
@@ -56,8 +56,8 @@ def agree(
     """How far judges agree with people: accuracy, precision, recall, F1, kappa, FPR, FNR and MCC with intervals, beside
     what anybody could say without looking, and how far people agree with each other.
 
-    Tables are CSV, TSV or JSON, with the columns id and label (or prediction), and where present cluster, annotator,
-    split, benchmark, agent, score, process, stage, run, terminated and steps. Several label columns are several
+    Tables are CSV, TSV, JSON or JSONL, with the columns id and label (or prediction), and where present cluster,
+    annotator, split, benchmark, agent, score, process, stage, run, terminated and steps. Several label columns are several
     annotators, several prediction columns several judges.
 
     Example: `webassay agree labels.csv webjudge.csv universal.csv --html trust.html`
