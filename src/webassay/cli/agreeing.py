@@ -57,8 +57,8 @@ def agree(
     what anybody could say without looking, and how far people agree with each other.
 
     Tables are CSV, TSV, JSON or JSONL, with the columns id and label (or prediction), and where present cluster,
-    annotator, split, benchmark, agent, score, process, stage, run, terminated and steps. Several label columns are several
-    annotators, several prediction columns several judges.
+    annotator, split, benchmark, agent, score, process, stage, run, terminated and steps. Several label columns are
+    several annotators, several prediction columns several judges.
 
     Example: `webassay agree labels.csv webjudge.csv universal.csv --html trust.html`
 
