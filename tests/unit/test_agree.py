@@ -308,7 +308,8 @@ def test_no_predictions_no_labels_no_file(files, tmp_path, run):
 # --- what a person sees ---------------------------------------------------------------------------------
 
 
-def test_the_command(files, tmp_path):
+def test_the_command(files, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     page = tmp_path / "trust.html"
     done = CliRunner().invoke(app, ["agree", *map(str, files), "--html", str(page)])
     assert done.exit_code == 0, done.output

@@ -138,3 +138,7 @@ if __name__ == "__main__":
     GOLDEN.mkdir(parents=True, exist_ok=True)
     for file, rendered in RENDERED.items():
         (GOLDEN / file).write_text(rendered(sample()), encoding="utf-8")
+
+
+def test_a_table_without_rows_has_its_headings():
+    assert [column.header for column in render.rich_table(None, ("agent", "passed"), []).columns] == ["agent", "passed"]

@@ -407,7 +407,7 @@ def rich_table(
         right = place > 0 and 2 * sum(map(_like_a_number, cells)) >= len(cells)
         if right:
             # Headings are broken into lines before numbers are; where it is too narrow, names and texts give way.
-            longest = max(8, *(len(line) for cell in cells for line in cell.split("\n")))
+            longest = max([8, *(len(line) for cell in cells for line in cell.split("\n"))])
             heading = textwrap.fill(heading, longest, break_long_words=False)
         table.add_column(heading, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
