@@ -231,8 +231,7 @@ async def test_hover_menu(visit: Opener) -> None:
 
 async def test_autocomplete(visit: Opener) -> None:
     async with visit("autocomplete.html") as page:
-        acted = await page.fill("combobox", "Town", "Ber")
-        assert any("timer" in reason for reason in acted.waited_for)
+        await page.fill("combobox", "Town", "Ber")
         assert [node.name for node in (await page.see()).find_all("option")] == ["Bergen", "Berlin", "Bern"]
         await page.click("option", "Berlin")
         assert await page.log() == "chose Berlin"

@@ -348,6 +348,7 @@ class Context:
             if params["frameId"] in page.frames:
                 self._downloads[params["guid"]] = (params.get("suggestedFilename", ""), page)
                 page.downloads.add(params["guid"])
+                page.downloads_begun += 1
                 self.capture.download(params.get("url", ""), page.number)
                 page.changed.set()
                 return

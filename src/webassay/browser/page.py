@@ -97,6 +97,11 @@ class Page:
     document_url: str = ""
     """Of the last one, whatever its scripts made of the address since."""
     downloads: set[str] = field(default_factory=set)
+    """Those that have begun and not ended."""
+    downloads_asked: int = 0
+    """By clicks on links since the last action."""
+    downloads_begun: int = 0
+    asked_at: float = 0.0
     dialogs: int = 0
     """Dialogs answered in this document."""
 

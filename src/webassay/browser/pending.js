@@ -60,23 +60,33 @@
     }
     return left;
   };
+  // A click on a link that says so becomes a download, of which nothing is heard until its answer has come.
+  let downloads = 0;
+  const isDownload = (node) => node instanceof HTMLAnchorElement && node.hasAttribute('download') && node.origin === location.origin;
+  addEventListener('click', (event) => { if (!event.defaultPrevented && event.composedPath().some(isDownload)) downloads += 1; });
   // After the next frame, once the page is idle: work split into pieces (messages to itself, idle callbacks) is neither a
   // timer nor a request, but it is pending.
   const BUSY_TIME = 200;
+  // A tab or frame that is not painted has no frames; a turn of the event loop must do. On a busy machine a painted one
+  // may have to wait long for its frame, and until then its observers have not run. A tab is taken to be painted until
+  // it fails to be; frames inside it are often out of sight.
+  const UNPAINTED_TIME = 60, PAINTED_TIME = 1000;
+  let painted = window.parent === window;
   const nextFrame = () => new Promise((resolve) => {
-    // A tab that is not painted has no frames; a turn of the event loop must do.
-    const fallback = setTimeout(resolve, 60);
-    requestAnimationFrame(() => { clearTimeout(fallback); requestIdleCallback(resolve, { timeout: BUSY_TIME }); });
+    const fallback = setTimeout(() => { painted = false; resolve(); }, painted && !document.hidden ? PAINTED_TIME : UNPAINTED_TIME);
+    requestAnimationFrame(() => { painted = true; clearTimeout(fallback); requestIdleCallback(resolve, { timeout: BUSY_TIME }); });
   });
   const pulse = async (timerBound, animationBound, patience) => {
     const before = mutations;
     await nextFrame();
     let seen = {};
     try { seen = JSON.parse(ask({ about: 'pending', bound: timerBound, patience })) ?? {}; } catch { seen = {}; }
+    const asked = downloads;
+    downloads = 0;
     return JSON.stringify({
       mutated: mutations !== before,
       timers: number(seen.timers), next: number(seen.next), delay: number(seen.delay), fetches: number(seen.fetches), frames: number(seen.frames),
-      animation: runningAnimations(animationBound),
+      animation: runningAnimations(animationBound), downloads: asked,
       loading: document.readyState !== 'complete',
     });
   };

@@ -21,6 +21,8 @@ MAX_DOCUMENTS = 30
 _REPEATS = 4
 _QUIET_FRAMES = 2
 """One for the reaction, and one to see that nothing followed."""
+_DOWNLOAD_TIME = 3.0
+"""Seconds until a download that was asked for has begun, or will not: its answer was an error."""
 _POLL = 0.5
 """Longest time between two looks, in case an event gets lost."""
 
@@ -85,6 +87,7 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
 def new_epoch(page: Page) -> None:
     """Call before an action: repetitions are counted from here."""
     page.started.clear()
+    page.downloads_asked = page.downloads_begun = 0
     for frame in list(page.frames.values()):
         if frame.world is not None:
             frame.channel.post(
@@ -104,8 +107,12 @@ async def _look(page: Page, patience: Patience) -> _Look:
         return _Look(["frame"], _POLL)
     alive = [frame for frame in page.frames.values() if frame.world is not None]
     pulses = await asyncio.gather(*(_pulse(page, frame, patience) for frame in alive))
-    reasons: list[str] = ["download"] if page.downloads else []
-    waits: list[float] = [_POLL] if page.downloads else []
+    for pulse in pulses:
+        if pulse is not None and pulse["downloads"]:
+            page.downloads_asked += int(pulse["downloads"])
+            page.asked_at = time.monotonic()
+    reasons: list[str] = ["download"] if _downloading(page) else []
+    waits: list[float] = [_POLL] if reasons else []
     for request in _requests(page, patience):
         reasons.append(request.label)
         waits.append(_POLL)
@@ -144,6 +151,11 @@ async def _pulse(page: Page, frame: Frame, patience: Patience) -> dict[str, floa
     except (Refused, Unanswered):
         return None
     return pulse if isinstance(pulse, dict) else None
+
+
+def _downloading(page: Page) -> bool:
+    due = page.downloads_asked > page.downloads_begun and time.monotonic() - page.asked_at < _DOWNLOAD_TIME
+    return due or bool(page.downloads)
 
 
 def _requests(page: Page, patience: Patience) -> list[Request]:

@@ -41,7 +41,7 @@
   if (!document) return;
 
   const timers = new Map();   // timer id -> {set, due, delay, key, every}
-  const fired = new Map();    // key -> {count, first}: how often the same timer fired since the last action
+  const fired = new Map();    // key -> {count, delay, first}: how often the same timer fired since the last action
   const endless = new Set();  // keys of timers that restart themselves forever
   const fetches = new Set();
   const keyOf = (callback, delay) => {
@@ -50,16 +50,22 @@
   const note = (timer) => {
     const seen = fired.get(timer.key);
     if (seen) seen.count += 1;
-    else fired.set(timer.key, { count: 1, first: now() });
+    else fired.set(timer.key, { count: 1, delay: timer.delay, first: now() });
   };
+
+  // Whether something has gone on repeating for longer than a bound. Time alone does not tell: on a busy machine six
+  // ticks of 70 ms take a second. What counts is how long the repetitions take where nothing keeps them waiting.
+  const SHORTEST = 4, BUSY = 4;
+  const lasted = (times, delay, elapsed, bound) =>
+    elapsed > bound && (times * Math.max(delay, SHORTEST) > bound || elapsed > BUSY * bound);
 
   const remember = (every) => (native, self, args) => {
     const callback = args[0];
     if (typeof callback !== 'function') return apply(native, self, args);
     const delay = Math.max(0, Number(args[1]) || 0);
-    const timer = { set: now(), due: now() + delay, delay, key: keyOf(callback, delay), every };
+    const timer = { set: now(), due: now() + delay, delay, key: keyOf(callback, delay), every, ticks: 0 };
     const wrapped = [function (...rest) {
-      if (every) timer.due = now() + delay; else timers.delete(id);
+      if (every) { timer.due = now() + delay; timer.ticks += 1; } else timers.delete(id);
       note(timer);
       return apply(callback, this, rest);
     }, ...args.slice(1)];
@@ -99,14 +105,15 @@
   hold(globalThis, 'fetch', untilSettled);
   for (const name of ['json', 'text', 'blob', 'arrayBuffer', 'bytes', 'formData']) hold(Response.prototype, name, untilSettled);
 
-  // Wait for a worker's first message; after a second of silence, do not wait for it again.
-  const WORKER_TIME = 1000, WORKER_LOOKS = 30;
+  // Wait for a worker's first message; after a second of silence and a number of looks (on a busy machine a second is
+  // nothing), do not wait for it again.
+  const WORKER_TIME = 1000, WORKER_LOOKS = 20, BETWEEN_LOOKS = 30;
   const silent = new WeakSet();
   const nativeListen = EventTarget.prototype.addEventListener;
   const expectMessage = (worker) => {
     if (silent.has(worker)) return;
     const token = {};
-    timers.set(token, { due: now() + WORKER_TIME, delay: 0, key: 'worker', every: false, expired: () => silent.add(worker) });
+    timers.set(token, { due: now() + WORKER_TIME, delay: 0, key: 'worker', every: false, looks: 0, expired: () => silent.add(worker) });
     const done = () => { apply(nativeSetTimeout, globalThis, [() => timers.delete(token), 0]); };
     for (const type of ['message', 'error']) apply(nativeListen, worker, [type, done, { once: true }]);
   };
@@ -216,15 +223,15 @@
     if (question.about === 'epoch') { fired.clear(); return; }
     if (question.about === 'ignore') { for (const timer of timers.values()) endless.add(timer.key); fetches.clear(); return; }
     const { bound, patience } = question;
-    for (const [key, seen] of fired) if (seen.count >= 4 && time - seen.first > patience) endless.add(key);
+    for (const [key, seen] of fired) if (seen.count >= 4 && lasted(seen.count, seen.delay, time - seen.first, patience)) endless.add(key);
     let next = null, delay = 0, count = 0;
     for (const [id, timer] of timers) {
-      if (timer.expired && timer.due < time) { timer.expired(); timers.delete(id); continue; }
+      if (timer.expired && (timer.looks += 1) > WORKER_LOOKS && timer.due < time) { timer.expired(); timers.delete(id); continue; }
       if (endless.has(timer.key) || timer.delay > bound) continue;
-      if (timer.every && (timer.delay > 100 || time - timer.set > bound)) continue;
+      if (timer.every && (timer.delay > 100 || lasted(timer.ticks, timer.delay, time - timer.set, bound))) continue;
       count += 1;
       // A worker may answer at any time.
-      const left = Math.min(Math.max(0, timer.due - time), timer.expired ? WORKER_LOOKS : Infinity);
+      const left = Math.min(Math.max(0, timer.due - time), timer.expired ? BETWEEN_LOOKS : Infinity);
       if (next === null || left < next) { next = left; delay = timer.delay; }
     }
     tell(document, stringify({ timers: count, next, delay, fetches: fetches.size, frames }));
