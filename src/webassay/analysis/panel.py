@@ -1,7 +1,7 @@
 """Ratings as arrays: one entry for each labelled item, always in the same order."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,19 +141,21 @@ def _voice(ratings: Sequence[Rating], items: Items, source: str, threshold: floa
     own = [one for one in ratings if one.item in items.index]
     places = [items.index[one.item] for one in own]
 
-    def array(of: Callable[[Rating], Any], nothing: float, kind: Any) -> NDArray[Any]:
+    def array(values: Sequence[float | None], nothing: float, kind: Any) -> NDArray[Any]:
         made = np.full(len(items), nothing, dtype=kind)
-        made[places] = [nothing if (value := of(one)) is None else value for one in own]
+        made[places] = [nothing if value is None else value for value in values]
         return made
 
-    outcome = array(lambda one: decided(one.said), -1, np.int8)
-    scores = array(lambda one: one.score, np.nan, np.float64)
+    outcome = array([decided(one.said) for one in own], -1, np.int8)
+    scores = np.full(len(items), np.nan)
     process = outcome
     if source == "score":
+        scores = array([one.score for one in own], np.nan, np.float64)
         process = np.where(np.isnan(scores), -1, scores >= threshold - 1e-9).astype(np.int8)
     elif source == "label":
-        process = array(lambda one: one.process, -1, np.int8)
-    silence = array(lambda one: SILENCES.index(one.said) if one.said in SILENCES else 0, 0, np.int8)
+        process = array([one.process for one in own], -1, np.int8)
+    silences = {said: place for place, said in enumerate(SILENCES)}
+    silence = array([silences.get(one.said, 0) for one in own], 0, np.int8)
     return Voice(outcome, process, scores, silence)
 
 

@@ -44,8 +44,11 @@ def read_label(value: Any, more: Mapping[str, Said] | None = None) -> Said:
     return "pass" if number == 1 else "fail" if number == 0 else "third"
 
 
+_DECIDED: Mapping[Said, bool] = {"pass": True, "fail": False}
+
+
 def decided(said: Said) -> bool | None:
-    return {"pass": True, "fail": False}.get(said)
+    return _DECIDED.get(said)
 
 
 def persons_verdict(

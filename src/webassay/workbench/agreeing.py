@@ -87,7 +87,8 @@ class _Reading:
             self._add_labels(table)
             if not judged:
                 table.need("prediction")
-                self._add(self.gathered.predictions, table.predictions(name))
+                # The facts are those of the labels.
+                self.gathered.predictions += table.predictions(name).ratings
         times = Counter(_named(one)[0] for one in judged)
         seen: Counter[str] = Counter()
         for one in judged:

@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,7 +136,7 @@ class Table:
 
     def labels(self) -> Read:
         """Several label columns are several annotators."""
-        values, ids = self.need("label", "prediction"), self._ids()
+        values, ids = self.need("label", "prediction"), self.ids
         stages = [_stage(self.path, line, text) for line, text in zip(self.lines, self._texts("stage"), strict=True)]
         made: list[Rating] = []
         for place, column in enumerate(values):
@@ -143,11 +144,11 @@ class Table:
             made += self._ratings(ids, raters, column, place, len(values), stages)
         made += self._informed(ids, self._raters(values[0], 1, ""))
         self._refuse_twice(made, len(ids))
-        return Read(made, self._facts(ids))
+        return Read(made, self.facts)
 
     def predictions(self, judge: str = "", run: str = "") -> Read:
         """Several prediction columns are several judges."""
-        values, ids = self.need("prediction", "label"), self._ids()
+        values, ids = self.need("prediction", "label"), self.ids
         blind: list[Stage] = ["blind"] * len(ids)
         runs = [text or run for text in self._texts("run")]
         made: list[Rating] = []
@@ -155,27 +156,29 @@ class Table:
             raters = self._raters(column, len(values), judge)
             found = self._ratings(ids, raters, column, place, len(values), blind)
             made += [one._replace(run=time) for one, time in zip(found, runs, strict=True)] if any(runs) else found
-        return Read(made, self._facts(ids))
+        return Read(made, self.facts)
 
     def _ratings(
         self, ids: list[str], raters: list[str], column: Column, place: int, count: int, stages: list[Stage]
     ) -> list[Rating]:
         values = self._values(column)
         said = self._said(values)
-        words = [_text(value) if one == "third" else "" for value, one in zip(values, said, strict=True)]
+        words = [""] * len(said)
+        if "third" in said:
+            words = [_text(value) if one == "third" else "" for value, one in zip(values, said, strict=True)]
         columns = self.uses["score"]
         scores: list[float | None] = [None] * len(ids)
         if len(columns) == count:
             found = self._values(columns[place])
             scores = [_score(self.path, line, value) for line, value in zip(self.lines, found, strict=True)]
-        process = [decided(one) for one in self._said(self._column("process"))]
+        process = self._decided("process")
         return list(map(Rating, ids, raters, said, words, scores, process, stages))
 
     def _informed(self, ids: list[str], raters: list[str]) -> list[Rating]:
         if not self.uses["informed"] and not self.uses["informed_process"]:
             return []
         values = self._column("informed")
-        said, process = self._said(values), [decided(one) for one in self._said(self._column("informed_process"))]
+        said, process = self._said(values), self._decided("informed_process")
         return [
             Rating(id, rater, one, _text(value) if one == "third" else "", None, good, "informed")
             for id, rater, one, value, good in zip(ids, raters, said, values, process, strict=True)
@@ -214,34 +217,42 @@ class Table:
 
     def _texts(self, role: str) -> list[str]:
         """Several columns of one role are joined."""
-        columns = [[_text(value) for value in self._values(column)] for column in self.uses[role]]
+        columns = [_stripped(self._values(column)) for column in self.uses[role]]
         if len(columns) < 2:
             return columns[0] if columns else [""] * len(self.lines)
         return ["/".join(row) for row in zip(*columns, strict=True)]
 
     def _said(self, values: Sequence[Any]) -> list[Said]:
         """There are few words and many rows."""
-        known: dict[str, Said] = {}
-        for value in {str(value): value for value in values}.values():
-            known[str(value)] = read_label(value, self.mapped.words)
-        return [known[str(value)] for value in values]
+        texts = [*map(str, values)]
+        known = {
+            text: read_label(value, self.mapped.words) for text, value in dict(zip(texts, values, strict=True)).items()
+        }
+        return [*map(known.__getitem__, texts)]
 
-    def _ids(self) -> list[str]:
+    def _decided(self, role: str) -> list[bool | None]:
+        if not self.uses[role]:
+            return [None] * len(self.lines)
+        return [decided(one) for one in self._said(self._column(role))]
+
+    @cached_property
+    def ids(self) -> list[str]:
         for column in self.need("id"):
-            texts = [_text(value) for value in self._values(column)]
+            texts = _stripped(self._values(column))
             if "" in texts:
                 raise InputError(f"{self.path}, line {self.lines[texts.index('')]}, has no {column.name}.")
         return self._texts("id") if len(self.uses["id"]) > 1 else texts
 
-    def _facts(self, ids: Sequence[str]) -> dict[str, Facts]:
+    @cached_property
+    def facts(self) -> dict[str, Facts]:
         """Of each id what the first row says."""
         if not any(self.uses[role] for role in _FACTS):
             return {}
-        ended = [decided(one) for one in self._said(self._column("terminated"))]
+        ended = self._decided("terminated")
         steps = [_number(value) for value in self._column("steps")] if self.uses["steps"] else self._column("steps")
         texts = [self._texts(role) for role in _FACTS[:4]]
         rows = list(map(Facts, *texts, ended, steps))
-        return dict(zip(reversed(ids), reversed(rows), strict=True))
+        return dict(zip(reversed(self.ids), reversed(rows), strict=True))
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -318,8 +329,18 @@ def _line(path: Path, number: int, line: str) -> Any:
         raise InputError(f"{path}, line {number}, is not JSON: {error}.", hint=hint) from error
 
 
+_SHORT = 1000
+
+
+def _stripped(values: Sequence[Any]) -> list[str]:
+    """As `_text` for each; a column of a CSV file is short texts, and takes one loop in C."""
+    if {type(value) for value in values} <= {str} and max(map(len, values), default=0) < _SHORT:
+        return [*map(str.strip, values)]
+    return [_text(value) for value in values]
+
+
 def _text(value: Any) -> str:
-    if type(value) is str and len(value) < 1000:
+    if type(value) is str and len(value) < _SHORT:
         return value.strip()
     return "" if value is None else capped(str(value).strip())
 
