@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from webassay import PlayOptions, Selection, Workbench, run_sync
 from webassay.episode import Recording
 from webassay.workbench import Progress
@@ -43,6 +45,21 @@ def proved(seed: int, given: argparse.Namespace) -> list[Proof]:
         return run_sync(Workbench(cache=given.cache, on_progress=tell).check(Path(scratch) / "run", selection, options))
 
 
+def kept(seed: int, given: argparse.Namespace) -> list[Proof]:
+    """What was proved on this world before, or now; an hour's work need not be done in one go."""
+    if given.keep is None:
+        return proved(seed, given)
+    form = TypeAdapter(list[Proof])
+    file = given.keep / f"{seed}-{given.instances}.json"
+    if not file.exists():
+        given.keep.mkdir(parents=True, exist_ok=True)
+        started = time.monotonic()
+        found = proved(seed, given)
+        print(f"  world {seed}: {(time.monotonic() - started) / 60:.1f} minutes", file=sys.stderr, flush=True)
+        file.write_bytes(form.dump_json(found))
+    return form.validate_json(file.read_bytes())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("template", nargs="*", help="Only these templates; default: all.")
@@ -52,12 +69,13 @@ def main() -> None:
     parser.add_argument("--difficulty", default="")
     parser.add_argument("--seeds-from", default="", help="A text to take the seeds from; default: the commit's hash.")
     parser.add_argument("--cache", default=None, help="Where built worlds are kept.")
+    parser.add_argument("--keep", type=Path, help="Write what each world proved here, and go on from there next time.")
     given = parser.parse_args()
     source = given.seeds_from or commit()
     seeds = seeds_of(source, given.worlds)
     print(f"Seeds from {source}: {', '.join(map(str, seeds))}", flush=True)
     started = time.monotonic()
-    proofs = merged([proved(seed, given) for seed in seeds])
+    proofs = merged([kept(seed, given) for seed in seeds])
     print(as_table(proofs))
     minutes = (time.monotonic() - started) / 60
     print(f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds, {minutes:.1f} minutes.")
