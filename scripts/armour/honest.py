@@ -3,7 +3,8 @@
 The oracle and the naive walkers on every template, and a Playwright program that does what pages and people do besides:
 requests that are aborted, repeated, cached, prefetched, sent as beacons, by service workers or by HEAD and OPTIONS;
 downloads; pages that are stopped while they load. browser-use, in an environment of its own, looks, clicks and types.
-The number of episodes is WEBASSAY_EPISODES, or 500.
+The number of episodes is WEBASSAY_EPISODES, or 500. With WEBASSAY_KEEP=FOLDER they stay there, and a run that was
+stopped goes on.
 """
 
 import json
@@ -41,7 +42,7 @@ def run(report: Report) -> None:
     templates = len(bench.tasks(Selection(instances=1)))
     instances = max(1, round(wanted / len(agents) / templates))
     with tempfile.TemporaryDirectory(prefix="webassay-honest-") as folder:
-        run_path = Path(folder) / "run"
+        run_path = Path(os.environ.get("WEBASSAY_KEEP", folder)) / "run"
         options = PlayOptions(workers=2, trust_agent=bool(why_not()))
         limit = max(1, wanted // len(agents))
         run_sync(bench.run(run_path, agents, Selection(instances=instances, limit=limit), options))
