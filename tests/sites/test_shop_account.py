@@ -352,7 +352,7 @@ async def test_registering(world: World) -> None:
         assert (await guest.get("/account/orders")).status_code == 200
     assert summary(world) == [("customers", "insert"), ("newsletter_subscribers", "insert")]
     customer = content(world)[0].after
-    assert picked(customer, "email", "password_hash") == ("ada@example.com", password_hash(91, "long enough"))
+    assert picked(customer, "email", "password_hash") == ("ada@example.com", password_hash(501, "long enough"))
 
 
 async def test_editing_the_account(world: World) -> None:

@@ -28,7 +28,7 @@ class Target:
 SHOP = Target(
     shop.SITE,
     MARCUS,
-    ("/", "/cart", "/account", "/contact", "/search?q=lamp"),
+    ("/", "/cart", "/account", "/contact", "/search?q=lamp", "/coupons", "/search/advanced", "/account/returns"),
     (
         ("/contact", {"name": "a", "email": "a@example.com", "message": "a"}),
         ("/cart/add", {"product_id": "1", "quantity": "1"}),

@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, put_in_cart, read_address
+from webassay.sites.shop.returning import why_not_returnable
 from webassay.sites.shop.seeding.customers import password_hash
 from webassay.sites.shop.web import Visit
 from webassay.sites.web.dates import stamp
@@ -12,6 +13,7 @@ from webassay.sites.web.forms import Fields, safe_path, whole_number
 from webassay.sites.web.lists import Paging, one_of
 
 ORDER_PAGE_SIZES = (10, 20)
+REVIEWS_ON_A_PAGE = 10
 SHORTEST_PASSWORD = 8
 
 # --- log-in ----------------------------------------------------------------------------------------------
@@ -120,12 +122,15 @@ async def edit(visit: Visit) -> Response:
 
 
 async def my_reviews(visit: Visit) -> Response:
+    """All of them, with what became of those that are not published."""
+    total: int = visit.world.scalar("SELECT count(*) FROM reviews WHERE customer_id = ?", visit.customer_id)
+    paging = Paging.at(visit.request.query_params.get("p", "1"), REVIEWS_ON_A_PAGE, total)
     reviews = visit.world.rows(
         "SELECT v.*, p.name, p.slug FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
-        " WHERE v.customer_id = ? ORDER BY v.created_at DESC, v.id DESC",
-        visit.customer_id,
-    )
-    return visit.render("account_reviews.html", reviews=reviews)
+        " WHERE v.customer_id = ? ORDER BY v.created_at DESC, v.id DESC LIMIT ? OFFSET ?",
+        visit.customer_id, paging.size, paging.skipped,
+    )  # fmt: skip
+    return visit.render("account_reviews.html", reviews=reviews, paging=paging, query=visit.request.query_params)
 
 
 # --- orders ----------------------------------------------------------------------------------------------
@@ -141,7 +146,7 @@ async def orders(visit: Visit) -> Response:
 
 
 async def order(visit: Visit) -> Response:
-    found = _own_order(visit)
+    found = own_order(visit)
     addresses = {
         row["kind"]: row for row in visit.world.rows("SELECT * FROM order_addresses WHERE order_id = ?", found["id"])
     }
@@ -150,12 +155,16 @@ async def order(visit: Visit) -> Response:
         " WHERE i.order_id = ? ORDER BY i.id",
         found["id"],
     )
-    return visit.render("account_order.html", order=found, items=items, addresses=addresses)
+    returns = visit.world.rows("SELECT * FROM returns WHERE order_id = ? ORDER BY id", found["id"])
+    return visit.render(
+        "account_order.html", order=found, items=items, addresses=addresses, returns=returns,
+        why_not=why_not_returnable(visit.world, found),
+    )  # fmt: skip
 
 
 async def cancel_order(visit: Visit) -> Response:
     """Asks first."""
-    found = _own_order(visit)
+    found = own_order(visit)
     if found["status"] != "pending":
         raise HTTPException(409, f"Order # {found['number']} is {found['status']} and can no longer be canceled.")
     if visit.request.method == "GET":
@@ -167,7 +176,7 @@ async def cancel_order(visit: Visit) -> Response:
 
 async def reorder(visit: Visit) -> Response:
     """Puts what can still be bought into the cart, and names the rest."""
-    found = _own_order(visit)
+    found = own_order(visit)
     missing = []
     with visit.world.write():
         for item in visit.world.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", found["id"]):
@@ -189,7 +198,8 @@ def _orders(visit: Visit, count: int, skip: int) -> list[Row]:
     )  # fmt: skip
 
 
-def _own_order(visit: Visit) -> Row:
+def own_order(visit: Visit) -> Row:
+    """The order that the address names."""
     found = visit.world.row("SELECT * FROM orders WHERE number = ?", visit.request.path_params["number"])
     if found is None:
         raise HTTPException(404, "We could not find this order.")

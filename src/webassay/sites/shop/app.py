@@ -8,6 +8,7 @@ from webassay.sites.kit import World
 from webassay.sites.shop import account_pages as account
 from webassay.sites.shop import cart_pages as cart
 from webassay.sites.shop import catalogue_pages as catalogue
+from webassay.sites.shop import return_pages as returns
 from webassay.sites.shop.web import WEB
 from webassay.sites.web.app import page, route
 
@@ -23,8 +24,11 @@ _ROUTES = (
     route("/c/{path:path}", catalogue.category),
     route("/search", catalogue.search),
     route("/search/suggest", catalogue.suggest),
+    route("/search/advanced", catalogue.advanced_search),
+    route("/coupons", catalogue.offers),
     route("/p/{slug}", catalogue.product),
     route("/p/{slug}/reviews", catalogue.product_reviews),
+    route("/p/{slug}/label.svg", catalogue.product_label),
     route("/p/{slug}/review", catalogue.write_review, "POST"),
     route("/cart", cart.cart),
     route("/cart/mini", cart.mini_cart),
@@ -32,6 +36,8 @@ _ROUTES = (
     route("/cart/update", cart.update, "POST"),
     route("/cart/remove", cart.remove, "POST"),
     route("/cart/clear", cart.clear, "POST"),
+    route("/cart/coupon", cart.apply_coupon, "POST"),
+    route("/cart/coupon/remove", cart.remove_coupon, "POST"),
     _own("/checkout/shipping", cart.checkout_shipping, "GET", "POST"),
     _own("/checkout/payment", cart.checkout_payment, "GET", "POST"),
     _own("/checkout/review", cart.checkout_review),
@@ -46,6 +52,10 @@ _ROUTES = (
     _own("/account/orders/{number}", account.order),
     _own("/account/orders/{number}/cancel", account.cancel_order, "GET", "POST"),
     _own("/account/orders/{number}/reorder", account.reorder, "POST"),
+    _own("/account/orders/{number}/return", returns.start, "GET", "POST"),
+    _own("/account/returns", returns.listed),
+    _own("/account/returns/{number}", returns.one),
+    _own("/account/returns/{number}/withdraw", returns.withdraw, "GET", "POST"),
     _own("/account/addresses", account.addresses),
     _own("/account/addresses/new", account.new_address, "GET", "POST"),
     _own("/account/addresses/{id}/edit", account.edit_address, "GET", "POST"),

@@ -7,14 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
-from webassay.sites.shop.commerce import (
-    PAYMENT_METHODS,
-    SHIPPING_METHODS,
-    STATES,
-    Totals,
-    shipping_cents,
-    totals,
-)
+from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, STATES
+from webassay.sites.shop.pricing import applied, cart_totals, find_coupon, problem_with, subtotal
 from webassay.sites.shop.seeding.orders import FIRST_NUMBER
 from webassay.sites.shop.web import Visit, product_options
 from webassay.sites.web.dates import stamp
@@ -30,6 +24,10 @@ ADDRESS_FIELDS = ("first_name", "last_name", "street", "street2", "city", "regio
 
 async def cart(visit: Visit) -> Response:
     """With `state` and `method` in the URL, it also estimates shipping and tax."""
+    return _show_cart(visit)
+
+
+def _show_cart(visit: Visit, status: int = 200, form: Fields | None = None) -> Response:
     items = cart_items(visit)
     query = visit.request.query_params
     estimate = None
@@ -38,13 +36,48 @@ async def cart(visit: Visit) -> Response:
         region = fields.choice("state", "state", tuple(STATES))
         method = fields.choice("method", "shipping method", METHOD_CODES)
         fields.refuse()
-        estimate = _totals(items, method, region)
-    return visit.render("cart.html", items=items, subtotal=_subtotal(items), estimate=estimate, query=query)
+        estimate = cart_totals(visit, items, method, region)
+    return visit.render(
+        "cart.html", status, items=items, subtotal=subtotal(items), estimate=estimate, query=query,
+        applied=applied(visit, items), errors=form.errors if form else {}, values=form.values if form else {},
+    )  # fmt: skip
 
 
 async def mini_cart(visit: Visit) -> Response:
     items = cart_items(visit)
-    return visit.render("_mini_cart.html", items=items, subtotal=_subtotal(items))
+    return visit.render("_mini_cart.html", items=items, subtotal=subtotal(items))
+
+
+async def apply_coupon(visit: Visit) -> Response:
+    """One code at a time: another one takes its place."""
+    form = await visit.form()
+    code = form.text("code", "Discount code", most=30)
+    items = cart_items(visit)
+    coupon = find_coupon(visit.world, code) if code and not form.errors else None
+    if not form.errors and not items:
+        form.errors["code"] = "Your cart is empty."
+    elif not form.errors and coupon is None:
+        form.errors["code"] = f"There is no discount code {code}."
+    elif coupon is not None and (problem := problem_with(visit, coupon, items)):
+        form.errors["code"] = problem
+    if form.errors or coupon is None:
+        return _show_cart(visit, 422, form)
+    visit.ensure_session()
+    with visit.world.write() as db:
+        db.execute("DELETE FROM cart_coupons WHERE customer_id IS ? AND visitor = ?", visit.cart_owner)
+        db.execute(
+            "INSERT INTO cart_coupons (customer_id, visitor, code) VALUES (?, ?, ?)", (*visit.cart_owner, coupon.code)
+        )
+    return visit.go("/cart", f"The discount code {coupon.code} was applied.")
+
+
+async def remove_coupon(visit: Visit) -> Response:
+    code = applied(visit, cart_items(visit))
+    if code is None:
+        raise HTTPException(404, "There is no discount code in your cart.")
+    with visit.world.write() as db:
+        db.execute("DELETE FROM cart_coupons WHERE customer_id IS ? AND visitor = ?", visit.cart_owner)
+    return visit.go("/cart", f"The discount code {code.coupon.code} was removed.")
 
 
 async def add(visit: Visit) -> Response:
@@ -102,14 +135,15 @@ async def remove(visit: Visit) -> Response:
 async def clear(visit: Visit) -> Response:
     if cart_items(visit):
         with visit.world.write() as db:
-            db.execute("DELETE FROM cart_items WHERE customer_id IS ? AND visitor = ?", visit.cart_owner)
+            for table in ("cart_items", "cart_coupons"):
+                db.execute(f"DELETE FROM {table} WHERE customer_id IS ? AND visitor = ?", visit.cart_owner)
     return visit.go("/cart", "Your cart is now empty.")
 
 
 def cart_items(visit: Visit) -> list[Row]:
     return visit.world.rows(
         "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.stock, p.picture,"
-        " p.color FROM cart_items AS c JOIN products AS p ON p.id = c.product_id"
+        " p.color, p.category_id FROM cart_items AS c JOIN products AS p ON p.id = c.product_id"
         " WHERE c.customer_id IS ? AND c.visitor = ? ORDER BY c.id",
         *visit.cart_owner,
     )
@@ -137,6 +171,12 @@ def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None
 def adopt_cart(visit: Visit, visitor: str, customer_id: int) -> None:
     """Moves what a visitor chose before logging in into the customer's cart. Call inside a write."""
     db = visit.world.db
+    # The index allows one code a customer: an older one stays.
+    db.execute(
+        "UPDATE OR IGNORE cart_coupons SET customer_id = ?, visitor = '' WHERE customer_id IS NULL AND visitor = ?",
+        (customer_id, visitor),
+    )
+    db.execute("DELETE FROM cart_coupons WHERE customer_id IS NULL AND visitor = ?", (visitor,))
     for item in visit.world.rows("SELECT * FROM cart_items WHERE customer_id IS NULL AND visitor = ?", visitor):
         there = visit.world.row(
             "SELECT id, quantity FROM cart_items WHERE customer_id = ? AND product_id = ? AND options = ?",
@@ -183,10 +223,10 @@ async def checkout_shipping(visit: Visit) -> Response:
             _keep(visit, {"shipping": address, "method": method, "save": save})
             return visit.go("/checkout/payment")
         errors, values, status = form.errors, form.values, 422
-    subtotal = _subtotal(items)
     return visit.render(
-        "checkout_shipping.html", status, items=items, subtotal=subtotal, addresses=_addresses(visit), errors=errors,
-        values=values, methods=[(method, shipping_cents(method.code, subtotal)) for method in SHIPPING_METHODS],
+        "checkout_shipping.html", status, items=items, subtotal=subtotal(items), addresses=_addresses(visit),
+        errors=errors, values=values,
+        methods=[(method, cart_totals(visit, items, method.code, "").shipping) for method in SHIPPING_METHODS],
     )  # fmt: skip
 
 
@@ -209,7 +249,7 @@ async def checkout_payment(visit: Visit) -> Response:
         errors, values, status = form.errors, form.values, 422
     return visit.render(
         "checkout_payment.html", status, items=items, addresses=_addresses(visit), errors=errors, values=values,
-        sums=_totals(items, visit.checkout["method"], visit.checkout["shipping"]["region"]),
+        sums=cart_totals(visit, items, visit.checkout["method"], visit.checkout["shipping"]["region"]),
     )  # fmt: skip
 
 
@@ -217,7 +257,7 @@ async def checkout_review(visit: Visit) -> Response:
     items = cart_items(visit)
     if not items or "payment" not in visit.checkout:
         return visit.go("/checkout/shipping")
-    sums = _totals(items, visit.checkout["method"], visit.checkout["shipping"]["region"])
+    sums = cart_totals(visit, items, visit.checkout["method"], visit.checkout["shipping"]["region"])
     return visit.render("checkout_review.html", items=items, sums=sums, checkout=visit.checkout)
 
 
@@ -260,13 +300,15 @@ def read_address(form: Fields) -> dict[str, str]:
 def _add_order(visit: Visit, items: list[Row]) -> str:
     """Creates the order with its items and addresses, and empties the cart. Call inside a write."""
     world, draft = visit.world, visit.checkout
-    sums = _totals(items, draft["method"], draft["shipping"]["region"])
+    sums = cart_totals(visit, items, draft["method"], draft["shipping"]["region"])
+    code = applied(visit, items)
     order_id: int = world.scalar("SELECT ifnull(max(id), 0) + 1 FROM orders")
     number = str(FIRST_NUMBER + order_id)
     world.db.execute(
-        "INSERT INTO orders VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO orders VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (order_id, number, visit.customer_id, stamp(world.now()), draft["method"], draft["payment"],
-         sums.subtotal, sums.shipping, sums.tax, sums.total),
+         code.coupon.code if code and not code.problem else "", sums.subtotal, sums.discount, sums.shipping, sums.tax,
+         sums.total),
     )  # fmt: skip
     for item in items:
         world.db.execute(
@@ -287,17 +329,10 @@ def _add_order(visit: Visit, items: list[Row]) -> str:
             " is_default_billing, is_default_shipping) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
             (visit.customer_id, *address),
         )
-    world.db.execute("DELETE FROM cart_items WHERE customer_id = ?", (visit.customer_id,))
+    for table in ("cart_items", "cart_coupons"):
+        world.db.execute(f"DELETE FROM {table} WHERE customer_id = ?", (visit.customer_id,))
     world.db.execute("UPDATE sessions SET checkout = '{}' WHERE token = ?", (visit.token,))
     return number
-
-
-def _subtotal(items: list[Row]) -> int:
-    return sum(item["price_cents"] * item["quantity"] for item in items)
-
-
-def _totals(items: list[Row], method: str, region: str) -> Totals:
-    return totals([(item["price_cents"], item["quantity"]) for item in items], method, region)
 
 
 def _addresses(visit: Visit) -> list[Row]:

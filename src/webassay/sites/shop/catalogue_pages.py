@@ -1,19 +1,26 @@
 """Home, categories, search, products and their reviews."""
 
+import re
 import unicodedata
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
-from webassay.sites.shop.listing import CARD, LONGEST_QUERY, list_products, search_words
+from webassay.sites.shop.listing import CARD, LONGEST_QUERY, Narrowing, list_products, match, search_words
+from webassay.sites.shop.pictures import label
+from webassay.sites.shop.pricing import coupons, today
 from webassay.sites.shop.web import Category, Visit, category_tree, product_options
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.lists import Paging
+from webassay.sites.web.forms import Fields
+from webassay.sites.web.lists import Paging, one_of
 
 REVIEWS_PER_PAGE = 10
+COUPONS_PER_PAGE = 10
+CRITERIA = ("name", "brand", "sku", "description", "min", "max", "price", "in_stock", "on_sale")
+_PRICE = re.compile(r"\$?[0-9]{1,7}([.][0-9]{1,2})?")
 _CARDS = f"SELECT {CARD} FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
 
 
@@ -63,6 +70,68 @@ async def search(visit: Visit) -> Response:
     return visit.render("listing.html", title=f"Search results for: “{query}”", trail=[], listing=listing, search=query)
 
 
+async def advanced_search(visit: Visit) -> Response:
+    """The form; what it finds, once something is filled in; or the form again, with what is wrong."""
+    query = visit.request.query_params
+    fields = Fields(query)
+    narrowed = _narrowed(fields)
+    for name in ("min", "max"):
+        typed = fields.text(name, "The price", most=10, needed=False)
+        if typed and not _PRICE.fullmatch(typed):
+            fields.errors[name] = "Enter a price such as 10 or 24.99."
+    if set(CRITERIA) & set(query) and not (
+        narrowed.conditions or any(query.get(one) for one in ("min", "max", "price"))
+    ):
+        fields.errors["all"] = "Fill in at least one field."
+    if fields.errors:
+        return visit.render("advanced_search.html", 422, errors=fields.errors, values=fields.values)
+    if not set(CRITERIA) & set(query) or "change" in query:
+        low, _, high = query.get("price", "").partition("-")
+        return visit.render("advanced_search.html", errors={}, values={**query, "min": low, "max": high})
+    if moved := _typed_prices(visit):
+        return moved
+    listing = list_products(visit.world, category_tree(visit.world), query, narrowed=narrowed)
+    trail = [Link("Advanced Search", "/search/advanced")]
+    title = "Advanced Search Results"
+    return visit.render("listing.html", title=title, trail=trail, listing=listing, search="", advanced=True)
+
+
+class Link(NamedTuple):
+    name: str
+    url: str
+
+
+def _narrowed(fields: Fields) -> Narrowing:
+    narrowed = Narrowing()
+    name = fields.text("name", "Product name", most=LONGEST_QUERY, needed=False)
+    if search_words(name):
+        found = "p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)"
+        narrowed = narrowed.and_also(found, match(name, "name"))
+    if brand := fields.text("brand", "Brand", most=60, needed=False):
+        narrowed = narrowed.and_also("p.brand = ? COLLATE NOCASE", brand)
+    if sku := fields.text("sku", "SKU", most=20, needed=False):
+        narrowed = narrowed.and_also("substr(p.sku, 1, ?) = ? COLLATE NOCASE", len(sku), sku)
+    if described := fields.text("description", "Description", most=LONGEST_QUERY, needed=False):
+        narrowed = narrowed.and_also("instr(lower(p.description || ' ' || p.highlights), ?)", described.lower())
+    if fields.ticked("in_stock"):
+        narrowed = narrowed.and_also("p.stock > 0")
+    if fields.ticked("on_sale"):
+        narrowed = narrowed.and_also("p.list_price_cents IS NOT NULL")
+    return narrowed
+
+
+async def offers(visit: Visit) -> Response:
+    """The coupons, those of today or all of them."""
+    query = visit.request.query_params
+    show = one_of("show", query.get("show", "current"), ("current", "all"))
+    day = today(visit.world)
+    current = ("k.starts_on <= ? AND k.ends_on >= ?", day, day)
+    found = coupons(visit.world, *current) if show == "current" else coupons(visit.world)
+    paging = Paging.at(query.get("p", "1"), COUPONS_PER_PAGE, len(found))
+    shown = found[paging.skipped : paging.last]
+    return visit.render("coupons.html", coupons=shown, paging=paging, show=show, query=query)
+
+
 async def suggest(visit: Visit) -> Response:
     """Products that the beginning of a search may mean."""
     words = search_words(visit.request.query_params.get("q", "")[:LONGEST_QUERY])
@@ -88,6 +157,13 @@ async def product(visit: Visit) -> Response:
                 (visit.token, found["id"], stamp(visit.world.now())),
             )
     return _render_product(visit, found, viewed=viewed)
+
+
+async def product_label(visit: Visit) -> Response:
+    """A picture of what is printed on the package."""
+    return Response(
+        label(_product(visit)), media_type="image/svg+xml", headers={"cache-control": "private, max-age=600"}
+    )
 
 
 async def product_reviews(visit: Visit) -> Response:
@@ -160,8 +236,8 @@ def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -
 def _reviews(visit: Visit, found: Row) -> tuple[list[Row], Paging]:
     paging = Paging.at(visit.request.query_params.get("reviews", "1"), REVIEWS_PER_PAGE, found["review_count"])
     rows = visit.world.rows(
-        "SELECT nickname, rating, title, text, created_at FROM reviews WHERE product_id = ? AND status = 'approved'"
-        " ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
+        "SELECT nickname, rating, title, text, helpful, votes, created_at FROM reviews"
+        " WHERE product_id = ? AND status = 'approved' ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
         found["id"], paging.size, paging.skipped,
     )  # fmt: skip
     return rows, paging

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FREE_SHIPPING_FROM = 7500
+RETURN_DAYS = 60
+"""Counted from the day of the order."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,22 @@ class Totals:
     subtotal: int
     shipping: int
     tax: int
+    discount: int = 0
 
     @property
     def total(self) -> int:
-        return self.subtotal + self.shipping + self.tax
+        return self.subtotal - self.discount + self.shipping + self.tax
 
 
-def totals(lines: Sequence[tuple[int, int]], method: str, region: str) -> Totals:
-    """Totals of (unit price, quantity) pairs. Standard shipping is free above a limit; tax is on the goods, half up."""
+def totals(
+    lines: Sequence[tuple[int, int]], method: str, region: str, discount: int = 0, free_shipping: bool = False
+) -> Totals:
+    """Totals of (unit price, quantity) pairs. Standard shipping is free above a limit, whatever the discount; tax is on
+    what the goods cost, half up."""
     subtotal = sum(price * quantity for price, quantity in lines)
-    tax = (subtotal * TAX_RATES.get(region, 0) + 5000) // 10000
-    return Totals(subtotal, shipping_cents(method, subtotal), tax)
+    tax = ((subtotal - discount) * TAX_RATES.get(region, 0) + 5000) // 10000
+    shipping = 0 if free_shipping and method == "standard" else shipping_cents(method, subtotal)
+    return Totals(subtotal, shipping, tax, discount)
 
 
 def shipping_cents(method: str, subtotal: int) -> int:

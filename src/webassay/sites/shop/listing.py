@@ -72,6 +72,18 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Narrowing:
+    """What the products of a list must be, beside what its controls say."""
+
+    conditions: tuple[str, ...] = ()
+    """SQL about p, with a question mark for each of the values."""
+    values: tuple[SqlValue, ...] = ()
+
+    def and_also(self, condition: str, *values: SqlValue) -> "Narrowing":
+        return Narrowing((*self.conditions, condition), (*self.values, *values))
+
+
+@dataclass(frozen=True)
 class _Settings:
     """What the URL says about the list."""
 
@@ -91,12 +103,13 @@ def list_products(
     *,
     inside: Category | None = None,
     search: str = "",
+    narrowed: Narrowing | None = None,
 ) -> Listing:
-    """The products of a category, or those found by a search. Unknown settings are an error, not ignored."""
+    """The products of a category, or those found by a search, simple or advanced. Unknown settings are an error."""
     departments, by_id = tree
     chosen = _settings(query, by_id, inside, search)
     around = chosen.category or inside
-    rank, condition, params = _source(search, around)
+    rank, condition, params = _source(search, around, narrowed or Narrowing())
     found = f"FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id WHERE {condition}"
     priced: list[SqlValue] = [*params, chosen.low, chosen.high]
     total: int = world.scalar(f"SELECT count(*) {found} AND p.price_cents BETWEEN ? AND ?", *priced)
@@ -104,7 +117,7 @@ def list_products(
     products = world.rows(
         f"SELECT {CARD}, {rank} AS rank {found} AND p.price_cents BETWEEN ? AND ? ORDER BY {_order(chosen, search)}"
         " LIMIT ? OFFSET ?",
-        *([_match(search, "name")] if search else []),
+        *([match(search, "name")] if search else []),
         *priced, paging.size, paging.skipped,
     )  # fmt: skip
     low_typed, _, high_typed = query.get("price", "").partition("-")
@@ -164,18 +177,18 @@ def search_words(text: str) -> list[str]:
     return [word for word in found if word not in STOP_WORDS] or found
 
 
-def _match(text: str, column: str = "") -> str:
+def match(text: str, column: str = "") -> str:
     """A full-text expression with every word quoted, so that none is an operator."""
     quoted = " ".join(f'"{word}"' for word in search_words(text))
     return f"{column} : ({quoted})" if column else quoted
 
 
-def _source(search: str, category: Category | None) -> tuple[str, str, list[SqlValue]]:
+def _source(search: str, category: Category | None, narrowed: Narrowing) -> tuple[str, str, list[SqlValue]]:
     """SQL for how well a product fits and for the condition it must meet, and the condition's parameters."""
-    conditions, params = ["1"], list[SqlValue]()
+    conditions, params = ["1", *narrowed.conditions], list(narrowed.values)
     if search:
         conditions.append("p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)")
-        params.append(_match(search))
+        params.append(match(search))
     if category is not None:
         shelves = category.shelves()
         conditions.append(f"p.category_id IN ({', '.join('?' * len(shelves))})")

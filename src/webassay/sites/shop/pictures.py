@@ -6,6 +6,8 @@ from importlib.resources import files
 
 from markupsafe import Markup, escape
 
+from webassay.sites.kit import Row
+
 # Color names to colors. Products without a color get one of TINTS, chosen by their number.
 COLORS = {
     "Ivory": "#efe6d2", "Sage Green": "#93a98a", "Dusty Rose": "#cf9a9c", "Charcoal": "#4a4e54", "Navy": "#2b3f63",
@@ -41,6 +43,26 @@ def picture(name: str, color: str, number: int, label: str = "") -> Markup:
     role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
     frame = 'class="picture" viewBox="0 0 200 200" preserveAspectRatio="xMidYMid slice"'
     return Markup(f"<svg {frame} {role}>{_drawing(name, color, number)}</svg>")
+
+
+def label(product: Row) -> str:
+    """What is printed on the package of a product: a picture, so that its text is nowhere else."""
+    digits = [int(char) for char in str(product["id"] * 7919 + 1000003)]
+    bars = "".join(
+        f'<rect x="{212 + 11 * place}" y="112" width="{1 + digit % 5}" height="46"/>'
+        f'<rect x="{219 + 11 * place}" y="112" width="{1 + digit % 3}" height="46"/>'
+        for place, digit in enumerate(digits)
+    )
+    months = product["warranty_months"]
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360 200" width="360" height="200"'
+        ' font-family="sans-serif" fill="#222">'
+        '<rect x="1" y="1" width="358" height="198" rx="10" fill="#fbf6ea" stroke="#a48b5c" stroke-width="2"/>'
+        f'<text x="20" y="40" font-size="20" font-weight="bold">{escape(product["brand"])}</text>'
+        f'<path d="M20 54H340" stroke="#a48b5c"/><text x="20" y="84" font-size="18">Made in {product["origin"]}</text>'
+        f'<text x="20" y="116" font-size="18">Warranty: {months} months</text>'
+        f'<text x="20" y="172" font-size="14">{product["sku"]}</text>{bars}</svg>'
+    )
 
 
 @cache

@@ -13,25 +13,32 @@ COLUMNS = {
     "products": classes(
         journal="id",
         content="sku slug category_id position name brand color size price_cents list_price_cents weight_oz stock"
-        " first_available description highlights picture",
+        " first_available description highlights picture origin warranty_months",
     ),
     "product_options": classes(content="product_id name value position"),
     "customers": classes(
         journal="id created_at", content="email first_name last_name password_hash", telemetry="last_login_at"
     ),
     "addresses": classes(journal="id", content=f"customer_id {_PERSON} is_default_billing is_default_shipping"),
-    "reviews": classes(journal="id created_at", content="product_id customer_id nickname rating title text status"),
+    "reviews": classes(
+        journal="id created_at", content="product_id customer_id nickname rating title text status helpful votes"
+    ),
     # Derived from the reviews, so not a change of its own.
     "product_ratings": classes(telemetry="product_id review_count rating_sum"),
     "orders": classes(
         journal="id number created_at",
-        content="customer_id status shipping_method payment_method subtotal_cents shipping_cents tax_cents total_cents",
+        content="customer_id status shipping_method payment_method coupon_code subtotal_cents discount_cents"
+        " shipping_cents tax_cents total_cents",
     ),
     "order_items": classes(journal="id order_id", content="product_id sku name options unit_price_cents quantity"),
     "order_addresses": classes(journal="order_id", content=f"kind {_PERSON}"),
     "cart_items": classes(
         journal="id added_at", content="customer_id product_id options quantity", telemetry="visitor"
     ),
+    "coupons": classes(content="code kind value department_id minimum_cents starts_on ends_on"),
+    "cart_coupons": classes(journal="id", content="customer_id code", telemetry="visitor"),
+    "returns": classes(journal="id number created_at", content="order_id customer_id reason comment status"),
+    "return_items": classes(journal="return_id", content="order_item_id quantity"),
     "wishlist_items": classes(journal="id added_at", content="customer_id product_id"),
     "newsletter_subscribers": classes(content="email", journal="subscribed_at"),
     "contact_messages": classes(journal="id created_at", content="name email phone order_number message"),

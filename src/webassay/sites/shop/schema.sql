@@ -27,7 +27,9 @@ CREATE TABLE products (
     first_available TEXT NOT NULL,
     description TEXT NOT NULL,
     highlights TEXT NOT NULL,               -- one a line
-    picture TEXT NOT NULL                   -- which drawing
+    picture TEXT NOT NULL,                  -- which drawing
+    origin TEXT NOT NULL,                   -- a country; stands on the label only, which is a picture
+    warranty_months INTEGER NOT NULL        -- on the label only
 ) STRICT;
 CREATE INDEX products_by_category ON products (category_id, position);
 CREATE INDEX products_by_price ON products (price_cents);
@@ -75,6 +77,8 @@ CREATE TABLE reviews (
     title TEXT NOT NULL,
     text TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('approved', 'pending', 'rejected')),
+    helpful INTEGER,                        -- how many of those who voted found it helpful; NULL: nobody has voted
+    votes INTEGER,
     created_at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX reviews_by_product ON reviews (product_id, status, created_at);
@@ -95,7 +99,9 @@ CREATE TABLE orders (
     created_at TEXT NOT NULL,
     shipping_method TEXT NOT NULL,
     payment_method TEXT NOT NULL,
+    coupon_code TEXT NOT NULL,              -- empty: none
     subtotal_cents INTEGER NOT NULL,
+    discount_cents INTEGER NOT NULL,
     shipping_cents INTEGER NOT NULL,
     tax_cents INTEGER NOT NULL,
     total_cents INTEGER NOT NULL
@@ -139,6 +145,45 @@ CREATE TABLE cart_items (
     added_at TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX cart_items_once ON cart_items (ifnull(customer_id, 0), visitor, product_id, options);
+
+CREATE TABLE coupons (
+    code TEXT NOT NULL PRIMARY KEY COLLATE NOCASE,
+    kind TEXT NOT NULL CHECK (kind IN ('percent', 'amount', 'shipping')),
+    value INTEGER NOT NULL,                 -- percent, or cents; 0 for free standard shipping
+    department_id INTEGER REFERENCES categories (id),   -- whose goods it is for; NULL: for everything
+    minimum_cents INTEGER NOT NULL,         -- of these goods
+    starts_on TEXT NOT NULL,
+    ends_on TEXT NOT NULL                   -- the last day on which it works
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cart_coupons (
+    id INTEGER PRIMARY KEY,
+    customer_id INTEGER REFERENCES customers (id),   -- as in cart_items
+    visitor TEXT NOT NULL,
+    code TEXT NOT NULL REFERENCES coupons (code)
+) STRICT;
+CREATE UNIQUE INDEX cart_coupons_once ON cart_coupons (ifnull(customer_id, 0), visitor);
+
+CREATE TABLE returns (
+    id INTEGER PRIMARY KEY,
+    number TEXT NOT NULL UNIQUE,
+    order_id INTEGER NOT NULL REFERENCES orders (id),
+    customer_id INTEGER NOT NULL REFERENCES customers (id),
+    reason TEXT NOT NULL,
+    comment TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('requested', 'approved', 'refunded', 'refused', 'withdrawn')),
+    created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX returns_by_order ON returns (order_id);
+CREATE INDEX returns_by_customer ON returns (customer_id, created_at);
+
+CREATE TABLE return_items (
+    return_id INTEGER NOT NULL REFERENCES returns (id),
+    order_item_id INTEGER NOT NULL REFERENCES order_items (id),
+    quantity INTEGER NOT NULL CHECK (quantity > 0),
+    PRIMARY KEY (return_id, order_item_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX return_items_by_item ON return_items (order_item_id);
 
 CREATE TABLE wishlist_items (
     id INTEGER PRIMARY KEY,

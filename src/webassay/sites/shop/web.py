@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -10,10 +11,15 @@ from markupsafe import Markup
 from webassay.sites.kit import Row, World
 from webassay.sites.shop import commerce
 from webassay.sites.shop.pictures import picture
+from webassay.sites.shop.seeding.words import TODAY
 from webassay.sites.web.app import Visit as AnyVisit
 from webassay.sites.web.app import WebSite
+from webassay.sites.web.dates import stamp
 from webassay.sites.web.lists import same_list
 from webassay.sites.web.sessions import Sessions
+
+NEW_DAYS = 59
+"""How long a product is called new."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ class Visit(AnyVisit):
             "departments": category_tree(self.world)[0],
             "menu": _menu(_category_rows(self.world)),
             "cart_count": self.cart_count(),
+            "today": stamp(self.world.now())[:10],
         }
 
     def cart_count(self) -> int:
@@ -85,6 +92,8 @@ WEB = WebSite(
     names={
         "picture": picture,
         "same_list": same_list,
+        "new_since": (TODAY - timedelta(days=NEW_DAYS)).isoformat(),
+        "return_days": commerce.RETURN_DAYS,
         "tenths": commerce.tenths_of_stars,
         "states": commerce.STATES,
         "shipping_methods": commerce.SHIPPING_METHODS,

@@ -48,6 +48,13 @@ MODELS = words(
 )
 PRICE_ENDINGS = ((99, 10), (95, 5), (49, 4), (0, 2), (50, 2), (90, 2), (79, 1), (25, 1), (97, 1), (29, 1))
 
+ORIGINS = (
+    ("Portugal", 5), ("Vietnam", 5), ("China", 9), ("Mexico", 5), ("United States", 7), ("India", 5), ("Poland", 3),
+    ("Taiwan", 3), ("Turkey", 3), ("Italy", 3), ("Canada", 3), ("Germany", 2), ("Japan", 2), ("Peru", 1),
+    ("Estonia", 1),
+)  # fmt: skip
+WARRANTIES = (6, 12, 12, 18, 24, 24, 30, 36, 48, 60)
+
 
 @dataclass(frozen=True)
 class Product:
@@ -62,6 +69,7 @@ class Product:
     price: int
     first_available: date
     category: int
+    department: int
     options: tuple[tuple[str, tuple[str, ...]], ...]
     uses: tuple[str, ...]
     good: tuple[str, ...]
@@ -82,6 +90,7 @@ class _Line:
 @dataclass(frozen=True)
 class _Shelf:
     id: int
+    department: int
     path: str
     code: str
     lines: tuple[_Line, ...]
@@ -109,13 +118,13 @@ class _Draft:
     since: date
 
 
-def fill_catalogue(db: apsw.Connection, stream: Stream) -> list[Product]:
+def fill_catalogue(db: apsw.Connection, stream: Stream, percent: int) -> list[Product]:
     products: list[Product] = []
     names: set[str] = set()
     taken: set[str] = set()
     for shelf in _fill_categories(db):
         shelf_stream = stream.child(shelf.path)
-        drafts = shelf_stream.shuffled(list(_drafts(shelf, shelf_stream, names)))
+        drafts = shelf_stream.shuffled(list(_drafts(shelf, shelf_stream, names, percent)))
         for position, draft in enumerate(drafts, 1):
             products.append(_add_product(db, stream, draft, len(products) + 1, position, taken))
     return products
@@ -148,13 +157,14 @@ def _fill_categories(db: apsw.Connection) -> Iterator[_Shelf]:
             for k, (leaf, entry) in enumerate(tables(middle), 1):
                 path = f"{middle_path}/{slug_of(leaf)}"
                 number_of_shelf = add(middle_id, leaf, path, 3, k)
-                shelves.append(_shelf(number_of_shelf, path, top, middle | entry))
+                shelves.append(_shelf(number_of_shelf, top_id, path, top, middle | entry))
     yield from shelves
 
 
-def _shelf(number: int, path: str, department: dict[str, Any], entry: dict[str, Any]) -> _Shelf:
+def _shelf(number: int, top: int, path: str, department: dict[str, Any], entry: dict[str, Any]) -> _Shelf:
     return _Shelf(
         id=number,
+        department=top,
         path=path,
         code=department["code"],
         lines=_lines(entry),
@@ -188,8 +198,8 @@ def _lines(entry: dict[str, Any]) -> tuple[_Line, ...]:
     )
 
 
-def _drafts(shelf: _Shelf, stream: Stream, names: set[str]) -> Iterator[_Draft]:
-    wanted = stream.between(12, 30) + (stream.between(15, 65) if stream.chance(1, 4) else 0)
+def _drafts(shelf: _Shelf, stream: Stream, names: set[str], percent: int) -> Iterator[_Draft]:
+    wanted = (stream.between(12, 30) + (stream.between(15, 65) if stream.chance(1, 4) else 0)) * percent // 100
     family = 0
     while wanted > 0:
         family += 1
@@ -276,13 +286,14 @@ def _add_product(
     before = max(_priced(own, draft.price * own.between(112, 150) // 100), draft.price + 100)
     list_price = before if own.chance(1, 7) else None
     db.execute(
-        "INSERT INTO products VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO products VALUES ({', '.join('?' * 19)})",
         (
             number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
             "" if options else draft.color, draft.size, draft.price, list_price,
             _ounces(draft.grams * own.between(95, 105) // 100),
             0 if own.chance(1, 25) else own.between(3, 40) if own.chance(1, 3) else own.between(41, 400),
             draft.since.isoformat(), _description(own, draft), "\n".join(draft.features), draft.shelf.picture,
+            own.weighted(ORIGINS), own.choice(WARRANTIES),
         ),
     )  # fmt: skip
     for name, values in options:
@@ -290,7 +301,7 @@ def _add_product(
             db.execute("INSERT INTO product_options VALUES (?, ?, ?, ?)", (number, name, value, place))
     return Product(
         number, sku, draft.name, draft.kind, "" if options else draft.color, draft.size, draft.price, draft.since,
-        draft.shelf.id, options, draft.shelf.uses, draft.shelf.good, draft.shelf.bad,
+        draft.shelf.id, draft.shelf.department, options, draft.shelf.uses, draft.shelf.good, draft.shelf.bad,
     )  # fmt: skip
 
 

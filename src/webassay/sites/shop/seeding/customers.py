@@ -8,7 +8,7 @@ import apsw
 
 from webassay.sites.rng import Stream
 from webassay.sites.shop.seeding.catalogue import Product
-from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on, names, vocabulary, words
+from webassay.sites.shop.seeding.words import OPENED_ONLINE, TODAY, day_between, moment_on, names, vocabulary, words
 
 PASSWORD = "tally-Brook-2026"
 """The password of every seeded customer, so that people can log in by hand."""
@@ -21,11 +21,8 @@ REGULARS = (
 )
 """Customers with long histories who exist for every seed. The first one has an empty cart."""
 
-CUSTOMERS = 90
 BUYERS = 6
 """Customers who order for an office or a club, several times a month since the first days."""
-OPENED_ONLINE = date(2021, 3, 1)
-"""The shop's first day; there are no earlier orders."""
 
 Address = tuple[str, str, str, str, str, str, str, str]
 """First name, last name, street, second line, city, state, postcode, telephone."""
@@ -48,20 +45,21 @@ def password_hash(customer_id: int, password: str) -> str:
     return hashlib.sha256(f"{customer_id}:{password}".encode()).hexdigest()
 
 
-def fill_customers(db: apsw.Connection, stream: Stream, products: list[Product]) -> list[Customer]:
-    people = _people(stream.child("people"))
-    others = CUSTOMERS - len(REGULARS) - BUYERS
+def fill_customers(db: apsw.Connection, stream: Stream, products: list[Product], count: int) -> list[Customer]:
+    people = _people(stream.child("people"), count)
+    others = count - len(REGULARS) - BUYERS
     joined = sorted(
         (day_between(stream, OPENED_ONLINE, TODAY - timedelta(days=30)) for _ in range(others)), reverse=True
     )
     customers = []
     faithful = stream.child("order").sample(range(1, 25), len(REGULARS) + BUYERS)
-    for number in range(1, CUSTOMERS + 1):
+    for number in range(1, count + 1):
         own = stream.child("customer", number)
         place = faithful.index(number) if number in faithful else None
         regular = place if place is not None and place < len(REGULARS) else None
         first, last, email = people.pop() if regular is None else people[regular]
-        first_day = OPENED_ONLINE + timedelta(days=number)
+        # The first ones came one a day.
+        first_day = OPENED_ONLINE + timedelta(days=min(number, 90))
         since = first_day if place is not None else max(joined.pop(), first_day)
         customer = Customer(
             number,
@@ -79,11 +77,11 @@ def fill_customers(db: apsw.Connection, stream: Stream, products: list[Product])
     return customers
 
 
-def _people(stream: Stream) -> list[tuple[str, str, str]]:
+def _people(stream: Stream, count: int) -> list[tuple[str, str, str]]:
     wordlist = vocabulary("people")
     people = list(REGULARS)
     taken = {email for *_, email in people}
-    while len(people) < CUSTOMERS:
+    while len(people) < count:
         first, last = stream.choice(names(wordlist["first"])), stream.choice(names(wordlist["last"]))
         domain = stream.choice(("example.com", "example.net", "example.org"))
         local = stream.choice(

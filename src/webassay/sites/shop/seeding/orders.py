@@ -8,8 +8,11 @@ import apsw
 
 from webassay.sites.rng import Stream
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, totals
+from webassay.sites.shop.coupons import Line
 from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding.coupons import Coupons
 from webassay.sites.shop.seeding.customers import Customer, chosen_options
+from webassay.sites.shop.seeding.returns import Delivered
 from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on
 
 REGULAR_ORDERS = ((46, 58), (32, 42), (22, 30), (24, 34))
@@ -35,9 +38,9 @@ class _Order:
 
 
 def fill_orders(
-    db: apsw.Connection, stream: Stream, products: list[Product], customers: list[Customer]
-) -> list[Bought]:
-    """Also returns who received what, so that they can review it."""
+    db: apsw.Connection, stream: Stream, products: list[Product], customers: list[Customer], coupons: Coupons
+) -> tuple[list[Bought], list[Delivered]]:
+    """Also returns who received what, so that they can review it or send it back."""
     shelves: dict[int, list[Product]] = defaultdict(list)
     for product in products:
         shelves[product.category].append(product)
@@ -45,6 +48,7 @@ def fill_orders(
         customer.id: stream.child("interests", customer.id).sample(sorted(shelves), 9) for customer in customers
     }
     bought: list[Bought] = []
+    delivered: list[Delivered] = []
     earlier: dict[int, list[Product]] = defaultdict(list)
     orders = sorted(_plan(stream.child("plan"), customers), key=lambda order: order.moment)
     for number, order in enumerate(orders, 1):
@@ -53,10 +57,11 @@ def fill_orders(
         basket = _basket(own, order.day, favorites, products, earlier[order.customer.id])
         earlier[order.customer.id] += [product for product, _, _ in basket]
         status = _status(own, order)
-        _add_order(db, own, number, order, basket, status)
+        rows = _add_order(db, own, number, order, basket, status, coupons)
         if status == "complete":
+            delivered.append(Delivered(number, order.customer.id, order.day, rows))
             bought += [Bought(order.customer, product, order.day) for product, _, _ in basket]
-    return bought
+    return bought, delivered
 
 
 def _plan(stream: Stream, customers: list[Customer]) -> list[_Order]:
@@ -129,23 +134,38 @@ def _add_order(
     order: _Order,
     basket: list[tuple[Product, int, int]],
     status: str,
-) -> None:
+    coupons: Coupons,
+) -> tuple[tuple[int, int], ...]:
+    """Returns the row number and the pieces of each of its articles."""
     addresses = order.customer.addresses
     shipping = addresses[0] if stream.chance(3, 4) else stream.choice(addresses)
     billing = addresses[0] if stream.chance(9, 10) else shipping
     method = stream.weighted([(known, weight) for known, weight in zip(SHIPPING_METHODS, (7, 2, 1), strict=True)])
     payment = stream.weighted(list(zip(PAYMENT_METHODS, (5, 2, 2), strict=True)))
-    sums = totals([(price, quantity) for _, price, quantity in basket], method.code, shipping[5])
+    options = [chosen_options(stream, product) for product, _, _ in basket]
+    lines = [Line(price, quantity, product.department) for product, price, quantity in basket]
+    working = coupons.working(order.day, lines) if stream.chance(1, 4) else []
+    coupon = stream.choice(working) if working else None
+    sums = totals(
+        [(price, quantity) for _, price, quantity in basket],
+        method.code,
+        shipping[5],
+        coupon.discount(lines) if coupon else 0,
+        free_shipping=coupon is not None and coupon.free_shipping,
+    )
     db.execute(
-        "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (number, str(FIRST_NUMBER + number), order.customer.id, status, order.moment, method.code, payment,
-         sums.subtotal, sums.shipping, sums.tax, sums.total),
+         coupon.code if coupon else "", sums.subtotal, sums.discount, sums.shipping, sums.tax, sums.total),
     )  # fmt: skip
-    for product, price, quantity in basket:
+    rows = []
+    for (product, price, quantity), chosen in zip(basket, options, strict=True):
         db.execute(
             "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (number, product.id, product.sku, product.name, chosen_options(stream, product), price, quantity),
+            (number, product.id, product.sku, product.name, chosen, price, quantity),
         )
+        rows.append((db.last_insert_rowid(), quantity))
     for kind, address in (("shipping", shipping), ("billing", billing)):
         db.execute("INSERT INTO order_addresses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (number, kind, *address))
+    return tuple(rows)

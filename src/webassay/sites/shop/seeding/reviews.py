@@ -25,7 +25,7 @@ from webassay.sites.shop.seeding.words import (
 # How likely one to five stars are, for products from poor to excellent.
 MOODS = ((9, 8, 9, 8, 6), (4, 4, 7, 12, 13), (2, 2, 4, 11, 21), (1, 1, 2, 7, 29), (2, 1, 1, 4, 32))
 
-Row = tuple[int, int | None, str, int, str, str, str, str]
+Row = tuple[int, int | None, str, int, str, str, str, int | None, int | None, str]
 
 
 def fill_reviews(db: apsw.Connection, stream: Stream, products: list[Product], bought: list[Bought]) -> None:
@@ -37,8 +37,8 @@ def fill_reviews(db: apsw.Connection, stream: Stream, products: list[Product], b
         rows += _of_product(stream.child(product.id), product, buyers[product.id])
     rows.sort(key=lambda row: (row[-1], row[0]))
     db.executemany(
-        "INSERT INTO reviews (product_id, customer_id, nickname, rating, title, text, status, created_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO reviews (product_id, customer_id, nickname, rating, title, text, status, helpful, votes,"
+        " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 
@@ -60,16 +60,47 @@ def _of_product(stream: Stream, product: Product, buyers: list[Bought]) -> list[
     for writer in writers:
         moment = _moment(stream, first_day if writer is None else writer.day + timedelta(days=4), writer)
         rating = stream.weighted(stars)
-        text = _text(stream, product, rating)
+        text = _as_typed(stream, _text(stream, product, rating))
         if moment in rows or text in texts:
             continue
         texts.add(text)
         title = _filled(stream, product, stream.choice(sentences(vocabulary("voices")["titles"][str(rating)])))
         nickname = _nickname(stream) if writer is None else _own_nickname(stream, writer)
         customer = None if writer is None else writer.customer.id
-        status = stream.weighted((("approved", 60), ("pending", 1))) if moment > "2026-01-15" else "approved"
-        rows[moment] = (product.id, customer, nickname, rating, title, text, status, moment)
+        status = _status(stream, moment)
+        rows[moment] = (product.id, customer, nickname, rating, title, text, status, *_votes(stream), moment)
     return list(rows.values())
+
+
+def _status(stream: Stream, moment: str) -> str:
+    """Most are published; new ones may still wait, and a few never were."""
+    if moment > "2026-01-15" and stream.chance(1, 40):
+        return "pending"
+    return "rejected" if stream.chance(1, 90) else "approved"
+
+
+def _votes(stream: Stream) -> tuple[int, int] | tuple[None, None]:
+    """How many found it helpful, and how many voted."""
+    votes = stream.long_tail(60)
+    return (stream.between(votes // 4, votes), votes) if votes else (None, None)
+
+
+def _as_typed(stream: Stream, text: str) -> str:
+    """One in five does not look twice before sending."""
+    if not stream.chance(1, 5):
+        return text
+    slips = [pair.split("=") for pair in words(vocabulary("voices")["typing"]["slips"])]
+    fitting = [(right, wrong) for right, wrong in slips if f" {right} " in text]
+    for right, wrong in stream.sample(fitting, min(len(fitting), stream.between(1, 2))):
+        text = text.replace(f" {right} ", f" {wrong} ", 1)
+    habit = stream.below(6)
+    if habit == 0:
+        return text.lower()
+    if habit == 1:
+        return text.rstrip(".") + stream.choice(("!!", "...", "", " :)", "!"))
+    if habit == 2 and len(text) < 90:
+        return text.upper()
+    return text
 
 
 def _count(stream: Stream) -> int:

@@ -9,6 +9,8 @@ from typing import Any
 from webassay.sites.rng import Stream
 
 OPENED = date(2016, 1, 4)
+OPENED_ONLINE = date(2021, 3, 1)
+"""Before this day there are no customers, orders or coupons."""
 TODAY = date(2026, 3, 1)
 """The day on which the world starts."""
 
