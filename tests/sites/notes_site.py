@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 import apsw
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 
 from webassay.sites.kit import Site, World
@@ -120,9 +127,13 @@ def make_app(world: World) -> Starlette:
     async def echo(request: Request) -> Response:
         return PlainTextResponse(await request.body())
 
+    async def page(request: Request) -> Response:
+        return HTMLResponse("<!doctype html><title>Notes</title><body><h1>Notes</h1></body>")
+
     return Starlette(
         routes=[
             Route("/", home),
+            Route("/page", page),
             Route("/add", add, methods=["POST"]),
             Route("/add-in-thread", add_in_thread, methods=["POST"]),
             Route("/crash", crash),

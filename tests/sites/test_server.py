@@ -13,11 +13,21 @@ from starlette.types import Receive, Scope, Send
 
 from tests.sites.notes_site import SITE
 from tests.sites.visiting import arrived, changed, seen, visit
+from webassay.benchmarks.arena.benchmark import OBSTACLES as TASK_OBSTACLES
 from webassay.core.errors import InputError, SiteError
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites import server
 from webassay.sites.kit import World, snapshot
-from webassay.sites.obstacles import DelayObstacle, RedirectObstacle, SignedOutObstacle, StatusObstacle
+from webassay.sites.obstacles import (
+    NAMED,
+    DelayObstacle,
+    InjectObstacle,
+    LostFieldObstacle,
+    RedirectObstacle,
+    SignedOutObstacle,
+    StatusObstacle,
+    named,
+)
 from webassay.sites.server import Hosted
 
 SITES = {"notes": "tests.sites.notes_site:SITE", "other_notes": "tests.sites.other_site:SITE"}
@@ -285,3 +295,38 @@ async def test_the_server_ends_when_its_parent_is_gone(unread: bool) -> None:
         # Its first byte shows that it is there; the rest of the answer is read, or is not.
         assert await asyncio.to_thread(ours.recv, 1 if unread else 65_536)
     assert await asyncio.wait_for(process.wait(), 20) == 0
+
+
+async def test_a_banner_stands_in_every_page_until_it_is_closed(stage: ArenaStage) -> None:
+    banner = InjectObstacle(html="<p>Cookies?</p>", dismiss="/cookie-choice")
+    await stage.obstruct("notes", [banner])
+    async with visit(stage) as client:
+        before = await client.get("/page")
+        assert before.text.count("<p>Cookies?</p></body>") == 1
+        assert int(before.headers["content-length"]) == len(before.content)
+        assert "Cookies" not in (await client.get("/")).text, "only pages have room for it"
+        closed = await client.post("/cookie-choice", headers={"referer": f"{stage.bases['notes']}/page?a=1&b=%20"})
+        assert (closed.status_code, closed.headers["location"]) == (303, "/page?a=1&b=%20")
+        assert "Cookies" not in (await client.get("/page")).text
+
+
+async def test_an_obstacle_may_come_later(stage: ArenaStage) -> None:
+    await stage.obstruct("notes", [StatusObstacle(after=2, times=1)])
+    async with visit(stage) as client:
+        assert [(await client.get("/")).status_code for _ in range(4)] == [200, 200, 503, 200]
+    await stage.obstruct("notes", [InjectObstacle(html="<p>Later</p>", after=1, times=1)])
+    async with visit(stage) as client:
+        assert ["Later" in (await client.get("/page")).text for _ in range(3)] == [False, True, False]
+
+
+async def test_a_lost_field_is_empty_and_the_others_are_not() -> None:
+    obstacle = LostFieldObstacle(field="city")
+    assert obstacle.without_field(b"name=A%26B&city=Bend&zip=") == b"name=A%26B&city=&zip="
+
+
+async def test_named_obstacles_are_drawn_by_the_seed_and_are_those_that_tasks_know() -> None:
+    assert set(NAMED) == set(TASK_OBSTACLES)
+    assert named(NAMED, 3) == named(NAMED, 3)
+    assert any(named(NAMED, 3) != named(NAMED, seed) for seed in range(4, 9))
+    with pytest.raises(InputError, match="no obstacle 'rain'"):
+        named(["rain"], 0)

@@ -32,6 +32,10 @@ class Selection:
     limit: int | None = None
     difficulty: str = ""
     """Only tasks of this difficulty; empty: of any."""
+    scale: str = ""
+    """How large the worlds are: one of a site's scales; empty: as large as usual."""
+    obstacles: tuple[str, ...] = ()
+    """What stands in the way, by name; `any`: one for each task, drawn by the seed."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,8 @@ class Sources:
     """What tasks may be built from."""
 
     cache: Path
-    world: Callable[[str, int], World]
-    """Site and seed to a world of one's own, for truth queries."""
+    world: Callable[..., World]
+    """Site, seed and, if it matters, scale to a world of one's own, for truth queries."""
     templates: Callable[[Sequence[str]], Sequence[type[Template]]]
     """The templates of these names, or all of them."""
 

@@ -51,6 +51,15 @@ Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, hel
 WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Which seeded copy of the sites.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Which draw of the templates' parameters.")]
 Difficulty = Annotated[str, typer.Option("--difficulty", help="Only tasks that are easy, medium, hard or extreme.")]
+Scale = Annotated[
+    str, typer.Option("--scale", help="How large the sites are: small, default or large, where they have sizes.")
+]
+Obstacles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--obstacles", help="What stands in the way, such as cookie-banner or slow; `any` draws (repeatable)."
+    ),
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many tasks.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run directories.")]
 Html = Annotated[Path | None, typer.Option("--html", help="Also write one self-contained page here.")]
@@ -69,7 +78,8 @@ def selection(
     template: list[str] | None = None,
     task: list[str] | None = None,
     difficulty: str = "",
-    **numbers: int | None,
+    obstacles: list[str] | None = None,
+    **drawn: int | str | None,
 ) -> "Selection":
     from webassay.workbench import Selection
 
@@ -79,7 +89,8 @@ def selection(
         templates=tuple(template or ()),
         tasks=tuple(task or ()),
         difficulty=difficulty,
-        **numbers,  # type: ignore[arg-type]
+        obstacles=tuple(obstacles or ()),
+        **drawn,  # type: ignore[arg-type]
     )
 
 

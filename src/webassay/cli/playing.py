@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webassay.cli import common
-from webassay.cli.common import Benchmark, Difficulty, Instances, Limit, Seed, Tasks, Templates, WorldSeed
+from webassay.cli.common import (
+    Benchmark,
+    Difficulty,
+    Instances,
+    Limit,
+    Obstacles,
+    Scale,
+    Seed,
+    Tasks,
+    Templates,
+    WorldSeed,
+)
 
 if TYPE_CHECKING:
     from webassay.workbench import ArenaStage, ModelOptions
@@ -137,6 +148,8 @@ def run(
     seed: Seed = 0,
     limit: Limit = None,
     difficulty: Difficulty = "",
+    scale: Scale = "",
+    obstacles: Obstacles = None,
     trials: Annotated[int, typer.Option("--trials", min=1, help="Times each agent plays each task.")] = 1,
     max_steps: MaxSteps = None,
     decide_seconds: DecideSeconds = 600,
@@ -162,8 +175,8 @@ def run(
     """
     from webassay import Limits, PlayOptions, run_sync
 
-    drawn = {"instances": instances, "world_seed": world_seed, "seed": seed, "limit": limit}
-    selection = common.selection(benchmark, tasks_file, template, task, difficulty, **drawn)
+    drawn = {"instances": instances, "world_seed": world_seed, "seed": seed, "limit": limit, "scale": scale}
+    selection = common.selection(benchmark, tasks_file, template, task, difficulty, obstacles, **drawn)
     options = PlayOptions(
         trials=trials,
         workers=workers,
@@ -241,6 +254,8 @@ def check(
     world_seed: WorldSeed = 0,
     seed: Seed = 0,
     difficulty: Difficulty = "",
+    scale: Scale = "",
+    obstacles: Obstacles = None,
     workers: Workers = 2,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the run here.")] = None,
 ) -> None:
@@ -256,8 +271,9 @@ def check(
 
     names = [name for name in template or [] if name != "arena"]
     selection = common.selection(
-        template=names, difficulty=difficulty, instances=instances, world_seed=world_seed, seed=seed
-    )
+        template=names, difficulty=difficulty, obstacles=obstacles, instances=instances, world_seed=world_seed,
+        seed=seed, scale=scale,
+    )  # fmt: skip
     with common.workbench() as bench, tempfile.TemporaryDirectory(prefix=own_prefix("check")) as scratch:
         proofs = run_sync(bench.check(out or Path(scratch) / "run", selection, PlayOptions(workers=workers)))
     common.say(as_table(proofs))

@@ -339,6 +339,10 @@ class Task(Record):
     logins: dict[str, str] = Field(default_factory=dict)
     """Site to the user who is logged in before the agent starts."""
     world_seed: int = 0
+    world_scale: str = Field(default="", exclude_if=lambda value: not value)
+    """How large the worlds are; empty: as large as usual."""
+    obstacles: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """What stands between the agent and the sites, by name."""
     parameters: dict[str, Json] = Field(default_factory=dict)
     """The template's parameters; the reference solution gets these, and never the checks."""
     chore: ChoreType | None = None

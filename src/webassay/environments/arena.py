@@ -14,7 +14,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -26,7 +26,7 @@ from webassay.core.served import SERVED_TYPE
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, ServedResult, SessionResult, WritableBlobs
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
-from webassay.sites.obstacles import Obstacle
+from webassay.sites.obstacles import Obstacle, named
 from webassay.sites.server import frame, read_frame
 
 log = logging.getLogger(__name__)
@@ -228,19 +228,30 @@ class Arena:
                 self._server = await _Server.start(self._sites, self._cache, self._port)
             return self._server
 
-    def stage(self, task: Task) -> AbstractAsyncContextManager[ArenaStage]:
-        return self.hold(task.sites, task.world_seed, logins=task.logins)
+    @asynccontextmanager
+    async def stage(self, task: Task) -> AsyncIterator[ArenaStage]:
+        obstacles = named(task.obstacles, task.world_seed)
+        async with self.hold(task.sites, task.world_seed, logins=task.logins, scale=task.world_scale) as held:
+            for site in task.sites if obstacles else ():
+                await held.obstruct(site, obstacles)
+            yield held
 
     @asynccontextmanager
     async def hold(
-        self, sites: Sequence[str], seed: int = 0, *, logins: Mapping[str, str] | None = None, label: str = ""
+        self,
+        sites: Sequence[str],
+        seed: int = 0,
+        *,
+        logins: Mapping[str, str] | None = None,
+        label: str = "",
+        scale: str = "",
     ) -> AsyncIterator[ArenaStage]:
         """Fresh worlds of these sites. A `label` of your own makes URLs readable, but guessable: use it to look at the
         sites, never to evaluate."""
         if label and not _LABEL.fullmatch(label):
             raise InputError(f"{label!r} cannot be part of a host name.", hint="Use a-z, 0-9 and inner hyphens.")
         label = label or secrets.token_hex(8)
-        wanted = {"label": label, "sites": list(sites), "seed": seed, "logins": dict(logins or {})}
+        wanted = {"label": label, "sites": list(sites), "seed": seed, "scale": scale, "logins": dict(logins or {})}
         server = await self._alive()
         try:
             opened = await self._open(server, wanted)

@@ -60,11 +60,14 @@ class Site:
     columns: Mapping[str, Mapping[str, ColumnClass]]
     """The class of every stored column of every table. Virtual tables, their shadow tables and generated columns are
     left out: they are derived, so the truth must also be in an ordinary column."""
-    seed: Callable[[apsw.Connection, int], None]
+    seed: Callable[..., None]
+    """Given the database and a number; and one of `scales`, if that is asked for."""
     make_app: Callable[["World"], ASGIApp]
     """Called again after a reset, so that nothing the application remembers outlives an episode."""
     start_time: int
     """Where the clock of a fresh world stands, in epoch seconds."""
+    scales: tuple[str, ...] = ()
+    """Other sizes than the usual one that it can be built in. A site without any always has the same size."""
     package: str = ""
     """The package that holds the site, by default that of `seed`. If one of its files changes, cached data is built
     again."""
@@ -337,37 +340,42 @@ def _quoted(name: str) -> str:
 # --- building --------------------------------------------------------------------------------------------
 
 
-def snapshot(site: Site, seed: int, cache: Path | None) -> Snapshot:
-    """The site's pristine database, from the cache if possible; an unusable cache is built again."""
+def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snapshot:
+    """The site's pristine database, from the cache if possible; an unusable cache is built again. `scale`: one of the
+    site's, or empty for the usual size; a site of one size keeps it."""
+    scale = scale if site.scales else ""
+    if scale and scale not in site.scales:
+        raise InputError(f"There is no scale {scale!r}.", hint=f"The {site.name} site has {', '.join(site.scales)}.")
     if cache is None:
-        return Snapshot(build(site, seed))
-    path = cache / f"{site.name}-{seed}-{_fingerprint(site, seed)}.snapshot"
+        return Snapshot(build(site, seed, scale))
+    name = f"{site.name}-{seed}" + (f"-{scale}" if scale else "")
+    path = cache / f"{name}-{_fingerprint(site, seed, scale)}.snapshot"
     data = _read_cached(path)
     if data is None:
         try:
             cache.mkdir(parents=True, exist_ok=True)
-            lock = (cache / f"{site.name}-{seed}.lock").open("w")
+            lock = (cache / f"{name}.lock").open("w")
         except OSError as error:
             log.warning("No cache in %s: %s", cache, error)
-            return Snapshot(build(site, seed))
+            return Snapshot(build(site, seed, scale))
         with lock:
             # If two processes need the same world, one builds and the other waits. A crash releases the lock too.
             fcntl.flock(lock, fcntl.LOCK_EX)
             data = _read_cached(path)
             if data is None:
-                data = build(site, seed)
+                data = build(site, seed, scale)
                 _write_cached(path, data)
     return Snapshot(data)
 
 
-def build(site: Site, seed: int) -> bytes:
+def build(site: Site, seed: int, scale: str = "") -> bytes:
     """Seeds a new database, checks that the site keeps its promises, and packs it."""
     with boundary(SiteError, f"Building the {site.name} world from seed {seed}"):
         db = apsw.Connection(":memory:")
         db.execute(site.schema)
         _check_tables(site, db)
         with db:
-            site.seed(db, seed)
+            site.seed(db, seed, *([scale] if scale else []))
         broken = db.execute("PRAGMA foreign_key_check").fetchone()
         if broken is not None:
             raise SiteError(f"The {site.name} site's data has a dangling reference in {broken[0]}, row {broken[1]}.")
@@ -408,11 +416,11 @@ def _nullable_keys(db: apsw.Connection, table: _Table) -> list[str]:
 _NO_DATA = {".html", ".css", ".js", ".svg", ".pyc"}
 
 
-def _fingerprint(site: Site, seed: int) -> str:
+def _fingerprint(site: Site, seed: int, scale: str = "") -> str:
     """A hash of everything the data depends on: the site's own files and the kit's, not those of other sites.
     Templates and styles are left out: they create no rows."""
     digest = hashlib.sha256()
-    digest.update(json.dumps([site.name, site.schema, seed, apsw.sqlite_lib_version()]).encode())
+    digest.update(json.dumps([site.name, site.schema, seed, scale, apsw.sqlite_lib_version()]).encode())
     kit = Path(__file__).parent
     for root in (kit / "kit.py", kit / "rng.py", kit / "web", _home_of(site)):
         for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
@@ -450,5 +458,5 @@ def _write_cached(path: Path, data: bytes) -> None:
         return
     name = path.name.rsplit("-", 1)[0]
     for old in path.parent.glob(f"{name}-*.snapshot"):
-        if old != path:
+        if old != path and old.name.count("-") == path.name.count("-"):  # Those of another scale have one more.
             old.unlink(missing_ok=True)

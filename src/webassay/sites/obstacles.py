@@ -1,13 +1,17 @@
-"""Obstacles for agents: errors, delays and log-in walls between the visitor and a site.
+"""Obstacles for agents: errors, delays, log-in walls, banners between the visitor and a site.
 
-The site does not know about them, and they do not touch its data.
+The site does not know about them, and they do not touch its data. `named` draws those that a task can ask for.
 """
 
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from webassay.core.errors import InputError
+from webassay.sites.rng import Stream
 
 
 class _Obstacle(BaseModel):
@@ -18,6 +22,8 @@ class _Obstacle(BaseModel):
     method: str = "*"
     times: int | None = Field(default=None, ge=1)
     """How many requests it affects before it goes away; None: all."""
+    after: int = Field(default=0, ge=0)
+    """How many requests it lets pass first."""
 
     def meets(self, method: str, path: str) -> bool:
         return fnmatchcase(path, self.path) and fnmatchcase(method, self.method)
@@ -55,5 +61,105 @@ class RedirectObstacle(_Obstacle):
         return quote(self.location, safe="/:?#[]@!$&'()*+,;=%~-._")
 
 
-Obstacle = Annotated[StatusObstacle | DelayObstacle | SignedOutObstacle | RedirectObstacle, Field(discriminator="kind")]
+class LostFieldObstacle(_Obstacle):
+    """Loses what was entered in one field of a form."""
+
+    kind: Literal["lost_field"] = "lost_field"
+    method: str = "POST"
+    field: str
+
+    def without_field(self, body: bytes) -> bytes:
+        pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+        return urlencode([(name, "" if name == self.field else value) for name, value in pairs]).encode()
+
+
+class InjectObstacle(_Obstacle):
+    """Puts something into every page, at its end. It counts pages, not requests."""
+
+    kind: Literal["inject"] = "inject"
+    html: str
+    dismiss: str = ""
+    """A form in it that is posted to this path makes it go away, and leads back to the page."""
+
+
+Obstacle = Annotated[
+    StatusObstacle | DelayObstacle | SignedOutObstacle | RedirectObstacle | LostFieldObstacle | InjectObstacle,
+    Field(discriminator="kind"),
+]
 OBSTACLES: TypeAdapter[tuple[Obstacle, ...]] = TypeAdapter(tuple[Obstacle, ...])
+
+# --- by name ----------------------------------------------------------------------------------------------
+
+_OVER = "position:fixed;z-index:9999;background:#fff;color:#222;padding:24px;box-shadow:0 0 0 1px #999;"
+_BANNER = (
+    f'<section aria-label="Cookies" style="{_OVER}left:0;right:0;bottom:0"><p>We use cookies to keep your cart and to'
+    ' see which pages are read. You can change your mind at any time.</p><form method="post" action="/cookie-choice">'
+    '<button type="submit">Accept Cookies</button></form></section>'
+)
+_POPUP = (
+    '<div style="position:fixed;inset:0;z-index:9998;background:rgba(0,0,0,.55)"></div><div role="dialog"'
+    f' aria-modal="true" aria-label="Newsletter offer" style="{_OVER}left:50%;top:50%;transform:translate(-50%,-50%);'
+    'max-width:420px"><h2>Before you go on</h2><p>Our letter comes once a month, with news from the warehouse.</p>'
+    '<form method="post" action="/newsletter-offer"><button type="submit">No Thanks</button></form></div>'
+)
+_MOVED = (
+    "<style>header .bar,.toolbar,.actions,.with-side,.with-summary,.pager ul{flex-direction:row-reverse}"
+    ".card-text,form.stacked{display:flex;flex-direction:column}.card-text form,.card-text .button,"
+    "form.stacked>button{order:-1}</style>"
+)
+_THEME = (
+    "<style>:root{--ink:#eef1f4;--soft:#b8c2cc;--line:#39434d;--edge:#6f7b86;--paper:#1d242b;--ground:#12171c;"
+    "--brand:#7cc4a5;--brand-dark:#a5dcc3;--tint:#24313a;--faded:#8fa0ad;--radius:0px}body{font-family:Georgia,serif}"
+    "</style>"
+)
+_NOT_STATIC = "/[!s]*"
+
+
+def _cookie_banner(stream: Stream) -> Obstacle:
+    return InjectObstacle(html=_BANNER, dismiss="/cookie-choice")
+
+
+def _newsletter_popup(stream: Stream) -> Obstacle:
+    return InjectObstacle(html=_POPUP, dismiss="/newsletter-offer", after=stream.between(1, 3))
+
+
+def _moved_buttons(stream: Stream) -> Obstacle:
+    return InjectObstacle(html=_MOVED)
+
+
+def _other_theme(stream: Stream) -> Obstacle:
+    return InjectObstacle(html=_THEME)
+
+
+def _slow(stream: Stream) -> Obstacle:
+    return DelayObstacle(path=_NOT_STATIC, seconds=stream.between(4, 12) / 10)
+
+
+def _unavailable(stream: Stream) -> Obstacle:
+    return StatusObstacle(path=_NOT_STATIC, method="GET", after=stream.between(1, 3), times=stream.between(1, 2))
+
+
+def _session_ends(stream: Stream) -> Obstacle:
+    # Whoever is sent to the log-in gets a new session there, so that the old one is over.
+    return SignedOutObstacle(path="/account*", method="GET", after=stream.between(0, 2), times=1)
+
+
+NAMED: dict[str, Callable[[Stream], Obstacle]] = {
+    "cookie-banner": _cookie_banner,
+    "newsletter-popup": _newsletter_popup,
+    "moved-buttons": _moved_buttons,
+    "other-theme": _other_theme,
+    "slow": _slow,
+    "unavailable": _unavailable,
+    "session-ends": _session_ends,
+}
+
+
+def named(names: Iterable[str], seed: int) -> list[Obstacle]:
+    """The obstacles of these names, as this seed draws them."""
+    made = []
+    for name in names:
+        if name not in NAMED:
+            raise InputError(f"There is no obstacle {name!r}.", hint=f"There are {', '.join(NAMED)}.")
+        made.append(NAMED[name](Stream(seed, "obstacle", name)))
+    return made

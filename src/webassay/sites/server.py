@@ -19,9 +19,10 @@ import sys
 import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,6 +34,8 @@ from webassay.sites.kit import Change, Neighbour, Site, Snapshot, World, json_va
 from webassay.sites.obstacles import (
     OBSTACLES,
     DelayObstacle,
+    InjectObstacle,
+    LostFieldObstacle,
     Obstacle,
     RedirectObstacle,
     SignedOutObstacle,
@@ -109,6 +112,7 @@ class Hosted:
     def obstruct(self, obstacles: tuple[Obstacle, ...]) -> None:
         self._obstacles = obstacles
         self._left = [obstacle.times for obstacle in obstacles]
+        self._before = [obstacle.after for obstacle in obstacles]
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[World]:
@@ -149,10 +153,18 @@ class Hosted:
     async def answer(self, scope: Scope, body: bytes, port: int = 0) -> list[Message]:
         """The site's complete answer; empty if the world is gone."""
         visitor = await self._visitor(scope, port)
-        reply = await self._obstructed(scope)
+        met = self._met(scope)
+        reply = await self._obstructed(scope, met)
         if not reply:
+            for obstacle in met:
+                if isinstance(obstacle, LostFieldObstacle):
+                    body = obstacle.without_field(body)
+                    scope = _sized(scope, body)
             async with self._turn:
                 reply = [] if self.closed else await self._computed(scope, body)
+            for place, obstacle in enumerate(self._obstacles):
+                if isinstance(obstacle, InjectObstacle) and self._stands(place, scope):
+                    reply = self._injected(place, obstacle, reply)
         if reply:
             self.recorder.note(scope, body, reply, visitor)
         return reply
@@ -167,13 +179,31 @@ class Hosted:
             known[self.browser] = "" if found is None else "browser" if found else "other"
         return known[self.browser]
 
-    async def _obstructed(self, scope: Scope) -> list[Message]:
-        """Applies the obstacles in order; the first one that answers wins."""
-        left = self._left
+    def _stands(self, place: int, scope: Scope) -> bool:
+        return self._left[place] != 0 and self._obstacles[place].meets(scope["method"], scope["path"])
+
+    def _met(self, scope: Scope) -> list[Obstacle]:
+        """What this request runs into. Each of them has been met once more; what is put into pages counts for itself,
+        because only the answer shows whether it is a page."""
+        met: list[Obstacle] = []
         for place, obstacle in enumerate(self._obstacles):
-            if left[place] == 0 or not obstacle.meets(scope["method"], scope["path"]):
+            if isinstance(obstacle, InjectObstacle) or not self._stands(place, scope):
                 continue
-            left[place] = None if (times := left[place]) is None else times - 1
+            if self._before[place]:
+                self._before[place] -= 1
+                continue
+            left = self._left[place]
+            self._left[place] = None if left is None else left - 1
+            met.append(obstacle)
+        return met
+
+    async def _obstructed(self, scope: Scope, met: Iterable[Obstacle]) -> list[Message]:
+        """Applies the obstacles in order; the first one that answers wins."""
+        for place, known in enumerate(self._obstacles):
+            if isinstance(known, InjectObstacle) and known.dismiss == scope["path"] and scope["method"] == "POST":
+                self._left[place] = 0
+                return _response(303, "", ("location", _came_from(scope)))
+        for obstacle in met:
             match obstacle:
                 case StatusObstacle():
                     return _response(obstacle.status, obstacle.body, content_type="text/html; charset=utf-8")
@@ -184,6 +214,24 @@ class Hosted:
                 case DelayObstacle():
                     await asyncio.sleep(obstacle.seconds)
         return []
+
+    def _injected(self, place: int, obstacle: InjectObstacle, reply: list[Message]) -> list[Message]:
+        """The answer with the obstacle in it, if it is a whole page."""
+        start, *parts = reply
+        body = b"".join(part.get("body", b"") for part in parts)
+        kinds = [value for name, value in start.get("headers", ()) if name == b"content-type"]
+        end = body.rfind(b"</body>")
+        if end < 0 or not any(value.startswith(b"text/html") for value in kinds):
+            return reply
+        if self._before[place]:
+            self._before[place] -= 1
+            return reply
+        left = self._left[place]
+        self._left[place] = None if left is None else left - 1
+        whole = body[:end] + obstacle.html.encode() + body[end:]
+        headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+        sized = {**start, "headers": [*headers, (b"content-length", str(len(whole)).encode())]}
+        return [sized, {"type": "http.response.body", "body": whole}]
 
     async def _computed(self, scope: Scope, body: bytes) -> list[Message]:
         incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -206,6 +254,25 @@ class Hosted:
         except WebassayError as error:
             log.error("%s", error, exc_info=error.__cause__)
         return sent if whole.is_set() else _response(500, "Internal Server Error")
+
+
+def _sized(scope: Scope, body: bytes) -> Scope:
+    """What an obstacle has taken out of the body is no longer part of its length."""
+    length = str(len(body)).encode()
+    headers = [(name, length if name == b"content-length" else value) for name, value in scope["headers"]]
+    return {**scope, "headers": headers}
+
+
+def _came_from(scope: Scope) -> str:
+    """The path of the page that a form was sent from."""
+    referer = next((value for name, value in scope["headers"] if name == b"referer"), b"").decode("latin-1")
+    with suppress(ValueError):
+        parts = urlsplit(referer)
+        return quote(parts.path, safe="/%") + (f"?{quote(parts.query, safe=_QUERY)}" if parts.query else "") or "/"
+    return "/"
+
+
+_QUERY = "=&%+-._~:,"
 
 
 def _as_json(change: Change) -> dict[str, Any]:
@@ -253,7 +320,7 @@ class Server:
         self._open: dict[str, dict[str, Hosted]] = {}
         self._by_host: dict[str, Hosted] = {}
         self._closed_before_open: set[str] = set()
-        self._snapshots: dict[tuple[str, int], asyncio.Task[Snapshot]] = {}
+        self._snapshots: dict[tuple[str, int, str], asyncio.Task[Snapshot]] = {}
         self._requests = 0
         self.commands: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "open": self.open,
@@ -284,7 +351,9 @@ class Server:
 
     # --- commands ---
 
-    async def open(self, label: str, sites: list[str], seed: int, logins: dict[str, str]) -> dict[str, Any]:
+    async def open(
+        self, label: str, sites: list[str], seed: int, logins: dict[str, str], scale: str = ""
+    ) -> dict[str, Any]:
         """Fresh worlds under one label, with these users logged in."""
         if label in self._open:
             raise SiteError(f"The label {label} is taken.")
@@ -292,7 +361,7 @@ class Server:
         for name in sites:
             if name not in self._sites:
                 raise InputError(f"There is no site {name!r}.", hint=f"Sites: {', '.join(sorted(self._sites))}.")
-            pristine = await self._snapshot(name, seed)
+            pristine = await self._snapshot(name, seed, scale)
             world = await asyncio.to_thread(World, self._sites[name], seed, pristine)
             with boundary(SiteError, f"Starting the {name} site"):
                 worlds[name] = Hosted(world)
@@ -315,12 +384,12 @@ class Server:
             "now_ms": max((hosted.world.now() for hosted in worlds.values()), default=None),
         }
 
-    async def _snapshot(self, name: str, seed: int) -> Snapshot:
+    async def _snapshot(self, name: str, seed: int, scale: str) -> Snapshot:
         """Built once, however many ask for it at the same time; a failed build is tried again."""
-        key = (name, seed)
+        key = (name, seed, scale)
         building = self._snapshots.pop(key, None)
         if building is None or (building.done() and building.exception() is not None):
-            building = asyncio.create_task(asyncio.to_thread(snapshot, self._sites[name], seed, self._cache))
+            building = asyncio.create_task(asyncio.to_thread(snapshot, self._sites[name], seed, self._cache, scale))
         self._snapshots[key] = building  # Now the most recently used.
         for old in list(self._snapshots)[:-SNAPSHOTS_KEPT]:
             if self._snapshots[old].done():

@@ -89,10 +89,10 @@ def _sources(setup: Setup) -> Sources:
     return Sources(cache=setup.cache, world=partial(open_world, setup), templates=_templates)
 
 
-def open_world(setup: Setup, site: str, seed: int) -> World:
+def open_world(setup: Setup, site: str, seed: int, scale: str = "") -> World:
     """A world of one's own, without a server: for truth queries."""
     found = SITES.get(site)
-    return World(found, seed, snapshot(found, seed, setup.cache))
+    return World(found, seed, snapshot(found, seed, setup.cache, scale))
 
 
 def _templates(names: Sequence[str]) -> list[type[Template]]:

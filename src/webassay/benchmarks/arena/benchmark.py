@@ -1,7 +1,7 @@
 """The arena as a benchmark: instances of the templates, drawn from seeded worlds."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from webassay.benchmarks.arena.effort import DIFFICULTIES
@@ -10,6 +10,7 @@ from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.core.errors import InputError
 from webassay.core.task import Task
 from webassay.sites.kit import World
+from webassay.sites.rng import Stream
 
 
 def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
@@ -19,10 +20,43 @@ def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
         for template in _suitable(part, sources):
             for site in template.sites:
                 if site not in worlds:
-                    worlds[site] = sources.world(site, part.world_seed)
+                    worlds[site] = sources.world(site, part.world_seed, part.scale)
             own = {site: worlds[site] for site in template.sites}
-            tasks += instances(template, own, part.instances, part.seed, part.difficulty)
+            drawn = instances(template, own, part.instances, part.seed, part.difficulty)
+            tasks += [_varied(task, part, own) for task in drawn]
     return tasks
+
+
+def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Task:
+    """The task in a world of another size, or behind obstacles. Its id says so, because it is another task."""
+    names = selection.obstacles
+    if "any" in names:
+        names = (Stream(selection.seed, "obstacles", task.id).choice(OBSTACLES),)
+    if not names and not selection.scale:
+        return task
+    marks = "+".join(filter(None, (selection.scale, *names)))
+    hints = task.goal.hints
+    if "session-ends" in names:
+        hints = (*hints, *(_account(worlds[site], user) for site, user in task.logins.items()))
+    return task.model_copy(
+        update={
+            "id": f"{task.id}@{marks}",
+            "world_scale": selection.scale,
+            "obstacles": names,
+            "goal": task.goal.model_copy(update={"hints": hints}),
+        }
+    )
+
+
+def _account(world: World, user: str) -> str:
+    typed = ", ".join(f"{field}: {value}" for field, value in world.site.credentials(user).items())
+    return f"If you are logged out, log in again. {typed}"
+
+
+OBSTACLES = (
+    "cookie-banner", "newsletter-popup", "moved-buttons", "other-theme", "slow", "unavailable", "session-ends",
+)  # fmt: skip
+"""What `any` draws from: those of `sites.obstacles`, which tasks must not import; a test holds the two together."""
 
 
 def _parts(selection: Selection) -> Sequence[Selection]:
@@ -31,7 +65,7 @@ def _parts(selection: Selection) -> Sequence[Selection]:
         return [selection]
     named: dict[str, list[str]] = {}
     for name in selection.tasks:
-        found = re.fullmatch(r"(.+)\.w\d+s\d+(?:-(\w+))?\.\d+", name)
+        found = re.fullmatch(r"(.+)\.w\d+s\d+(?:-(\w+))?\.\d+(?:@.+)?", name)
         if found is None:
             return [selection]
         templates = named.setdefault(found[2] or selection.difficulty, [])

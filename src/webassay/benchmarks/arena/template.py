@@ -111,6 +111,11 @@ class Template(ABC):
         """Shortcuts, by the same names, as walks that are played and must fail."""
         return {}
 
+    @property
+    def start_pages(self) -> tuple[str, ...]:
+        """Where the first site is open, a tab each; the first of them is in front."""
+        return (self.start,)
+
     def route(self, name: str = "") -> Route:
         """The reference solution, another route, or a shortcut, by its name."""
         known = {"": self.solve, **self.routes(), **self.hasty()}
@@ -267,7 +272,8 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
     if not all(bites(key, other.on(drawn.sites)) for other in shortcuts.values()):
         return
     parameters = drawn.parameters
-    paths = (drawn.start, *("/" for _ in drawn.sites[1:]))
+    first, *others = drawn.sites
+    places = [*((first, path) for path in drawn.start_pages), *((site, "/") for site in others)]
     task = Task(
         id=task_id,
         benchmark="arena",
@@ -275,7 +281,7 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
         kind=drawn.kind,
         goal=Goal(
             instruction=drawn.instruction.format(**parameters),
-            start_urls=tuple(f"__{site.upper()}__{path}" for site, path in zip(drawn.sites, paths, strict=True)),
+            start_urls=tuple(f"__{site.upper()}__{path}" for site, path in places),
             protocol=ARENA_PROTOCOL,
             sites=drawn.sites,
             hints=(f"You may take at most {effort.step_limit} steps.",),

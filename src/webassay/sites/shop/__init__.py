@@ -5,6 +5,7 @@ from webassay.sites.shop.app import make_app
 from webassay.sites.shop.schema import COLUMNS, SCHEMA
 from webassay.sites.shop.seeding import seed
 from webassay.sites.shop.seeding.customers import PASSWORD
+from webassay.sites.shop.seeding.scale import SCALES
 from webassay.sites.shop.web import WEB
 
 SITE = Site(
@@ -15,6 +16,7 @@ SITE = Site(
     schema=SCHEMA,
     columns=COLUMNS,
     seed=seed,
+    scales=tuple(SCALES),
     make_app=make_app,
     log_in=WEB.sessions.log_in,
     whoami=WEB.sessions.whoami,

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from webassay.benchmarks.arena.key import Key, fact, shown
-from webassay.benchmarks.arena.shop.pages import REVIEWS_ON_A_PAGE
+from webassay.benchmarks.arena.key import Key, fact, picture, shown
+from webassay.benchmarks.arena.shop.pages import MONTHS, REVIEWS_ON_A_PAGE
 from webassay.benchmarks.arena.shop.queries import tenths
 from webassay.core.task import Fact, Sight
 from webassay.sites.kit import Row
@@ -66,11 +66,20 @@ def sample(rows: Sequence[Row]) -> Sequence[Row]:
     return rows if len(rows) <= SAMPLE else [rows[place * len(rows) // SAMPLE] for place in range(SAMPLE)]
 
 
+def labelled(item: Row) -> Sight:
+    """The label is a picture."""
+    return picture(f"/p/{item['slug']}/label.svg")
+
+
 # --- reviews ----------------------------------------------------------------------------------------------
 
 
 def review(row: Row) -> Sight:
     return shown(row["title"], row["nickname"], f"Rating: {row['rating']} out of 5 stars")
+
+
+def votes(row: Row) -> Sight:
+    return shown(row["title"], row["nickname"], f"{row['helpful']} of {row['votes']} found this review helpful")
 
 
 def read_reviews(rows: Sequence[Row]) -> Key:
@@ -104,3 +113,15 @@ def read_orders(orders: Sequence[Row], those: Sequence[Row]) -> Key:
 def bought(item: Row) -> Sight:
     """A line of an order."""
     return shown(item["name"], item["sku"], amount(item["unit_price_cents"]), f"Ordered: {item['quantity']}")
+
+
+# --- coupons ----------------------------------------------------------------------------------------------
+
+
+def long_date(day: str) -> str:
+    return f"{MONTHS[int(day[5:7]) - 1]} {int(day[8:10])}, {day[:4]}"
+
+
+def coupon(row: Row) -> Sight:
+    """A line of the list of coupons."""
+    return shown(row["code"], long_date(row["ends_on"]))

@@ -129,6 +129,27 @@ def ounces(page: Observation) -> int:
 
 _PARTS = re.compile(r"([\d,]+) (lb|oz)")
 
+
+class Label(NamedTuple):
+    """What is printed on a package."""
+
+    origin: str
+    months: int
+
+
+def read_label(page: Observation) -> Reading[Label]:
+    """From a product's page to the picture of its label. A picture that is opened by itself shows its text."""
+    page = yield Action.of("goto", page.url.partition("?")[0].partition("#")[0] + "/label.svg")
+    text = " ".join(node.name for node in page.nodes)
+    origin, months = (
+        re.search(r"Made in ([A-Z][A-Za-z ]*?) +Warranty", text),
+        re.search(r"Warranty: (\d+) months", text),
+    )
+    if origin is None or months is None:
+        raise AgentError(f"There is no label on {page.url}.")
+    return Label(origin[1], int(months[1]))
+
+
 # --- orders -----------------------------------------------------------------------------------------------
 
 MONTHS = (
@@ -245,9 +266,15 @@ def items(page: Observation) -> list[Item]:
 # --- reviews ----------------------------------------------------------------------------------------------
 
 
+_VOTES = re.compile(r"(\d+) of (\d+) found this review helpful")
+
+
 class Review(NamedTuple):
     stars: int
     nickname: str
+    helpful: int = 0
+    votes: int = 0
+    """Of how many people; 0 if nobody has voted."""
 
 
 def open_reviews(page: Observation) -> Steps:
@@ -263,7 +290,9 @@ def all_reviews(page: Observation) -> Reading[list[Review]]:
             rating = next((node.name for node in inside if node.name.startswith("Rating: ")), None)
             if rating is not None:
                 strong = next(node for node in inside if node.role == "strong")
-                found.append(Review(int(rating.split()[1]), text_of(below(one, strong)) or strong.name))
+                votes = next((match for node in inside if (match := _VOTES.fullmatch(node.name))), None)
+                helpful, voted = (int(votes[1]), int(votes[2])) if votes else (0, 0)
+                found.append(Review(int(rating.split()[1]), text_of(below(one, strong)) or strong.name, helpful, voted))
     return found
 
 
@@ -278,3 +307,59 @@ def reviews_from_card(page: Observation, product: str) -> Reading[list[Review]]:
     page = yield from search(page, product)
     page = yield Action.of("click", in_card(page, product, "link", r"[\d,]+ reviews?").id)
     return (yield from all_reviews(page))
+
+
+# --- the cart ---------------------------------------------------------------------------------------------
+
+
+class Offer(NamedTuple):
+    """A coupon, as the list of coupons shows it."""
+
+    code: str
+    percent: int
+    cents: int
+    goods: str
+    """A department, or `everything`."""
+    minimum: int
+
+
+class CartLine(NamedTuple):
+    name: str
+    cents: int
+    """Of all pieces."""
+
+
+def open_coupons(page: Observation) -> Steps:
+    return (yield from click(page, "link", "Coupons"))
+
+
+def offers(page: Observation) -> list[Offer]:
+    """Free shipping takes nothing off the goods."""
+    found = []
+    for inside in groups(page, "row"):
+        cells = [node.name for node in inside if node.role == "cell"]
+        if len(cells) == 5:
+            much, _, goods = cells[1].partition(" off ")
+            percent = int(much.rstrip("%")) if much.endswith("%") else 0
+            amount = cents(much) if much.startswith("$") else 0
+            found.append(Offer(cells[0], percent, amount, goods, cents(cells[2]) if "$" in cells[2] else 0))
+    return found
+
+
+def open_cart(page: Observation) -> Steps:
+    return (yield from click(page, "link", contains="Cart "))
+
+
+def cart_lines(page: Observation) -> list[CartLine]:
+    found = []
+    for inside in groups(page, "row"):
+        cells = [node.name for node in inside if node.role == "cell"]
+        link = next((node for node in inside if node.role == "link"), None)
+        if len(cells) >= 5 and link is not None:
+            found.append(CartLine(link.name, cents(cells[3])))
+    return found
+
+
+def apply_code(page: Observation, code: str) -> Steps:
+    page = yield from fill(page, "textbox", "Discount Code", code)
+    return (yield from click(page, "button", "Apply Discount"))

@@ -117,6 +117,89 @@ def reviews(world: World, name: str) -> list[Row]:
     )
 
 
+# --- carts and coupons ------------------------------------------------------------------------------------
+
+TODAY = "2026-03-01"
+"""The day on which every world of the shop starts."""
+
+
+def cart(world: World, email: str) -> list[Row]:
+    """In the order of the page, with each article's department and what its pieces cost."""
+    return rows(
+        world,
+        "SELECT k.product_id, k.options, k.quantity, p.name, p.slug, p.price_cents * k.quantity AS goods_cents,"
+        " top.id AS department_id FROM cart_items AS k JOIN customers AS c ON c.id = k.customer_id"
+        " JOIN products AS p ON p.id = k.product_id JOIN categories AS shelf ON shelf.id = p.category_id"
+        " JOIN categories AS middle ON middle.id = shelf.parent_id JOIN categories AS top ON top.id = middle.parent_id"
+        " WHERE c.email = ? ORDER BY k.id",
+        email,
+    )
+
+
+def with_cart(world: World, stream: Stream, fewest: int = 2) -> str:
+    """The e-mail address of a customer with that many articles in the cart."""
+    found = rows(
+        world,
+        "SELECT c.email FROM customers AS c JOIN cart_items AS k ON k.customer_id = c.id"
+        " GROUP BY c.id HAVING count(*) >= ? ORDER BY c.id",
+        fewest,
+    )
+    return str(stream.choice(found)["email"])
+
+
+def without_cart(world: World, stream: Stream, fewest: int, most: int) -> str:
+    """The e-mail address of a customer with an empty cart and that many orders."""
+    found = rows(
+        world,
+        "SELECT c.email FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"
+        " WHERE c.id NOT IN (SELECT customer_id FROM cart_items WHERE customer_id IS NOT NULL)"
+        " GROUP BY c.id HAVING count(*) BETWEEN ? AND ? ORDER BY c.id",
+        fewest, most,
+    )  # fmt: skip
+    return str(stream.choice(found)["email"])
+
+
+def current_coupons(world: World) -> list[Row]:
+    """In the order of the list."""
+    return rows(world, "SELECT * FROM coupons WHERE ? BETWEEN starts_on AND ends_on ORDER BY ends_on, code", TODAY)
+
+
+def taken_off(coupon: Row, goods: Sequence[Row]) -> int | None:
+    """What a coupon takes off a cart, in cents; None if it does not work for it."""
+    cost = sum(line["goods_cents"] for line in goods if coupon["department_id"] in (None, line["department_id"]))
+    if cost == 0 or cost < coupon["minimum_cents"]:
+        return None
+    value = int(coupon["value"])
+    return int((cost * value + 50) // 100 if coupon["kind"] == "percent" else min(cost, value))
+
+
+def shipping_cents(world: World, method: str, goods: int) -> int:
+    """What the shop has always charged: the same for everybody, or nothing from the lowest value on that was free."""
+    known = rows(world, "SELECT shipping_cents, subtotal_cents FROM orders WHERE shipping_method = ?", method)
+    free = [one["subtotal_cents"] for one in known if one["shipping_cents"] == 0]
+    if method == "standard" and goods >= FREE_FROM and free:
+        return 0
+    return max(int(one["shipping_cents"]) for one in known)
+
+
+FREE_FROM = 7500
+"""Said on every page."""
+
+
+def tax_rate(world: World, region: str) -> int | None:
+    """In hundredths of a percent, as it follows from the taxes of earlier orders to that state; None if it does not."""
+    known = rows(
+        world,
+        "SELECT o.subtotal_cents - o.discount_cents AS goods, o.tax_cents AS tax FROM orders AS o"
+        " JOIN order_addresses AS a ON a.order_id = o.id AND a.kind = 'shipping' WHERE a.region = ?",
+        region,
+    )
+    fitting = [
+        rate for rate in range(1001) if all((one["goods"] * rate + 5000) // 10000 == one["tax"] for one in known)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
 # --- customers and their orders -----------------------------------------------------------------------------
 
 
@@ -157,8 +240,8 @@ def order_items(world: World, number: str) -> list[Row]:
     """In the order of the page."""
     return rows(
         world,
-        "SELECT i.*, p.weight_oz, p.slug, i.unit_price_cents * i.quantity AS subtotal_cents"
-        " FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
+        "SELECT i.*, p.weight_oz, p.slug, p.origin, p.warranty_months,"
+        " i.unit_price_cents * i.quantity AS subtotal_cents FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
         " JOIN products AS p ON p.id = i.product_id WHERE o.number = ? ORDER BY i.id",
         number,
     )

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key
@@ -14,6 +14,7 @@ from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Steps, answer, click, done, fill
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
+from webassay.core.task import ChoreType
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
@@ -25,7 +26,7 @@ class ReviewChore(Template, abstract=True):
 
     sites = ("shop",)
     kind = "retrieve"
-    chore = "massive_memory"
+    chore: ClassVar[ChoreType] = "massive_memory"
     levels = ("easy", "medium", "hard", "extreme")
 
     product: str
@@ -49,13 +50,13 @@ class ReviewChore(Template, abstract=True):
         return self.findings((yield from pages.reviews_from_card(page, self.product)))
 
 
-def _draw_product(world: World, stream: Stream) -> str | None:
+def draw_product(world: World, stream: Stream) -> str | None:
     low, high = stream.choice(SIZES)
     found = queries.pick(stream, queries.find_products(world, "r.review_count BETWEEN ? AND ?", low, high))
     return None if found is None else str(found["name"])
 
 
-def _read(world: World, product: str) -> Key:
+def read_all(world: World, product: str) -> Key:
     """That all the reviews were read."""
     page = Key.checkpoint("product page", queries.product_page(queries.product(world, product)["slug"]))
     return facts.read_reviews(queries.reviews(world, product)) & page
@@ -73,14 +74,14 @@ class LowReviews(ReviewChore):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = _draw_product(worlds["shop"], stream)
+        product = draw_product(worlds["shop"], stream)
         return None if product is None else cls(product, stream.between(2, 4))
 
     def key(self, worlds: Worlds) -> Key:
         reviews = queries.reviews(worlds["shop"], self.product)
         few = sum(review["rating"] <= self.stars for review in reviews)
         low = facts.seen([facts.review(review) for review in reviews if review["rating"] <= self.stars])
-        return Key.answer(few, unit="reviews") & low & _read(worlds["shop"], self.product)
+        return Key.answer(few, unit="reviews") & low & read_all(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
@@ -110,13 +111,13 @@ class RatingDistribution(ReviewChore):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = _draw_product(worlds["shop"], stream)
+        product = draw_product(worlds["shop"], stream)
         return None if product is None else cls(product)
 
     def key(self, worlds: Worlds) -> Key:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
         answer = Key.answer(*_distribution(ratings), ordered=True, unit="reviews")
-        return answer & _read(worlds["shop"], self.product)
+        return answer & read_all(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
@@ -149,7 +150,7 @@ class CriticalReviewers(ReviewChore):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product, stars = _draw_product(worlds["shop"], stream), stream.between(1, 4)
+        product, stars = draw_product(worlds["shop"], stream), stream.between(1, 4)
         if product is None:
             return None
         drawn = cls(product, stars)
@@ -163,7 +164,7 @@ class CriticalReviewers(ReviewChore):
     def key(self, worlds: Worlds) -> Key:
         reviews = queries.reviews(worlds["shop"], self.product)
         theirs = facts.seen([facts.review(review) for review in reviews if review["rating"] == self.stars])
-        return Key.answer(*self._nicknames(reviews)) & theirs & _read(worlds["shop"], self.product)
+        return Key.answer(*self._nicknames(reviews)) & theirs & read_all(worlds["shop"], self.product)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         reviews = queries.reviews(worlds["shop"], self.product)

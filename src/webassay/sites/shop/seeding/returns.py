@@ -52,6 +52,6 @@ def fill_returns(db: apsw.Connection, stream: Stream, delivered: list[Delivered]
 
 
 def _status(stream: Stream, age: int) -> str:
-    if age <= 9:
+    if age <= 21:
         return stream.weighted((("requested", 3), ("approved", 2)))
     return stream.weighted((("refunded", 12), ("refused", 2), ("withdrawn", 1)))
