@@ -1,6 +1,7 @@
 """Commands that play: demo, run, try, check, serve, setup."""
 
 import asyncio
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -258,10 +259,12 @@ def check(
     obstacles: Obstacles = None,
     workers: Workers = 2,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the run here.")] = None,
+    as_json: common.Json = False,
 ) -> None:
     """Prove the tasks: the oracle passes each on every route; shortcuts, naive agents and mistakes fail.
 
-    A column counts what held; where something did not, it says 4/5.
+    A column counts what held; where something did not, it says 4/5. Where the oracle did not pass, a picture of the
+    last page that it saw is written into the run directory, or here.
 
     Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`
     """
@@ -276,7 +279,13 @@ def check(
     )  # fmt: skip
     with common.workbench() as bench, tempfile.TemporaryDirectory(prefix=own_prefix("check")) as scratch:
         proofs = run_sync(bench.check(out or Path(scratch) / "run", selection, PlayOptions(workers=workers)))
-    common.say(as_table(proofs))
+    if as_json:
+        print(json.dumps([proof.as_json() for proof in proofs], ensure_ascii=False, indent=1))
+    else:
+        common.say(as_table(proofs))
+    for name, picture in (one for proof in proofs for one in proof.pictures.items()):
+        (out or Path()).joinpath(name).write_bytes(picture)
+        common.say(f"What it saw last: {(out or Path()) / name}", stderr=True)
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
         common.say(problem, stderr=True)

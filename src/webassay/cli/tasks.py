@@ -118,6 +118,30 @@ def export(
 
 
 @app.command()
+def generate(
+    seed: Seed = 0,
+    per_template: Annotated[int, typer.Option("--per-template", "-k", min=1, max=100, help="Tasks a template.")] = 3,
+    template: Templates = None,
+    world_seed: Annotated[
+        int | None, typer.Option("--world-seed", min=0, help="Which seeded copy of the sites; default: the seed.")
+    ] = None,
+    difficulty: Difficulty = "",
+    scale: common.Scale = "",
+) -> None:
+    """Fresh tasks of the arena, with their keys, that nobody has seen: a world and a draw of their own for every seed.
+
+    Example: `webassay tasks generate --seed 4711 --per-template 5 > tasks.json`, then `webassay run -b tasks.json …`
+    """
+    world = seed if world_seed is None else world_seed
+    chosen = common.selection(
+        template=template, difficulty=difficulty, instances=per_template, world_seed=world, seed=seed, scale=scale
+    )
+    with common.workbench() as bench:
+        found = bench.tasks(chosen)
+    print(json.dumps([json.loads(one.to_json()) for one in found], ensure_ascii=False, indent=1))
+
+
+@app.command()
 def fetch(
     benchmark: Annotated[
         str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="webarena-verified or webarena.")

@@ -14,6 +14,7 @@ from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.benchmarks.arena.shortcuts import as_task, grafted
 from webassay.benchmarks.arena.template import Template
 from webassay.benchmarks.base import Selection
+from webassay.core.record import Json
 from webassay.core.task import Task
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
@@ -47,7 +48,11 @@ class Proof:
     template: str
     columns: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in COLUMNS})
     most_steps: int = 0
+    seconds: float = 0.0
+    """Of all that was played."""
     problems: list[str] = field(default_factory=list)
+    pictures: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """Of the last page that was seen where the reference or a route did not pass: file name to picture."""
 
     def add(self, column: str, held: bool, problem: str) -> None:
         tally = self.columns[column]
@@ -57,7 +62,21 @@ class Proof:
             self.problems.append(problem)
 
     def cells(self) -> list[str]:
-        return [self.template, *(str(self.columns[name]) for name in COLUMNS), str(self.most_steps)]
+        counts = (str(self.columns[name]) for name in COLUMNS)
+        return [self.template, *counts, str(self.most_steps), f"{self.seconds:.0f}"]
+
+    def as_json(self) -> dict[str, Json]:
+        columns: dict[str, Json] = {
+            name: {"held": tally.held, "tried": tally.tried} for name, tally in self.columns.items()
+        }
+        return {
+            "template": self.template,
+            "columns": columns,
+            "most_steps": self.most_steps,
+            "seconds": round(self.seconds, 1),
+            "problems": list(self.problems),
+            "pictures": list(self.pictures),
+        }
 
 
 def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
@@ -69,7 +88,9 @@ def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
             whole.columns[name].held += tally.held
             whole.columns[name].tried += tally.tried
         whole.most_steps = max(whole.most_steps, proof.most_steps)
+        whole.seconds += proof.seconds
         whole.problems += proof.problems
+        whole.pictures |= proof.pictures
     return [together[name] for name in sorted(together)]
 
 
@@ -124,6 +145,7 @@ class _Prover:
     def consider(self, unit: UnitOfWork, trajectory: Trajectory) -> None:
         task = self._tasks.get(unit.task_id)
         proof = self.proofs.setdefault(task.template, Proof(task.template))
+        proof.seconds += trajectory.seconds
         drawn, worlds = _instance(task), self._worlds(task)
         way = unit.agent.removeprefix(f"{ORACLE}[route=").removesuffix("]")
         if unit.agent == ORACLE or way in drawn.routes():
@@ -157,6 +179,10 @@ class _Prover:
         problem = f"{task.id}: {who} does not pass: {_why(verdict, trajectory)}"
         proof.add("routes" if route else "oracle", passed, problem)
         proof.most_steps = max(proof.most_steps, len(trajectory.steps))
+        seen = [step.seen.screenshot for step in trajectory.steps if step.seen.screenshot is not None]
+        if not passed and seen:
+            suffix = seen[-1].media_type.rpartition("/")[2].replace("jpeg", "jpg")
+            proof.pictures[f"{task.id}{f'-{route}' if route else ''}.{suffix}"] = self._blobs.read(seen[-1])
         return passed
 
     def _must_fail(self, task: Task, wrong: Trajectory, proof: Proof, column: str, name: str) -> None:
@@ -185,7 +211,7 @@ def _why(verdict: Verdict, trajectory: Trajectory) -> str:
 
 def as_table(proofs: Sequence[Proof]) -> str:
     """In columns, as wide as it has to be: names are never cut."""
-    rows = [["template", *COLUMNS, "most steps"], *(proof.cells() for proof in proofs)]
+    rows = [["template", *COLUMNS, "most steps", "seconds"], *(proof.cells() for proof in proofs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(line))

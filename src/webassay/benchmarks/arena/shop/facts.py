@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from webassay.benchmarks.arena.key import Key, fact, picture, shown
+from webassay.benchmarks.arena.key import Key, fact, shown
 from webassay.benchmarks.arena.shop.pages import MONTHS, REVIEWS_ON_A_PAGE
 from webassay.benchmarks.arena.shop.queries import tenths
 from webassay.core.task import Fact, Sight
@@ -64,11 +64,6 @@ def seen(sights: Sequence[Sight]) -> Key:
 def sample(rows: Sequence[Row]) -> Sequence[Row]:
     """Evenly spread: who has read the list has read these."""
     return rows if len(rows) <= SAMPLE else [rows[place * len(rows) // SAMPLE] for place in range(SAMPLE)]
-
-
-def labelled(item: Row) -> Sight:
-    """The label is a picture."""
-    return picture(f"/p/{item['slug']}/label.svg")
 
 
 # --- reviews ----------------------------------------------------------------------------------------------

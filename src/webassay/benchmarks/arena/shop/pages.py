@@ -129,27 +129,6 @@ def ounces(page: Observation) -> int:
 
 _PARTS = re.compile(r"([\d,]+) (lb|oz)")
 
-
-class Label(NamedTuple):
-    """What is printed on a package."""
-
-    origin: str
-    months: int
-
-
-def read_label(page: Observation) -> Reading[Label]:
-    """From a product's page to the picture of its label. A picture that is opened by itself shows its text."""
-    page = yield Action.of("goto", page.url.partition("?")[0].partition("#")[0] + "/label.svg")
-    text = " ".join(node.name for node in page.nodes)
-    origin, months = (
-        re.search(r"Made in ([A-Z][A-Za-z ]*?) +Warranty", text),
-        re.search(r"Warranty: (\d+) months", text),
-    )
-    if origin is None or months is None:
-        raise AgentError(f"There is no label on {page.url}.")
-    return Label(origin[1], int(months[1]))
-
-
 # --- orders -----------------------------------------------------------------------------------------------
 
 MONTHS = (
