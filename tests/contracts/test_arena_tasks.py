@@ -162,3 +162,16 @@ def test_tasks_of_a_file_are_selected_by_difficulty(tmp_path):
     with pytest.raises(InputError, match="no tasks of the difficulty 'hard'") as error:
         bench().tasks(Selection(benchmark=str(file), difficulty="hard"))
     assert error.value.hint == "It has easy."
+
+
+def test_obstacles_are_part_of_the_task_and_of_its_id():
+    chosen = Selection(templates=("shop.change-address",), instances=1, obstacles=("slow", "session-ends"))
+    (task,) = bench().tasks(chosen)
+    (plain,) = bench().tasks(Selection(templates=("shop.change-address",), instances=1))
+    assert task.id == f"{plain.id}@slow+session-ends"
+    assert task.obstacles == ("slow", "session-ends")
+    assert task.checks == plain.checks
+    assert any("log in again" in hint and plain.logins["shop"] in hint for hint in task.goal.hints)
+    assert "obstacles" not in plain.to_json()
+    (drawn,) = bench().tasks(Selection(templates=("shop.change-address",), instances=1, obstacles=("any",)))
+    assert len(drawn.obstacles) == 1

@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 
 from tests.sites.shop_visits import NORA, pristine
-from webassay.sites.kit import World
+from tests.worlds import CACHE
+from webassay.core.errors import InputError
+from webassay.sites.kit import World, snapshot
 from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import TAX_RATES, money, shipping_cents, tenths_of_stars, totals, weight
 from webassay.sites.shop.seeding.customers import PASSWORD, REGULARS, password_hash
@@ -296,3 +298,15 @@ def test_grammar() -> None:
     assert [this(noun) for noun in ("grinder", "boots", "press", "couscous")] == ["this", "these", "this", "this"]
     assert plain_case("Cool-Touch Handle") == "cool-touch handle"
     assert plain_case("PFOA Free") == "PFOA free"
+
+
+def test_a_shop_can_be_small_and_of_no_size_that_nobody_knows(world: World) -> None:
+    small = World(SITE, 0, snapshot(SITE, 0, CACHE, "small"))
+    try:
+        for table in ("products", "customers", "orders", "reviews"):
+            few, usual = (one.scalar(f"SELECT count(*) FROM {table}") for one in (small, world))
+            assert 0 < few < usual / 2, table
+    finally:
+        small.close()
+    with pytest.raises(InputError, match="no scale 'tiny'"):
+        snapshot(SITE, 0, CACHE, "tiny")
