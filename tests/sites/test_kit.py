@@ -419,7 +419,7 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Seeds of the worlds that were really built."""
     made: list[int] = []
 
-    def counting(site: Site, seed: int) -> bytes:
+    def counting(site: Site, seed: int, scale: str = "") -> bytes:
         made.append(seed)
         return build(site, seed)
 
