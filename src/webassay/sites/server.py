@@ -268,7 +268,9 @@ def _came_from(scope: Scope) -> str:
     referer = next((value for name, value in scope["headers"] if name == b"referer"), b"").decode("latin-1")
     with suppress(ValueError):
         parts = urlsplit(referer)
-        return quote(parts.path, safe="/%") + (f"?{quote(parts.query, safe=_QUERY)}" if parts.query else "") or "/"
+        # A second slash would make it the address of another host.
+        path = "/" + quote(parts.path.lstrip("/"), safe="/%")
+        return f"{path}?{quote(parts.query, safe=_QUERY)}" if parts.query else path
     return "/"
 
 

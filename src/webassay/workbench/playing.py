@@ -24,6 +24,7 @@ from webassay.agents.cell import Cell, need_cell
 from webassay.agents.child import Nursery
 from webassay.agents.external import COMMAND, external
 from webassay.agents.oracle import OracleOptions
+from webassay.benchmarks.arena.detours import past_obstacles
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
@@ -441,4 +442,5 @@ def solution_of(task: Task, route: str = "") -> Solution:
             f"Task {task.id} has no reference solution: {task.template!r} is not a template of the arena.",
             hint="The oracle plays arena tasks only.",
         )
-    return TEMPLATES.get(task.template).from_parameters(task.parameters).route(route)
+    solve = TEMPLATES.get(task.template).from_parameters(task.parameters).route(route)
+    return past_obstacles(solve, task.goal.hints) if task.obstacles else solve
