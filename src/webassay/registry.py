@@ -92,7 +92,7 @@ class Registry(Generic[T]):
         return tuple(self._built_in)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._built_in or name in self._points
+        return name in self._built_in or name in self._points or name in self._installed
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(name) for name in self.names())
@@ -101,7 +101,7 @@ class Registry(Generic[T]):
         """A thing that is built in or installed. Safe for names that come from a file."""
         if name in self._built_in:
             return self._built_in[name]
-        if name not in self._points:
+        if name not in self._points and name not in self._installed:
             raise nearest(self.kind, name, self.names(), hint=self._hint)
         if name not in self._installed:
             point = self._points[name]
@@ -115,6 +115,15 @@ class Registry(Generic[T]):
         if ":" not in name or name in self:
             return self.get(name)
         return self._checked(load_attribute(name, files), name, name)
+
+    def adopt(self, name: str) -> str:
+        """As `load`, and `get` knows the thing from now on by its own name, which is returned."""
+        thing = self.load(name)
+        if name != thing.name and thing.name in (*self._built_in, *self._points):
+            raise InputError(f"{name} is called {thing.name}, which is taken.", hint="Give it a name of its own.")
+        if name != thing.name:
+            self._installed[thing.name] = thing
+        return thing.name
 
     def place(self, name: str) -> str:
         """`module:attribute` of a thing, for another process to load it by."""

@@ -49,7 +49,7 @@ def site_of(sites: Sequence[str]) -> str:
     return sites[0] if len(sites) == 1 else SEVERAL_SITES if sites else ""
 
 
-_CASE = ("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "claimed")
+_CASE = ("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "obstacles", "claimed")
 _FIELDS = Row.__struct_fields__
 _items = dict.items
 Turned = dict[str, tuple[Any, ...]]
@@ -71,9 +71,11 @@ class Numbered(dict[H, int]):
         return number
 
 
-DIMENSIONS: tuple[Dimension, ...] = ("benchmark", "site", "kind", "chore", "difficulty", "modality", "claimed")
+DIMENSIONS: tuple[Dimension, ...] = (
+    "benchmark", "site", "kind", "chore", "difficulty", "modality", "obstacles", "claimed"
+)  # fmt: skip
 """What rows can be grouped by; a profile has a name, or none, for each."""
-Profile = tuple[str, tuple[str, ...], str, str, str, str, str]
+Profile = tuple[str, tuple[str, ...], str, str, str, str, str, str]
 """The sites are still all there."""
 
 
@@ -108,7 +110,7 @@ class Units(Numbered[tuple[str, str, str]]):
         return super().__missing__(unit)
 
 
-Case = tuple[str, str, str, tuple[str, ...], str, str, str, str, str]
+Case = tuple[str, str, str, tuple[str, ...], str, str, str, str, str, str]
 """The unit of a row and its profile, in the order of `_CASE`. They are looked up together: that is one lookup."""
 
 

@@ -11,7 +11,7 @@ from webassay.analysis import plots, render
 from webassay.analysis.episode import EpisodeList
 from webassay.analysis.report import group_order
 from webassay.analysis.svg import MOST_SERIES, Bar, Counted, forest, histogram
-from webassay.core.report import AgentReport, Comparison, Dimension, Group, Report
+from webassay.core.report import SHOWN_ALONE, AgentReport, Comparison, Dimension, Group, Report
 
 environment = Environment(
     loader=PackageLoader("webassay.analysis"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -98,7 +98,7 @@ def _dimensions(report: Report) -> dict[Dimension, tuple[list[str], list[tuple[A
             if group.dimension == dimension
         }
         names = sorted({name for _, name in own}, key=group_order)
-        if len(names) > 1 or (names and dimension == "difficulty"):
+        if len(names) > 1 or (names and dimension in SHOWN_ALONE):
             result[dimension] = (
                 names,
                 [(agent, [own.get((agent.name, name)) for name in names]) for agent in agents],

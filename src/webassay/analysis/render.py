@@ -13,10 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from webassay.core.report import (
+    SHOWN_ALONE,
     AgentReport,
     Comparison,
     Concord,
     Contamination,
+    Dimension,
     ErrorCount,
     Interval,
     Opinion,
@@ -182,7 +184,6 @@ class Block(NamedTuple):
     """The columns that fit a terminal; none: it is too long for one. None: all of them do."""
 
 
-DIFFICULTY = "By difficulty"
 PROCESS_HEADINGS = ("process score (95 %)", "good process (Wilson 95 %)")
 
 
@@ -204,7 +205,7 @@ def decimal(interval: Interval) -> str:
 def blocks(report: Report) -> list[Block]:
     """In the order in which they are shown."""
     made = [
-        _difficulties(report),
+        *(_alone(report, dimension) for dimension in SHOWN_ALONE),
         _sites(report),
         _opinions(report),
         _concords(report),
@@ -215,15 +216,14 @@ def blocks(report: Report) -> list[Block]:
     return [block for block in made if block.rows]
 
 
-def _difficulties(report: Report) -> Block:
-    """Also where there is only one level: success on easy tasks is not success on hard ones."""
+def _alone(report: Report, dimension: Dimension) -> Block:
     rows = [
         (agent.name, group.name, with_bounds(group.success.macro), f"{counts.passed} / {counts.scored}")
         for agent in contestants(report)
         for group in agent.groups
-        if group.dimension == "difficulty" and (counts := group.success.counts)
+        if group.dimension == dimension and (counts := group.success.counts)
     ]
-    return Block(DIFFICULTY, ("agent", "difficulty", "success, template-macro", "passed / scored"), rows)
+    return Block(f"By {dimension}", ("agent", dimension, "success, template-macro", "passed / scored"), rows)
 
 
 def _sites(report: Report) -> Block:
@@ -444,7 +444,7 @@ def to_markdown(report: Report) -> str:
             *markdown_table(COMPARISON_HEADINGS, rows),
         ]
     for block in blocks(report):
-        if block.title == DIFFICULTY:
+        if block.title in [f"By {dimension}" for dimension in SHOWN_ALONE]:
             continue  # it comes with the other groups, in full
         lines += ["", f"## {block.title}", "", *([block.note, ""] if block.note else [])]
         lines += markdown_table(block.headings, block.rows)
@@ -455,7 +455,7 @@ def to_markdown(report: Report) -> str:
             for group in agent.groups
             if group.dimension == dimension
         ]
-        if len({row[1] for row in rows}) < (1 if dimension == "difficulty" else 2):
+        if len({row[1] for row in rows}) < (1 if dimension in SHOWN_ALONE else 2):
             continue
         lines += ["", f"## By {dimension}", "", *markdown_table(("agent", dimension, *SUCCESS_HEADINGS[1:]), rows)]
     lines += [

@@ -34,6 +34,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     chore: str = ""
     difficulty: str = ""
     modality: str = ""
+    obstacles: str = ""
     trial: int = 0
     seed: int = 0
     model: str = ""
@@ -121,6 +122,7 @@ def row_of(result: UnitResult) -> Row:
         told.chore,
         told.difficulty,
         told.modality or played.modality,
+        told.obstacles,
         result.trial,
         told.seed,
         played.model,

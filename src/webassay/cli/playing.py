@@ -266,7 +266,7 @@ def check(
     A column counts what held; where something did not, it says 4/5. Where the oracle did not pass, a picture of the
     last page that it saw is written into the run directory, or here.
 
-    Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`
+    Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`, or `webassay check chores.py:MyTemplate`
     """
     from webassay import PlayOptions, run_sync
     from webassay.core.files import own_prefix

@@ -128,6 +128,8 @@ class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     baseline: bool | None = None
     """None in plans that do not say."""
     seed: int = 0
+    obstacles: str = ""
+    """What stood in the way, by name, joined by a plus sign."""
 
     @classmethod
     def of(cls, unit: UnitOfWork) -> Self:
@@ -151,6 +153,7 @@ class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             modality=text("modality"),
             baseline=baseline if isinstance(baseline, bool) else None,
             seed=seed if isinstance(seed, int) else 0,
+            obstacles=text("obstacles"),
         )
 
     def to_json(self) -> str:

@@ -51,4 +51,5 @@ def metadata(task: Task) -> dict[str, Json]:
         "difficulty": task.difficulty,
         "modality": task.goal.modality,
         "task_hash": task.content_hash(),
+        **({"obstacles": "+".join(task.obstacles)} if task.obstacles else {}),
     }

@@ -212,6 +212,7 @@ class Workbench:
     ) -> list[Proof]:
         """Plays every route of the oracle, shortcuts and a naive agent, then grafts mistakes onto the right episodes:
         the proof that tasks are solvable and strict."""
+        selection = checking.adopted(selection)
         await checking.play(self.setup, Path(out), selection, options, self.on_progress)
         return checking.prove(self.setup, Path(out), selection, self.on_progress)
 

@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 
 from webassay.benchmarks.arena.template import Route
 from webassay.core.interaction import Action, Observation, Walk
+from webassay.core.record import Json
 
 _CLOSING = ("No Thanks", "Accept Cookies")
 _UNAVAILABLE = "This page is not available at the moment."
@@ -25,7 +26,8 @@ def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
                 page = yield from _cleared(page, account)
                 action = walking.send(page)
         except StopIteration as done:
-            return done.value
+            response: Json = done.value
+            return response
 
     return walk
 

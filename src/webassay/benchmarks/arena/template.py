@@ -2,7 +2,7 @@
 
 Its fields are the parameters of a task. Next to each other stand how to draw them, the key (the truth, by SQL over the
 pristine worlds), the shortcuts of a hasty reader, and reference routes, which reach the same as the key from the pages
-alone and never see it. docs/extending.md walks through a whole one.
+alone and never see it. docs/writing-tasks.md goes through a whole one.
 """
 
 import json
