@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.sites.notes_site import SITE
 from tests.sites.visiting import arrived, changed, seen, visit
+from webassay.benchmarks.arena.benchmark import HARD
 from webassay.benchmarks.arena.benchmark import OBSTACLES as TASK_OBSTACLES
 from webassay.core.errors import InputError, SiteError
 from webassay.environments.arena import Arena, ArenaStage
@@ -325,7 +326,7 @@ async def test_a_lost_field_is_empty_and_the_others_are_not() -> None:
 
 
 async def test_named_obstacles_are_drawn_by_the_seed_and_are_those_that_tasks_know() -> None:
-    assert set(NAMED) == set(TASK_OBSTACLES)
+    assert set(NAMED) == {*TASK_OBSTACLES, *HARD}
     assert named(NAMED, 3) == named(NAMED, 3)
     assert any(named(NAMED, 3) != named(NAMED, seed) for seed in range(4, 9))
     with pytest.raises(InputError, match="no obstacle 'rain'"):

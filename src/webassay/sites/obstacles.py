@@ -144,6 +144,10 @@ def _session_ends(stream: Stream) -> Obstacle:
     return SignedOutObstacle(path="/account*", method="GET", after=stream.between(0, 2), times=1)
 
 
+def _down(stream: Stream) -> Obstacle:
+    return StatusObstacle()
+
+
 NAMED: dict[str, Callable[[Stream], Obstacle]] = {
     "cookie-banner": _cookie_banner,
     "newsletter-popup": _newsletter_popup,
@@ -152,6 +156,7 @@ NAMED: dict[str, Callable[[Stream], Obstacle]] = {
     "slow": _slow,
     "unavailable": _unavailable,
     "session-ends": _session_ends,
+    "down": _down,
 }
 
 

@@ -117,7 +117,9 @@ def _players(task: Task, number: int) -> list[str]:
     """The oracle on all its ways, right and wrong, and one of the walkers in turn."""
     drawn = _instance(task)
     walkers = list(WALKERS)
-    ways = [f"{ORACLE}[route={name}]" for name in (*drawn.routes(), *drawn.hasty())]
+    # Where an obstacle makes the task unachievable, nobody gets as far as a shortcut.
+    hasty = drawn.hasty() if task.kind == drawn.kind else ()
+    ways = [f"{ORACLE}[route={name}]" for name in (*drawn.routes(), *hasty)]
     return [ORACLE, *ways, walkers[number % len(walkers)]]
 
 

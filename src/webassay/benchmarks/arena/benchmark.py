@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from webassay.benchmarks.arena.effort import DIFFICULTIES
-from webassay.benchmarks.arena.template import Template, instances
+from webassay.benchmarks.arena.key import Key
+from webassay.benchmarks.arena.template import Template, checks_of, instances
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.core.errors import InputError
 from webassay.core.task import Task
@@ -38,14 +39,24 @@ def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Ta
     hints = task.goal.hints
     if "session-ends" in names:
         hints = (*hints, *(_account(worlds[site], user) for site, user in task.logins.items()))
-    return task.model_copy(
-        update={
-            "id": f"{task.id}@{marks}",
-            "world_scale": selection.scale,
-            "obstacles": names,
-            "goal": task.goal.model_copy(update={"hints": hints}),
-        }
-    )
+    varied = {
+        "id": f"{task.id}@{marks}",
+        "world_scale": selection.scale,
+        "obstacles": names,
+        "goal": task.goal.model_copy(update={"hints": hints}),
+    }
+    return task.model_copy(update=varied | _refusal(task, names))
+
+
+def _refusal(task: Task, names: Sequence[str]) -> Mapping[str, object]:
+    """What nobody can get past makes a task unachievable; whoever says so has done right."""
+    hard = [name for name in names if name in HARD]
+    if not hard:
+        return {}
+    status, said = HARD[hard[0]]
+    key = Key.refusal(status, facts=Key.seen(said, together="page")).on(task.sites)
+    checks = checks_of("unachievable", task.sites, task.logins, key)
+    return {"kind": "unachievable", "checks": checks, "checkpoints": ()}
 
 
 def _account(world: World, user: str) -> str:
@@ -56,7 +67,10 @@ def _account(world: World, user: str) -> str:
 OBSTACLES = (
     "cookie-banner", "newsletter-popup", "moved-buttons", "other-theme", "slow", "unavailable", "session-ends",
 )  # fmt: skip
-"""What `any` draws from: those of `sites.obstacles`, which tasks must not import; a test holds the two together."""
+"""What `any` draws from. These and the next are those of `sites.obstacles`, which tasks must not import; a test holds the
+two together."""
+HARD: Mapping[str, tuple[str, str]] = {"down": ("UNKNOWN_ERROR", "This page is not available at the moment.")}
+"""What cannot be got past: the status that is right then, and what shows it."""
 
 
 def _parts(selection: Selection) -> Sequence[Selection]:

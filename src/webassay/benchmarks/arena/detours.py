@@ -4,12 +4,18 @@ import re
 from collections.abc import Generator, Mapping, Sequence
 
 from webassay.benchmarks.arena.template import Route
+from webassay.benchmarks.arena.walking import refusal
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.record import Json
 
 _CLOSING = ("No Thanks", "Accept Cookies")
 _UNAVAILABLE = "This page is not available at the moment."
 _LOGIN = "Registered Customers"
+_MOST_TRIES = 6
+
+
+class _HopelessError(Exception):
+    """Whatever one does, it stays in the way."""
 
 
 def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
@@ -17,9 +23,9 @@ def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
     account = _account(hints)
 
     def walk(page: Observation) -> Walk:
-        page = yield from _cleared(page, account)
-        walking = solve(page)
         try:
+            page = yield from _cleared(page, account)
+            walking = solve(page)
             action = next(walking)
             while True:
                 page = yield action
@@ -28,15 +34,20 @@ def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
         except StopIteration as done:
             response: Json = done.value
             return response
+        except _HopelessError:
+            return refusal("retrieve", "UNKNOWN_ERROR", _UNAVAILABLE)
 
     return walk
 
 
 def _cleared(page: Observation, account: Mapping[str, str]) -> Generator[Action, Observation, Observation]:
     """The next page on which nothing stands in the way."""
-    while (action := _detour(page, account)) is not None:
+    for _ in range(_MOST_TRIES):
+        action = _detour(page, account)
+        if action is None:
+            return page
         page = yield action
-    return page
+    raise _HopelessError
 
 
 def _detour(page: Observation, account: Mapping[str, str]) -> Action | None:

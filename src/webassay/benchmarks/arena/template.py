@@ -8,7 +8,7 @@ alone and never see it. docs/writing-tasks.md goes through a whole one.
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from string import Formatter
@@ -286,7 +286,7 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
             sites=drawn.sites,
             hints=(f"You may take at most {effort.step_limit} steps.",),
         ),
-        checks=_checks(drawn, key),
+        checks=checks_of(drawn.kind, drawn.sites, drawn.logins, key),
         sites=drawn.sites,
         logins=dict(drawn.logins),
         world_seed=worlds[drawn.sites[0]].seed,
@@ -335,17 +335,17 @@ def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
                 yield f"names {change.table}.{column}, which does not exist"
 
 
-def _checks(drawn: Template, key: Key) -> tuple[Check, ...]:
-    first, *others = drawn.sites
+def checks_of(kind: TaskKind, sites: Sequence[str], logins: Collection[str], key: Key) -> tuple[Check, ...]:
+    first, *others = sites
     checks: list[Check] = [
         ResponseCheck(
-            action="" if drawn.kind == "unachievable" else drawn.kind,
+            action="" if kind == "unachievable" else kind,
             status=key.status or ("SUCCESS",),
             results=key.results,
         ),
         StateCheck(changes=key.changes),
-        ActivityCheck(site=first, logged_in=first in drawn.logins, visits=key.visits),
-        *(ActivityCheck(site=site, logged_in=site in drawn.logins) for site in others),
+        ActivityCheck(site=first, logged_in=first in logins, visits=key.visits),
+        *(ActivityCheck(site=site, logged_in=site in logins) for site in others),
     ]
     if key.pages:
         checks.append(PageCheck(any_of=key.pages))
