@@ -54,7 +54,7 @@ async def test_the_account_has_no_serious_accessibility_fault(shop: Served) -> N
         order = world.scalar("SELECT number FROM orders WHERE customer_id = ? ORDER BY id DESC", one_id(world, MARCUS))
         paths = [
             "/account", "/account/orders", f"/account/orders/{order}", "/account/addresses", "/account/addresses/new",
-            "/account/edit", "/account/wishlist", "/account/reviews", "/account/newsletter",
+            "/account/edit", "/account/wishlist", "/account/reviews", "/account/newsletter", "/account/returns",
         ]  # fmt: skip
         assert not await faults(page, paths)
 
@@ -79,7 +79,7 @@ async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) 
     async with shop.open() as (_, page):
         paths = [
             "/account/login", "/account/register", "/contact", "/contact-information", "/about",
-            "/shipping-and-returns", "/nowhere", "/c/grocery?p=x",
+            "/shipping-and-returns", "/nowhere", "/c/grocery?p=x", "/coupons", "/search/advanced?min=cheap&change=1",
         ]  # fmt: skip
         assert not await faults(page, paths)
 
@@ -87,7 +87,10 @@ async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) 
 async def test_pages_fit_the_screen(shop: Served) -> None:
     for size in (DESKTOP, PHONE):
         async with shop.open(MARCUS, viewport=size) as (world, page):
-            paths = ["/", "/c/electronics/audio", f"/p/{busy_product(world)}", "/cart", "/account/orders"]
+            paths = [
+                "/", "/c/electronics/audio", f"/p/{busy_product(world)}", "/cart", "/account/orders", "/coupons",
+                "/search/advanced", "/account/returns",
+            ]  # fmt: skip
             assert not await too_wide(page, paths)
 
 
