@@ -48,7 +48,7 @@ def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Ta
     return task.model_copy(update=varied | _refusal(task, names))
 
 
-def _refusal(task: Task, names: Sequence[str]) -> Mapping[str, object]:
+def _refusal(task: Task, names: Sequence[str]) -> dict[str, object]:
     """What nobody can get past makes a task unachievable; whoever says so has done right."""
     hard = [name for name in names if name in HARD]
     if not hard:
