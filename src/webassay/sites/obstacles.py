@@ -19,6 +19,8 @@ class _Obstacle(BaseModel):
 
     path: str = "/*"
     """A pattern for the whole path; `*` matches anything, including slashes."""
+    spared: str = ""
+    """A pattern for paths that it leaves alone all the same."""
     method: str = "*"
     times: int | None = Field(default=None, ge=1)
     """How many requests it affects before it goes away; None: all."""
@@ -26,7 +28,8 @@ class _Obstacle(BaseModel):
     """How many requests it lets pass first."""
 
     def meets(self, method: str, path: str) -> bool:
-        return fnmatchcase(path, self.path) and fnmatchcase(method, self.method)
+        concerned = fnmatchcase(path, self.path) and not fnmatchcase(path, self.spared)
+        return concerned and fnmatchcase(method, self.method)
 
 
 class StatusObstacle(_Obstacle):
@@ -112,7 +115,7 @@ _THEME = (
     "--brand:#7cc4a5;--brand-dark:#a5dcc3;--tint:#24313a;--faded:#8fa0ad;--radius:0px}body{font-family:Georgia,serif}"
     "</style>"
 )
-_NOT_STATIC = "/[!s]*"
+_STATIC = "/static/*"
 
 
 def _cookie_banner(stream: Stream) -> Obstacle:
@@ -132,11 +135,11 @@ def _other_theme(stream: Stream) -> Obstacle:
 
 
 def _slow(stream: Stream) -> Obstacle:
-    return DelayObstacle(path=_NOT_STATIC, seconds=stream.between(4, 12) / 10)
+    return DelayObstacle(spared=_STATIC, seconds=stream.between(4, 12) / 10)
 
 
 def _unavailable(stream: Stream) -> Obstacle:
-    return StatusObstacle(path=_NOT_STATIC, method="GET", after=stream.between(1, 3), times=stream.between(1, 2))
+    return StatusObstacle(spared=_STATIC, method="GET", after=stream.between(1, 3), times=stream.between(1, 2))
 
 
 def _session_ends(stream: Stream) -> Obstacle:
@@ -145,7 +148,8 @@ def _session_ends(stream: Stream) -> Obstacle:
 
 
 def _down(stream: Stream) -> Obstacle:
-    return StatusObstacle()
+    # Whoever is to say that it is down must have been there.
+    return StatusObstacle(spared=_STATIC, after=1)
 
 
 NAMED: dict[str, Callable[[Stream], Obstacle]] = {
