@@ -67,8 +67,8 @@ def _account(world: World, user: str) -> str:
 OBSTACLES = (
     "cookie-banner", "newsletter-popup", "moved-buttons", "other-theme", "slow", "unavailable", "session-ends",
 )  # fmt: skip
-"""What `any` draws from. These and the next are those of `sites.obstacles`, which tasks must not import; a test holds the
-two together."""
+"""What `any` draws from. Together with those of `HARD` they are the ones of `sites.obstacles`, which tasks must not
+import; a test holds it."""
 HARD: Mapping[str, tuple[str, str]] = {"down": ("UNKNOWN_ERROR", "This page is not available at the moment.")}
 """What cannot be got past: the status that is right then, and what shows it."""
 
