@@ -218,6 +218,12 @@ def test_a_value_is_told_with_what_stands_beside_it():
         ("How many orders are complete?", 3, "with 'Complete': there are 3 distinct rows"),
         ("What do orders above $370.00 add up to?", "$777.47", "above 370.00: 2 distinct rows"),
         ("What do all orders come to?", "$787.47", "the answer is that without '102746"),
+        # The wrong sum is found again; and beside it the one that the task asks for.
+        (
+            "What did I spend in 2026? Leave canceled orders out.",
+            "$454.72",
+            "but not with 'Canceled': 2 of these rows, 389.31",
+        ),
     ],
 )
 def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(instruction, answer, expected):

@@ -176,7 +176,7 @@ async def test_the_page_that_decides_is_in_the_evidence_of_the_right_answer_and_
             assert "SKU-8000 | $150.50" in told[stage] or not kept
         assert not verdict.replies["examined"]["unseen"] or not kept
         if not kept:
-            assert "Not examined by anybody:" in told["outcome"], (
+            assert "Rated for relevance at most, and not examined:" in told["outcome"], (
                 "the paper's selection, but nobody is left in the dark"
             )
 

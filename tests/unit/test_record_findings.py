@@ -1,6 +1,7 @@
 """What a trajectory says against its own answer, without a model."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -329,6 +330,23 @@ OTHER_DOMAINS = [
 def test_no_honest_change_is_called_unasked_for_in_whatever_field(instruction, table, answer):
     rows = RowsResult(site="s", changes=(RowChange(table=table, key={"id": 1}, after={"id": 1, "state": 3}),))
     assert found(instruction, answer, rows=rows) == []
+
+
+HONEST_CHANGES = Path(__file__).parents[1] / "golden" / "judging" / "honest_changes.jsonl"
+HONEST = [json.loads(line) for line in HONEST_CHANGES.read_text().splitlines()]
+
+
+def test_a_hundred_honest_episodes_of_other_fields_are_never_certainly_wrong():
+    """Written by somebody who has not read this code: a task, and the rows that whoever does it exactly changes."""
+    assert len(HONEST) == 100
+    for told in HONEST:
+        task = told["instruction"]
+        fields = [{key: one[key] for key in ("table", "key", "before", "after")} for one in told["changes"]]
+        rows = RowsResult(site="s", changes=tuple(RowChange(**one) for one in fields))
+        if fields:
+            assert found(task, MUTATED, rows=rows) == [], task
+        # A question leaves traces too, and a task may ask for both.
+        assert ("unasked_change", "fail") not in found(task, retrieved(), rows=rows), task
 
 
 def test_counters_and_time_stamps_are_no_change():

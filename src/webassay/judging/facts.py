@@ -166,17 +166,36 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
     wanted = {number: value for value in values for number in _number(value)}
     if not wanted:
         return
-    fitting: dict[tuple[object, ...], str] = {}
+    fitting: dict[tuple[object, ...], tuple[Group, str]] = {}
     others: list[str] = []
-    for group in _groups(book, goal):
+    groups = list(_groups(book, goal))
+    for group in groups:
         for fits, message in _adding_up(group, wanted):
             if fits:
-                fitting.setdefault((group.rows, message.rpartition(" add up to ")[2]), message)
+                fitting.setdefault((group.rows, message.rpartition(" add up to ")[2]), (group, message))
             else:
                 others.append(message)
-    for message in list(fitting.values())[:_MOST_SUMS] or others[:_MOST_OTHER_SUMS]:
+    told = list(fitting.values())[:_MOST_SUMS]
+    for message in [message for _, message in told] or others[:_MOST_OTHER_SUMS]:
         yield _fact("recomputed", message)
+    yield from _narrower([group for group, _ in told], groups)
     yield from _counted(wanted, book)
+
+
+def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator[Finding]:
+    """A sum that agrees with the answer speaks for it; so what is left of those rows by everything else that the task
+    names is told as well."""
+    told = {group.rows for group in fitting}
+    chosen = [set(rows) for rows in told]
+    found: dict[tuple[Row, ...], Group] = {}
+    for group in groups:
+        if group.rows not in told and any(set(group.rows) < rows for rows in chosen):
+            found.setdefault(group.rows, group)
+    for group in list(found.values())[:_MOST_OTHER_SUMS]:
+        for column in group.columns:
+            total = sum((next(amounts_in(row.cells[column]), Decimal(0)) for row in group.rows), Decimal(0))
+            count = f"{len(group.rows)} of these rows" if len(group.rows) > 1 else "1 of these rows"
+            yield _fact("recomputed", f"{group.name}: {count}, {total:,.2f} in all.")
 
 
 def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple[bool, str]]:
@@ -224,7 +243,7 @@ class Group:
     columns: tuple[int, ...]
     """Of amounts."""
     part: bool = False
-    """Chosen by one thing that the task names."""
+    """Chosen by something that the task names."""
 
 
 def _groups(book: Book, goal: Goal) -> Iterator[Group]:
@@ -238,9 +257,9 @@ def _groups(book: Book, goal: Goal) -> Iterator[Group]:
             yield Group(f"Rows such as {example!r} {name}", _those(rows, chosen), columns, part=True)
         for one, other in itertools.permutations(parts, 2):
             if one < other and (both := parts[one] & parts[other]):
-                yield Group(f"Rows such as {example!r} {one} and {other}", _those(rows, both), columns)
+                yield Group(f"Rows such as {example!r} {one} and {other}", _those(rows, both), columns, part=True)
             if rest := parts[one] - parts[other]:
-                yield Group(f"Rows such as {example!r} {one}, but not {other}", _those(rows, rest), columns)
+                yield Group(f"Rows such as {example!r} {one}, but not {other}", _those(rows, rest), columns, part=True)
 
 
 def _those(rows: Sequence[Row], chosen: set[Row]) -> tuple[Row, ...]:

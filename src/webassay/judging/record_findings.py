@@ -197,7 +197,9 @@ def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Findi
         return  # whether these were the changes that the task asks for is not for a program to say
     why = "The answer says that only information was asked for" if done else "The answer says that it was not done"
     for probe, change in changed:
-        yield _unasked(probe.site, change, why, "abstain" if _named(goal.instruction, probe, change) else "fail")
+        # Reading leaves traces as well: counters, logs, marks. Certain is only what the site itself calls content.
+        certain = change.table in probe.columns and not _named(goal.instruction, probe, change)
+        yield _unasked(probe.site, change, why, "fail" if certain else "abstain")
 
 
 def _absent(status: Status, missing: str) -> Finding:

@@ -118,7 +118,7 @@ class Examined:
         if self.parts:
             lines.append(f"Read as text, only the lines that hold a value of the task: {_listed(self.parts)}.")
         if self.unseen:
-            lines.append("Not examined by anybody:")
+            lines.append("Rated for relevance at most, and not examined:")
             lines += [f"- screenshot {number}: {why}" for number, why in sorted(self.unseen.items())]
             lines.append("That something is missing from the evidence says nothing if it may stand on one of these.")
         else:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
 OPENAI_URL = "https://api.openai.com/v1"
-SECONDS_PER_CALL = 600.0
+SECONDS_PER_CALL = 3600.0
+"""Whoever calls has a limit of their own; this one only ends what everybody forgot."""
 SHORTEST_SECRET = 4
 """A shorter key is a dummy; hiding it would only garble texts."""
 
