@@ -20,6 +20,7 @@ from webassay.analysis.report import summarise
 from webassay.analysis.rows import Row
 from webassay.cli import common, main
 from webassay.store import LEDGER, Store
+from webassay.workbench.kinds import TEMPLATES
 
 
 @dataclass
@@ -155,7 +156,7 @@ def test_run_grade_report(tmp_path):
     assert "oracle" in webassay("compare", out, "--anchor", "oracle", "--markdown").stdout
     assert "oracle" in webassay("leaderboard", out, "--csv").stdout
     refused(webassay("compare", out, "--anchor", "nobody"), "nobody", "oracle")
-    assert json.loads(webassay("audit", "arena", "--runs", out, "--json").stdout)["tasks"] == 60
+    assert json.loads(webassay("audit", "arena", "--runs", out, "--json").stdout)["tasks"] == 3 * len(TEMPLATES.names())
     refused(webassay("subset", out, "--json"), "score of 4 agents", "more agents")
 
     # Without a model a judge abstains, and says what one would cost.

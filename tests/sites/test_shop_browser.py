@@ -226,7 +226,7 @@ async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Ser
         await page.reload()
         await expect(reviews).to_contain_text("Reviews 11-20 of")
         assert await reviews.get_by_role("listitem").all_text_contents() == shown
-        await reviews.get_by_role("link", name="Page 3").click()
+        await reviews.get_by_role("link", name="Page 3", exact=True).click()
         await expect(reviews).to_contain_text("Reviews 21-30 of")
         await page.go_back()
         await expect(reviews).to_contain_text("Reviews 11-20 of")

@@ -14,7 +14,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -228,13 +228,9 @@ class Arena:
                 self._server = await _Server.start(self._sites, self._cache, self._port)
             return self._server
 
-    @asynccontextmanager
-    async def stage(self, task: Task) -> AsyncIterator[ArenaStage]:
+    def stage(self, task: Task) -> AbstractAsyncContextManager[ArenaStage]:
         obstacles = named(task.obstacles, task.world_seed)
-        async with self.hold(task.sites, task.world_seed, logins=task.logins, scale=task.world_scale) as held:
-            for site in task.sites if obstacles else ():
-                await held.obstruct(site, obstacles)
-            yield held
+        return self.hold(task.sites, task.world_seed, logins=task.logins, scale=task.world_scale, obstacles=obstacles)
 
     @asynccontextmanager
     async def hold(
@@ -245,6 +241,7 @@ class Arena:
         logins: Mapping[str, str] | None = None,
         label: str = "",
         scale: str = "",
+        obstacles: Sequence[Obstacle] = (),
     ) -> AsyncIterator[ArenaStage]:
         """Fresh worlds of these sites. A `label` of your own makes URLs readable, but guessable: use it to look at the
         sites, never to evaluate."""
@@ -264,7 +261,7 @@ class Arena:
         try:
             hosts: dict[str, str] = opened["hosts"]
             bases = {site: f"http://{host}" for site, host in hosts.items()}
-            yield ArenaStage(
+            stage = ArenaStage(
                 label=label,
                 bases=bases,
                 cookies=tuple(
@@ -277,6 +274,9 @@ class Arena:
                 _server=server,
                 _patience=self._patience,
             )
+            for site in sites if obstacles else ():
+                await stage.obstruct(site, obstacles)
+            yield stage
         finally:
             await self._close(server, label)
 
