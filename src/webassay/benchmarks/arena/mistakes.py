@@ -5,6 +5,7 @@ never made. Only mistakes that need rows other than the oracle's have to be play
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -183,12 +184,20 @@ def _spoiled(value: Json) -> Iterator[tuple[str, Json]]:
         yield "ten times", value * 10 if value else 10
     elif isinstance(value, str):
         yield "something added", f"{value} extra"
-        if len(value) > 1:
-            yield "the first half", value[: len(value) // 2]
+        half = value[: len(value) // 2]
+        if half and not _same_number(value, half):
+            yield "the first half", half
     elif isinstance(value, dict):
         for key, inner in value.items():
             for name, spoiled in _spoiled(inner):
                 yield f"{key}: {name}", {**value, key: spoiled}
+
+
+def _same_number(one: str, other: str) -> bool:
+    """$30.00 and $30: half of the text may be all of the amount."""
+    found = [re.fullmatch(r"[$]?(\d[\d,]*)(?:\.0*)?", text) for text in (one, other)]
+    amounts = {match[1].replace(",", "") if match is not None else "" for match in found}
+    return len(amounts) == 1 and "" not in amounts
 
 
 def _wrong_rows(right: Trajectory) -> Iterator[Mistake]:
