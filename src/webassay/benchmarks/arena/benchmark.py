@@ -15,6 +15,7 @@ from webassay.sites.rng import Stream
 
 
 def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
+    _refuse_unknown(selection.obstacles)
     worlds: dict[str, World] = {}
     tasks: list[Task] = []
     for part in _parts(selection):
@@ -26,6 +27,13 @@ def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
             drawn = instances(template, own, part.instances, part.seed, part.difficulty)
             tasks += [_varied(task, part, own) for task in drawn]
     return tasks
+
+
+def _refuse_unknown(obstacles: Sequence[str]) -> None:
+    known = (*OBSTACLES, *HARD, "any")
+    for name in obstacles:
+        if name not in known:
+            raise InputError(f"There is no obstacle {name!r}.", hint=f"There are {', '.join(known)}.")
 
 
 def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Task:
