@@ -1,5 +1,6 @@
 """The whole history of one's orders, and orders that are not one's own."""
 
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,9 +30,9 @@ class HistoryChore(Template, abstract=True):
 
     user: str
 
+    @abstractmethod
     def findings(self, orders: list[pages.Order]) -> Json:
         """The response, once all are read."""
-        raise NotImplementedError
 
     def effort(self, worlds: Worlds) -> Effort:
         count = len(queries.orders_of(worlds["shop"], self.user))
