@@ -67,7 +67,7 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.environments.base import Environment, Stage, Watchful
+from webassay.environments.base import Environment, Seeded, Stage, Watchful
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
@@ -211,6 +211,8 @@ class Episode:
         """Fresh worlds, a fresh browser session, the start pages."""
         with self._noting():
             self._stage = await self._open.enter_async_context(self.context.environment.stage(self.task))
+            if isinstance(self._stage, Seeded) and not self.context.offline:
+                await self._stage.seed(self._visit)
             self._session = await self._open.enter_async_context(_session(self.context, self._stage, self._driven))
             self.goal = self._told(self._stage)
             if isinstance(self._stage, Watchful):
@@ -219,6 +221,14 @@ class Episode:
                 async with self._in_time():
                     await self._session.open(self.goal.start_urls)
             await self._stage.hand_over()
+
+    @contextlib.asynccontextmanager
+    async def _visit(self, url: str, allowed_hosts: frozenset[str], now_ms: int | None) -> AsyncIterator[None]:
+        """A page in a session of its own, of which nothing is recorded."""
+        async with self.context.browser.session(allowed_hosts=allowed_hosts, now_ms=now_ms) as session:
+            async with self._in_time():
+                await session.open([url])
+            yield
 
     def _told(self, stage: Stage) -> Goal:
         goal = self.task.goal.at(stage.bases).model_copy(update={"max_steps": self.max_steps})

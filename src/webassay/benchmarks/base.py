@@ -37,6 +37,11 @@ class Selection:
     obstacles: tuple[str, ...] = ()
     """What stands in the way, by name; `any`: one for each task, drawn by the seed."""
 
+    @property
+    def place(self) -> str:
+        """Of a benchmark that is named with the folder of its tasks: `infinity:FOLDER`."""
+        return self.benchmark.partition(":")[2] or self.file
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -67,6 +72,8 @@ class Benchmark:
     fetch: Callable[[Path], Path] | None = None
     """Gets the task file into a cache directory; None: there is nothing to get."""
     environment: str = "arena"
+    in_folder: bool = False
+    """It is named with the folder that holds its tasks, and the application that they are played on: NAME:FOLDER."""
     logs: Logs | None = None
 
 

@@ -290,6 +290,19 @@ class LegacyCheck(Record):
     eval: dict[str, Json]
 
 
+class ProgramCheck(Record):
+    """What the application's own verifier said about it when the agent had stopped: see docs/served.md."""
+
+    kind: Literal["program"] = "program"
+    program: str
+    """The verifier: a Python file in the application's folder, or a command."""
+    source: str = ""
+    """Hash of the file: another verifier is another key."""
+    may_change: tuple[str, ...] | None = None
+    """Tables of the state that the task is about; a change elsewhere is collateral damage. None: nobody says, and what
+    changed is reported."""
+
+
 class JudgedCheck(Record):
     """No rule decides this task; without a judge it stays unscored."""
 
@@ -298,7 +311,15 @@ class JudgedCheck(Record):
 
 
 Check = Annotated[
-    ResponseCheck | NetworkCheck | StateCheck | PageCheck | ActivityCheck | EvidenceCheck | LegacyCheck | JudgedCheck,
+    ResponseCheck
+    | NetworkCheck
+    | StateCheck
+    | PageCheck
+    | ActivityCheck
+    | EvidenceCheck
+    | LegacyCheck
+    | ProgramCheck
+    | JudgedCheck,
     Field(discriminator="kind"),
 ]
 

@@ -178,11 +178,29 @@ class ServedResult(Record):
     """Answers for which there was no room."""
 
 
+class ProgramResult(Record):
+    """What an application's own verifier said about it, and the states that it was asked between."""
+
+    kind: Literal["program"] = "program"
+    site: str
+    program: str
+    source: str = ""
+    """Hash of the file that was run."""
+    passed: bool
+    message: str = ""
+    seconds: float = 0.0
+    unneeded: tuple[int, ...] | None = None
+    """Of the site's changed rows, by position: those without which it passes all the same. None: it was not asked."""
+    before: BlobRef | None = None
+    after: BlobRef | None = None
+
+
 ProbeResult = Annotated[
-    RowsResult | PageResult | LocatorResult | SessionResult | ServedResult, Field(discriminator="kind")
+    RowsResult | PageResult | LocatorResult | SessionResult | ServedResult | ProgramResult,
+    Field(discriminator="kind"),
 ]
 
-P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult, ServedResult)
+P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult, ServedResult, ProgramResult)
 
 # --- the episode ----------------------------------------------------------------------------------------
 

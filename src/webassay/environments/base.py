@@ -46,6 +46,26 @@ class Watchful(Protocol):
         """The process of the episode's browser: whoever else comes is a stranger."""
 
 
+Visit = Callable[[str, frozenset[str], int | None], AbstractAsyncContextManager[None]]
+"""Opens a page in a session that nobody plays in, and keeps it open: its address, the hosts it may reach, its clock."""
+
+
+@runtime_checkable
+class Seeded(Protocol):
+    """A stage whose site gets its data from the first page that is opened on it."""
+
+    async def seed(self, visit: Visit) -> None:
+        """Before the agent's own session opens anything."""
+
+
+@runtime_checkable
+class Reachable(Protocol):
+    """An environment that can be asked, before anything is planned, whether its sites are there."""
+
+    async def look(self) -> None:
+        """Raises `InputError` where one is not."""
+
+
 class Environment(Protocol):
     def stage(self, task: Task) -> AbstractAsyncContextManager[Stage]: ...
 
@@ -65,6 +85,10 @@ class EnvironmentRequest:
     allowed_hosts: Sequence[str] = ()
     """Hosts that the user allows, in addition to those of the tasks."""
     port: int = 0
+    place: str = ""
+    """The folder that the benchmark was named with: `infinity:FOLDER`."""
+    tell: Callable[[str], None] = lambda said: None
+    """For what the user should know before anything is played."""
     options: Any = NO_OPTIONS
 
 

@@ -11,12 +11,30 @@ from webassay.compare import Sites
 from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
 from webassay.core.served import ServedRecord
-from webassay.core.task import ActivityCheck, EvidenceCheck, NetworkCheck, PageCheck, ResponseCheck, StateCheck, Task
-from webassay.core.trajectory import Blobs, PageResult, RowsResult, ServedResult, SessionResult, Trajectory
+from webassay.core.task import (
+    ActivityCheck,
+    EvidenceCheck,
+    NetworkCheck,
+    PageCheck,
+    ProgramCheck,
+    ResponseCheck,
+    StateCheck,
+    Task,
+)
+from webassay.core.trajectory import (
+    Blobs,
+    PageResult,
+    ProgramResult,
+    RowsResult,
+    ServedResult,
+    SessionResult,
+    Trajectory,
+)
 from webassay.core.verdict import REPORTED, Aspect, Finding, Fingerprint, Status, Verdict, decides
 from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
 from webassay.grading.events import Event, events
 from webassay.grading.network import READING, NetworkGrader
+from webassay.grading.program import check_program
 from webassay.grading.response import ReadResponse, check_response, read_response
 from webassay.grading.seen import check_evidence
 from webassay.grading.state import check_state, counted_rows
@@ -154,7 +172,10 @@ class _Grading:
         if kind not in GRADED_ENDINGS:
             detail = f": {self.trajectory.ending.message}" if self.trajectory.ending.message else ""
             message = f"The episode did not end with an answer ({kind.replace('_', ' ')}){detail}."
-            self.findings.append(Finding(check="ending", status="fail", message=message[:1000], code=kind))
+            finding = Finding(check="ending", status="fail", message=message[:1000], code=kind)
+            # A verifier looks at the application alone, and an agent that was stopped may have finished there.
+            stopped = kind in ("step_limit", "time_limit") and self._program is not None
+            self._add([finding], "report" if stopped else "enforce")
 
     def _response(self) -> ReadResponse | None:
         checks = [check for check in self.task.checks if isinstance(check, ResponseCheck)]
@@ -253,7 +274,24 @@ class _Grading:
                 really = self.witness.shown if self._record_level == "enforce" and self.witness else _believed
                 self.findings.append(check_page(check, pages, self.sites, really))
 
+    @property
+    def _program(self) -> ProgramCheck | None:
+        return next((check for check in self.task.checks if isinstance(check, ProgramCheck)), None)
+
+    def _judged_by(self, check: ProgramCheck) -> None:
+        probed = self.trajectory.probed
+        outcome = check_program(check, probed(ProgramResult), probed(RowsResult))
+        self.findings.append(outcome.verdict)
+        level = self.policy.collateral or ("report" if check.may_change is None else "enforce")
+        if level != "off":
+            self._add(outcome.collateral, level if outcome.enforceable else "report")
+        self.aspects["side_effects"] = Aspect(value=float(len(outcome.collateral)), note="unrequested changes")
+
     def _state(self) -> None:
+        program = self._program
+        if program is not None:
+            self._judged_by(program)
+            return
         checks = [check for check in self.task.checks if isinstance(check, StateCheck)]
         results = {result.site: result for result in self.trajectory.probed(RowsResult)}
         missing = [site for site in self.task.sites if site not in results]

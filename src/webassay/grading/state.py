@@ -57,14 +57,19 @@ class _Row:
         return row.get(name, self.change.key.get(name))
 
     def describe(self) -> str:
-        key = ", ".join(f"{column}={value!r}" for column, value in self.change.key.items())
-        where = f"{self.site}: {self.change.operation} in {self.change.table} ({key})"
-        if self.change.operation == "update":
-            what = ", ".join(f"{column}: {shown(a, 60)} → {shown(b, 60)}" for column, (a, b) in self.content.items())
-        else:
-            values = {column: b if a is None else a for column, (a, b) in self.content.items()}
-            what = ", ".join(f"{column}={shown(value, 60)}" for column, value in values.items())
-        return f"{where}: {what}"[:600] if what else where
+        return describe_change(self.of, self.change)
+
+
+def describe_change(of: RowsResult, change: RowChange) -> str:
+    key = ", ".join(f"{column}={value!r}" for column, value in change.key.items())
+    where = f"{of.site}: {change.operation} in {change.table}" + (f" ({key})" if key else "")
+    content = of.differing(change)
+    if change.operation == "update":
+        what = ", ".join(f"{column}: {shown(a, 60)} → {shown(b, 60)}" for column, (a, b) in content.items())
+    else:
+        values = {column: b if a is None else a for column, (a, b) in content.items()}
+        what = ", ".join(f"{column}={shown(value, 60)}" for column, value in values.items())
+    return f"{where}: {what}"[:600] if what else where
 
 
 def _same(a: Json, b: Json) -> bool:

@@ -33,6 +33,7 @@ from webassay.core.files import clear_abandoned
 from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
+from webassay.environments.base import Reachable
 from webassay.episode import EpisodeContext, Limits, Recording
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
 from webassay.registry import Files
@@ -124,6 +125,8 @@ async def _run(
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
+    if isinstance(place, Reachable) and not options.offline:
+        await place.look()
     with added_to(out) as store:
         for said in in_words(store, played_now=True):
             setup.tell(said)

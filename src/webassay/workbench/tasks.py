@@ -65,6 +65,9 @@ def _of_difficulty(selection: Selection, tasks: Sequence[Task]) -> Sequence[Task
 
 
 def benchmark_named(name: str, *, trusted: bool) -> Benchmark:
+    kind = name.partition(":")[0]
+    if kind in BENCHMARKS.built_in() and BENCHMARKS.get(kind).in_folder:
+        return BENCHMARKS.get(kind)  # Its folder is read, never executed, until it is played.
     if name.endswith(".json"):
         return _of_file(name)
     if trusted:
@@ -114,6 +117,8 @@ def environment_for(tasks: TaskSet, setup: Setup, *, named: str = "", allow: Seq
             sites=sites(),
             cache=setup.cache,
             allowed_hosts=tuple(allow),
+            place=tasks.selection.place,
+            tell=setup.tell,
             options=read_options(name, factory.options, wishes),
         )
     )
