@@ -1,4 +1,4 @@
-"""Runs one command, and sees to it that nothing of it outlives whoever asked for it.
+"""Runs one command in a folder, and sees to it that nothing of it outlives whoever asked for it.
 
 It is a process of its own, between us and the command, because we may be killed: when its standard input ends, and that
 happens whatever becomes of us, it ends the command and all that descends from it, also what has detached itself.
@@ -18,7 +18,7 @@ GRACE_SECONDS = 2.0
 CANNOT_START = 127
 
 
-def main(command: list[str]) -> int:
+def main(folder: str, command: list[str]) -> int:
     _adopt_orphans()
     # A pipe that becomes readable when a child ends, so that both ends can be waited for at once.
     ended, wake = os.pipe2(os.O_NONBLOCK) if hasattr(os, "pipe2") else os.pipe()
@@ -29,7 +29,7 @@ def main(command: list[str]) -> int:
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, lambda *_: None)  # Only the end of the input, or of the command, ends us.
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, start_new_session=True)
     except OSError as error:
         sys.stderr.write(f"{command[0]} cannot be started: {error.strerror}.\n")
         return CANNOT_START
@@ -92,4 +92,4 @@ def _send(process: "subprocess.Popen[bytes]", name: signal.Signals) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -25,8 +25,7 @@ class Kept:
     @classmethod
     async def start(cls, command: Sequence[str], folder: Path) -> Self:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "webassay.environments.keeper", *command),
-            cwd=folder,
+            *(sys.executable, "-P", "-m", "webassay.environments.keeper", str(folder), *command),
             stdin=PIPE,
             stdout=PIPE,
             stderr=STDOUT,

@@ -1,0 +1,10 @@
+import requests
+
+
+def verify(server_url):
+    answer = requests.get(f"{server_url}/api/state")
+    if answer.status_code != 200:
+        return False, "There is no state."
+    chores = answer.json()["chores"]
+    found = [c["done"] for c in chores if c["id"] == 1]
+    return bool(found) and all(found), "The plants are watered." if found and all(found) else f"Not yet: {chores}"
