@@ -49,6 +49,7 @@ from webassay.core.errors import (
     boundary,
 )
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart, parse_actions
+from webassay.core.legacy import page_of
 from webassay.core.protocols import refusal
 from webassay.core.record import Json
 from webassay.core.task import Task
@@ -429,7 +430,9 @@ class Episode:
         self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs, document=document))
         self._probes.extend(await stage.probe(await session.cookies(), self.context.blobs))
         for probe in self.task.probes:
-            url = probe.url
+            url = page_of(probe, page.url)
+            if url is None:
+                continue  # only the site's own API knows the page; what is not recorded stays unscored
             for site, base in stage.bases.items():
                 url = url.replace(f"__{site.upper()}__", base)
             with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
