@@ -13,7 +13,7 @@ SCALE ?= 1
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
   bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
-  bench-armour clean
+  bench-armour bench-legacy clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -72,6 +72,9 @@ bench-reach: setup  ## Pages of component libraries (needs npm): is there an id 
 
 bench-grading: setup  ## Against the published WebArena-Verified grader, in its own environment
 	$(BIN)/python -m scripts.bench_grading
+
+bench-legacy: setup  ## The old protocol against libwebarena, in its own environment, on more than 30,000 pairs
+	$(BIN)/python scripts/bench_legacy.py
 
 bench-statistics: setup  ## Coverage of the intervals, and how well a subset ranks
 	$(BIN)/python scripts/bench_statistics.py

@@ -49,9 +49,10 @@ from webassay.core.errors import (
     boundary,
 )
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart, parse_actions
+from webassay.core.legacy import CALL, page_of
 from webassay.core.protocols import refusal
 from webassay.core.record import Json
-from webassay.core.task import Task
+from webassay.core.task import LocatorProbe, Task
 from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
     AgentInfo,
@@ -67,7 +68,7 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.environments.base import Environment, Seeded, Stage, Watchful
+from webassay.environments.base import Environment, Helpful, Seeded, Stage, Watchful
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
@@ -439,13 +440,29 @@ class Episode:
         self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs, document=document))
         self._probes.extend(await stage.probe(await session.cookies(), self.context.blobs))
         for probe in self.task.probes:
-            url = probe.url
-            for site, base in stage.bases.items():
-                url = url.replace(f"__{site.upper()}__", base)
-            with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
-                text = await session.read_locator(url, probe.script)
-            self._probes.append(LocatorResult(name=probe.name, url=url, text=capped(text)))
+            found = await self._located(session, stage, probe, page.url)
+            if found is not None:
+                self._probes.append(found)
         self._driving = False
+
+    async def _located(
+        self, session: Session, stage: Stage, probe: LocatorProbe, in_front: str
+    ) -> LocatorResult | None:
+        """None: only the site's own API knows, and nobody here can ask it; what is not recorded stays unscored."""
+        url = page_of(probe, in_front)
+        if url is None and not isinstance(stage, Helpful):
+            return None
+        if probe.script.startswith(CALL):
+            assert isinstance(stage, Helpful)
+            return LocatorResult(name=probe.name, url=probe.url, text=capped(await stage.help(probe.script)))
+        if url is None:
+            assert isinstance(stage, Helpful)
+            url = await stage.help(probe.url)
+        for site, base in stage.bases.items():
+            url = url.replace(f"__{site.upper()}__", base)
+        with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
+            text = await session.read_locator(url, probe.script)
+        return LocatorResult(name=probe.name, url=url, text=capped(text))
 
     def _made(self) -> Trajectory:
         task = self.task

@@ -27,7 +27,7 @@ def files() -> list[Path]:
     # How a response is read, which status there is and which row counts is decided next to the records.
     core = [
         SOURCE / "core" / name
-        for name in ("interaction.py", "protocols.py", "served.py", "trajectory.py", "verdict.py")
+        for name in ("interaction.py", "legacy.py", "protocols.py", "served.py", "trajectory.py", "verdict.py")
     ]
     return [*sorted((SOURCE / "compare").glob("*.py")), *graders, *core]
 

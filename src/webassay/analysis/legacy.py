@@ -1,6 +1,6 @@
-"""The keys of the original WebArena, read as data, and its string rules, to find out what they let through.
+"""The keys of the original WebArena, read as data, to find out what they let through (`grading.legacy` has the rules).
 
-Only the rules for answers are here: what a page or a language model would have to say is unknown (None).
+Only answers are tried: what a page or a language model would have to say is unknown (None).
 """
 
 import re
@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from webassay.core.errors import GradingError
 from webassay.core.task import LegacyCheck, Task
+from webassay.grading.legacy import Evidence, parts, score
 
 OR = re.compile(r" \|or\| ", re.IGNORECASE)
 
@@ -34,6 +36,8 @@ class Key:
     fuzzy: str | tuple[str, ...] | None
     url: str
     targets: tuple[Target, ...]
+    answers: Mapping[str, Any]
+    """The rules for answers, as they were published."""
 
     @property
     def says_not_possible(self) -> bool:
@@ -71,6 +75,7 @@ def read_key(evaluation: Mapping[str, Any], flavour: str) -> Key:
         fuzzy=fuzzy if fuzzy is None or isinstance(fuzzy, str) else tuple(map(str, fuzzy)),
         url=evaluation.get("reference_url") or "",
         targets=tuple(_target(raw) for raw in evaluation.get("program_html") or ()),
+        answers=answers,
     )
 
 
@@ -85,51 +90,16 @@ def _target(raw: Mapping[str, Any]) -> Target:
     )
 
 
-# --- the string rules -----------------------------------------------------------------------------------
-
-
-def passes(key: Key, answer: str) -> bool | None:
+def passes(key: Key, answer: str, goal: str = "") -> bool | None:
     """Whether an answer alone is enough. None: something else decides, too."""
     if key.types != ("string_match",):
         return None
-    said = _clean(answer)
-    results: list[bool | None] = []
-    if key.exact is not None:
-        results.append(_clean(key.exact) == said)
-    if key.includes is not None:
-        alone = len(key.includes) == 1
-        results += [_included(item, said, alone, key.flavour) for item in key.includes]
-    if key.fuzzy is not None:
-        plain = isinstance(key.fuzzy, str) and _clean(key.fuzzy) == said
-        results.append(True if plain else None)
-    if False in results:
-        return False
-    return None if None in results or not results else True
-
-
-def _included(item: str, said: str, alone: bool, flavour: str) -> bool:
-    wanted = _clean(item)
-    if flavour == "webchorearena" and OR.search(wanted):
-        return any(part in said for part in OR.split(wanted))
-    if alone and len(wanted) == 1:
-        return wanted in _tokens(said)
-    return wanted in said
-
-
-def _clean(text: str) -> str:
-    text = text.strip()
-    if text[:1] in ("'", '"') and text[-1:] == text[:1]:
-        text = text[1:-1]
-    return text.lower()
-
-
-def _tokens(text: str) -> list[str]:
-    """Near enough to the Penn Treebank rules: a date such as 3/2 is one token, a price loses its sign."""
-    text = re.sub(r"([;@#$%&?!()\[\]{}<>\"])", r" \1 ", text)
-    text = re.sub(r"([:,])(?!\d)", r" \1 ", text)
-    text = text.replace("'", " '")
-    text = re.sub(r"(?<=[^\s.])\.(?=\s|$)", " .", text)
-    return text.split()
+    evaluation = {"eval_types": ["string_match"], "reference_answers": key.answers}
+    try:
+        value = score(parts(evaluation, key.flavour, Evidence(answer, goal)))
+    except GradingError:
+        return False  # the harness stops at this key, whatever was said
+    return None if value is None else value == 1.0
 
 
 # --- answers of those who did not look ------------------------------------------------------------------

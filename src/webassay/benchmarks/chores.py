@@ -9,6 +9,7 @@ from webassay.benchmarks.base import Benchmark, Selection, Sources, task_file
 from webassay.benchmarks.webarena import built, goal_of, kind_of, logins_of, parameters_of, read_list
 from webassay.core.errors import TaskError
 from webassay.core.interaction import Modality
+from webassay.core.legacy import probes_of
 from webassay.core.task import ChoreType, LegacyCheck, Task, TaskKind
 
 _CHORES: dict[str, ChoreType] = {
@@ -51,6 +52,7 @@ def _task(raw: Mapping[str, Any], place: str) -> Task:
             sites=tuple(raw["sites"]),
             logins=logins_of(raw),
             parameters=parameters_of(raw) | {"start_url_lite": raw.get("start_url_lite", "")},
+            probes=probes_of(raw["eval"], "webchorearena"),
             chore=_CHORES[raw["type_main"]],
             difficulty=raw["instantiation_dict"].get("difficulty") or "",
             tags=_tags(raw),

@@ -15,6 +15,7 @@ from webassay.benchmarks.wheels import wheel_member
 from webassay.core.errors import TaskError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, ResponseProtocol
+from webassay.core.legacy import probes_of
 from webassay.core.task import LegacyCheck, Task, TaskKind
 
 PACKAGE, VERSION, MEMBER = "libwebarena", "0.0.5", "webarena/test.raw.json"
@@ -61,6 +62,7 @@ def _task(raw: Mapping[str, Any], path: Path) -> Task:
             sites=tuple(raw["sites"]),
             logins=logins_of(raw),
             parameters=parameters_of(raw),
+            probes=probes_of(raw["eval"], "webarena"),
             max_steps=30,
         ),
     )

@@ -59,6 +59,14 @@ class Seeded(Protocol):
 
 
 @runtime_checkable
+class Helpful(Protocol):
+    """A stage that can carry out the helper functions that published tasks name: see `core.legacy`."""
+
+    async def help(self, call: str) -> str:
+        """What a call such as `shopping_get_latest_order_url()` returns now. Raises `ProbeError`."""
+
+
+@runtime_checkable
 class Reachable(Protocol):
     """An environment that can be asked, before anything is planned, whether its sites are there."""
 

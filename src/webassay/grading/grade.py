@@ -1,6 +1,6 @@
 """Task x Trajectory -> Verdict, by rule. Deterministic: the same two records give the same verdict, byte for byte."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -14,6 +14,7 @@ from webassay.core.served import ServedRecord
 from webassay.core.task import (
     ActivityCheck,
     EvidenceCheck,
+    LegacyCheck,
     NetworkCheck,
     PageCheck,
     ProgramCheck,
@@ -33,6 +34,7 @@ from webassay.core.trajectory import (
 from webassay.core.verdict import REPORTED, Aspect, Finding, Fingerprint, Status, Verdict, decides
 from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
 from webassay.grading.events import Event, events
+from webassay.grading.legacy import check_legacy
 from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.program import check_program
 from webassay.grading.response import ReadResponse, check_response, read_response
@@ -40,7 +42,7 @@ from webassay.grading.seen import check_evidence
 from webassay.grading.state import check_state, counted_rows
 from webassay.grading.witness import Witness
 
-VERSION = "4"
+VERSION = "5"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
@@ -57,6 +59,8 @@ class Policy(Record):
     """None: enforced when the sites' rows were compared, only reported when all we have is a network log."""
     record: Level | None = Field(default=None, exclude_if=lambda value: value is None)
     """Work beside the browser, and pages that no site served. None: as much as `activity`."""
+    partial_credit: Literal["none", "any"] = Field(default="none", exclude_if=lambda value: value == "none")
+    """Old protocols only. `any`: a part of the score is a success, as WebChoreArena's AgentOccam runner counts."""
 
 
 DEFAULT_POLICY = Policy()
@@ -72,10 +76,12 @@ def grade(
     policy: Policy = DEFAULT_POLICY,
     sites: Sites | None = None,
     network: Sequence[Event] | None = None,
+    replies: Mapping[str, str] | None = None,
 ) -> Verdict:
     """`sites` overrides the trajectory's base URLs, for sites that have several; `network` is the trajectory's log, if
-    the caller has read it already."""
+    the caller has read it already. `replies` are what a model said to the questions of an old protocol."""
     grading = _Grading(task, trajectory, blobs, policy, sites or _sites(trajectory), network)
+    grading.replies = dict(replies or {})
     if trajectory.ending.kind == "fault":
         fault = trajectory.ending.fault or Fault(boundary="episode", message=trajectory.ending.message or "unknown")
         return grading.verdict("fault", fault)
@@ -118,6 +124,7 @@ class _Grading:
         self.witness: Witness | None = None
         self.findings: list[Finding] = []
         self.aspects: dict[str, Aspect] = {}
+        self.replies: dict[str, str] = {}
 
     def run(self) -> None:
         if self.trajectory.task_id != self.task.id:
@@ -133,6 +140,7 @@ class _Grading:
         self._evidence()
         self._pages()
         self._state()
+        self._legacy()
         self._unruled()
         reach, milestones = checkpoint_reach(self.task.checkpoints, visits)
         passed = {"pass": True, "fail": False}.get(self.status())
@@ -164,6 +172,7 @@ class _Grading:
                 key=_key_hash(self.task),
                 settings=_settings(self.policy),
             ),
+            replies=dict(self.replies),
             fault=fault,
         )
 
@@ -308,15 +317,19 @@ class _Grading:
         self._add([finding for finding in outcome.findings if finding.check == "state.collateral"], level)
         self.aspects["side_effects"] = Aspect(value=float(outcome.side_effects), note="unrequested row changes")
 
-    def _unruled(self) -> None:
+    def _legacy(self) -> None:
         for check in self.task.checks:
-            if check.kind in ("judged", "legacy"):
-                message = (
-                    "No rule decides this task; it needs a judge."
-                    if check.kind == "judged"
-                    else "Legacy checks need their own grader."
+            if isinstance(check, LegacyCheck):
+                outcome = check_legacy(
+                    check, self.trajectory, self.replies, any_credit=self.policy.partial_credit == "any"
                 )
-                self.findings.append(Finding(check=check.kind, status="abstain", message=message, code=check.kind))
+                self.findings += outcome.findings
+                self.aspects["legacy_score"] = Aspect(value=outcome.score)
+
+    def _unruled(self) -> None:
+        if any(check.kind == "judged" for check in self.task.checks):
+            message = "No rule decides this task; it needs a judge."
+            self.findings.append(Finding(check="judged", status="abstain", message=message, code="judged"))
 
     def _add(self, findings: Iterable[Finding], level: Level) -> None:
         """At level `report`, failing findings are kept but decide nothing."""
