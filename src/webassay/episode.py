@@ -49,16 +49,14 @@ from webassay.core.errors import (
     boundary,
 )
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart, parse_actions
-from webassay.core.legacy import CALL, page_of
 from webassay.core.protocols import refusal
 from webassay.core.record import Json
-from webassay.core.task import LocatorProbe, Task
+from webassay.core.task import Task
 from webassay.core.text import capped, well_formed, well_formed_json
 from webassay.core.trajectory import (
     AgentInfo,
     BlobRef,
     Ending,
-    LocatorResult,
     NetworkLog,
     PageResult,
     ProbeResult,
@@ -68,7 +66,7 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.environments.base import Environment, Helpful, Seeded, Stage, Watchful
+from webassay.environments.base import Environment, Seeded, Stage, Watchful, located
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
@@ -212,6 +210,7 @@ class Episode:
         """Fresh worlds, a fresh browser session, the start pages."""
         with self._noting():
             self._stage = await self._open.enter_async_context(self.context.environment.stage(self.task))
+            self._started = time.monotonic()  # Waiting for a site to be free, or reset, is nobody's time.
             if isinstance(self._stage, Seeded) and not self.context.offline:
                 await self._stage.seed(self._visit)
             self._session = await self._open.enter_async_context(_session(self.context, self._stage, self._driven))
@@ -440,29 +439,10 @@ class Episode:
         self._probes.append(PageResult(url=page.url, title=page.title, tabs=page.tabs, document=document))
         self._probes.extend(await stage.probe(await session.cookies(), self.context.blobs))
         for probe in self.task.probes:
-            found = await self._located(session, stage, probe, page.url)
+            found = await located(probe, page.url, stage, session.read_locator)
             if found is not None:
                 self._probes.append(found)
         self._driving = False
-
-    async def _located(
-        self, session: Session, stage: Stage, probe: LocatorProbe, in_front: str
-    ) -> LocatorResult | None:
-        """None: only the site's own API knows, and nobody here can ask it; what is not recorded stays unscored."""
-        url = page_of(probe, in_front)
-        if url is None and not isinstance(stage, Helpful):
-            return None
-        if probe.script.startswith(CALL):
-            assert isinstance(stage, Helpful)
-            return LocatorResult(name=probe.name, url=probe.url, text=capped(await stage.help(probe.script)))
-        if url is None:
-            assert isinstance(stage, Helpful)
-            url = await stage.help(probe.url)
-        for site, base in stage.bases.items():
-            url = url.replace(f"__{site.upper()}__", base)
-        with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
-            text = await session.read_locator(url, probe.script)
-        return LocatorResult(name=probe.name, url=url, text=capped(text))
 
     def _made(self) -> Trajectory:
         task = self.task

@@ -10,7 +10,7 @@ SOURCE = ROOT / "src" / "webassay"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 MAY_CATCH_ALL = {"core/errors.py"}
-MAY_READ_ENVIRONMENT = {"llm/providers.py", "agents/cell.py"}
+MAY_READ_ENVIRONMENT = {"llm/providers.py", "agents/cell.py", "environments/live.py"}
 
 
 def name_of(path: Path) -> str:

@@ -77,4 +77,6 @@ def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:
     return load(task_file("webchorearena", selection))
 
 
-WEBCHOREARENA = Benchmark("webchorearena", "The 532 tasks of WebChoreArena (from a file: --tasks-file).", _load)
+WEBCHOREARENA = Benchmark(
+    "webchorearena", "The 532 tasks of WebChoreArena (from a file: --tasks-file).", _load, environment="live"
+)

@@ -303,6 +303,9 @@ VERIFIED = Benchmark(
     "The 812 tasks of WebArena Verified (after `webassay tasks fetch`, or from a file).",
     _load,
     fetch,
+    environment="live",
     logs=LOGS,
 )
-VERIFIED_HARD = Benchmark(HARD, "Its published Hard subset of 258 tasks.", _load_hard, fetch, logs=LOGS)
+VERIFIED_HARD = Benchmark(
+    HARD, "Its published Hard subset of 258 tasks.", _load_hard, fetch, environment="live", logs=LOGS
+)

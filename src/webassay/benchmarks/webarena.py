@@ -125,5 +125,9 @@ def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:
 
 
 WEBARENA = Benchmark(
-    "webarena", "The 812 tasks of the original WebArena (after `webassay tasks fetch`, or from a file).", _load, fetch
+    "webarena",
+    "The 812 tasks of the original WebArena (after `webassay tasks fetch`, or from a file).",
+    _load,
+    fetch,
+    environment="live",
 )

@@ -443,12 +443,13 @@ class Session:
     # --- probes ----------------------------------------------------------------------------------------
 
     async def read_locator(self, url: str, script: str) -> str:
-        """Runs a benchmark's script in a fresh tab, inside the page, and returns the text it finds.
+        """Runs a benchmark's script inside the page, and returns the text it finds. The page is opened in a fresh tab;
+        without a `url` it is the one in front, as it stands.
 
         Finding nothing (null, or a property of null) is an answer: the empty text. A page that cannot be opened, or a
         script that fails in any other way, is a `ProbeError`.
         """
-        async with self._fresh_tab(url) as page:
+        async with self._fresh_tab(url) if url else self._in_front() as page:
             result = await page.channel.send(
                 "Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True}
             )
@@ -461,6 +462,13 @@ class Session:
         if value is None:
             return ""
         return value if isinstance(value, str) else json.dumps(value)
+
+    @asynccontextmanager
+    async def _in_front(self) -> AsyncIterator[Page]:
+        try:
+            yield self._context.active
+        except (Refused, Unanswered) as error:
+            raise ProbeError(f"The page in front could not be read: {error}") from error
 
     @asynccontextmanager
     async def _fresh_tab(self, url: str) -> AsyncIterator[Page]:

@@ -1,15 +1,18 @@
 """What an episode needs from the place it is played in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self, runtime_checkable
 
+from webassay.core.errors import ProbeError, boundary
 from webassay.core.interaction import Cookie
+from webassay.core.legacy import CALL, LAST, page_of
 from webassay.core.options import NO_OPTIONS, NoOptions
-from webassay.core.task import Task
-from webassay.core.trajectory import ProbeResult, WritableBlobs
+from webassay.core.task import LocatorProbe, Task
+from webassay.core.text import capped
+from webassay.core.trajectory import LocatorResult, ProbeResult, WritableBlobs
 
 
 class Stage(Protocol):
@@ -80,6 +83,26 @@ class Environment(Protocol):
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(self, *reason: object) -> None: ...
+
+
+async def located(
+    probe: LocatorProbe, in_front: str, stage: Stage, read: Callable[[str, str], Awaitable[str]]
+) -> LocatorResult | None:
+    """What a probe finds; `read` runs a script on a page, or without an address on the one in front. None: only the
+    site's own API knows, and nobody here can ask it. What is not recorded stays unscored."""
+    url = page_of(probe, in_front)
+    if url is None:
+        if not isinstance(stage, Helpful):
+            return None
+        if probe.script.startswith(CALL):
+            return LocatorResult(name=probe.name, url=probe.url, text=capped(await stage.help(probe.script)))
+        url = await stage.help(probe.url)
+    for site, base in stage.bases.items():
+        url = url.replace(f"__{site.upper()}__", base)
+    with boundary(ProbeError, f"Probe {probe.name} could not look at {url}"):
+        # What was typed and not sent is only in the page itself.
+        text = await read("" if probe.url == LAST else url, probe.script)
+    return LocatorResult(name=probe.name, url=url, text=capped(text))
 
 
 @dataclass(frozen=True)
