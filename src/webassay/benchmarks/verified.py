@@ -6,7 +6,7 @@ the user's own pip and keeps the two files; a path to either works as well.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -277,6 +277,18 @@ def layout(config: Path | None = None) -> LogLayout:
         response_file=value.get("agent_response_file_name", "agent_response.json"),
         trace_file=value.get("trace_file_name", "network.har"),
     )
+
+
+def published_bases(urls: Iterable[str]) -> dict[str, str]:
+    """Where the sites were, judging by the ports that the published images listen on."""
+    sites = {port: (site, path) for site, (port, path) in PORTS.items()}
+    found: dict[str, str] = {}
+    for url in urls:
+        origin = re.match(r"(https?://[^/?#:]{1,300}):(\d{1,5})(?=[/?#]|$)", url)
+        if origin is not None and int(origin[2]) in sites:
+            site, path = sites[int(origin[2])]
+            found.setdefault(site, f"{origin[0]}{path}")
+    return found
 
 
 # --- as benchmarks ----------------------------------------------------------------------------------------
