@@ -9,10 +9,13 @@ import pytest
 from tests.unit import verified_logs as logs
 from webassay.analysis.protocols import Pair, compare_protocols
 from webassay.benchmarks.verified import published_bases
+from webassay.core.interaction import STATUSES
+from webassay.core.protocols import PAPER_PROTOCOL, RELEASED_PROTOCOL
 from webassay.grading.legacy import as_free_text
+from webassay.grading.response import read_response
 from webassay.llm.replay import Script, replaying
 from webassay.store import Store
-from webassay.workbench import GradeOptions, ModelOptions, ProtocolOptions, Workbench
+from webassay.workbench import GradeOptions, LogOptions, ModelOptions, ProtocolOptions, Workbench
 from webassay.workbench.grading import number_in
 
 
@@ -148,3 +151,46 @@ async def test_trajectories_of_others_are_graded_by_the_old_protocol(place: Path
         found = store.verdict(again["webarena.3"].verdict.trajectory_id, "rules", replies=True)
     assert found is not None and list(found.replies.values()) == ["I would say: correct."]
     assert bench.report([run]).counts.passed == 2
+
+
+class TestThePapersResponses:
+    """What the paper's appendix I asks for, beyond its release."""
+
+    @pytest.mark.parametrize(
+        ("results", "code"),
+        [
+            (["a", "b"], ""),
+            ([1, 2.5], ""),
+            (["a", None], ""),
+            (["a", 1], "mixed_items"),
+            ([True, 1], "mixed_items"),
+            ([{"a": 1}, {"a": None}], ""),
+            ([{"a": 1}, {"b": 1}], "unequal_keys"),
+            ([{"a": 1}, "b"], "mixed_items"),
+        ],
+    )
+    def test_items_have_one_type_and_objects_equal_keys(self, results: list[Any], code: str) -> None:
+        answer = json.dumps({"action": "retrieve", "status": "SUCCESS", "results": results})
+        assert [one.code for one in read_response(answer, "verified-paper").findings] == ([code] if code else [])
+        released = json.dumps({"task_type": "RETRIEVE", "status": "SUCCESS", "retrieved_data": results})
+        assert not read_response(released, "verified-released").findings
+
+    def test_all_nine_codes_are_in_the_instructions_and_in_the_schema(self) -> None:
+        codes = PAPER_PROTOCOL.answer_schema["properties"]["status"]["enum"]
+        assert len(codes) == 9
+        assert all(code in PAPER_PROTOCOL.instructions for code in codes)
+        assert not any(code in RELEASED_PROTOCOL.instructions for code in set(codes) - set(STATUSES))
+
+    @pytest.mark.parametrize(
+        ("status", "passes"),
+        [("NOT_FOUND_ERROR", True), ("RESOURCE_NOT_FOUND_ERROR", True), ("PERMISSION_DENIED_ERROR", False)],
+    )
+    def test_a_finer_code_is_as_good(self, tmp_path: Path, status: str, passes: bool) -> None:
+        key = verified(5, [])
+        key["eval"][0]["expected"] = {"task_type": "retrieve", "status": "NOT_FOUND_ERROR", "retrieved_data": None}
+        (tmp_path / "verified.json").write_text(json.dumps([key]))
+        answer = {"action": "retrieve", "status": status, "results": None, "error_details": "It is not there."}
+        logs.write(tmp_path / "mine", 5, answer, logs.right_trace(key))
+        options = LogOptions("webarena-verified-paper", str(tmp_path / "verified.json"))
+        (log,) = Workbench(cache=tmp_path / "cache").grade_logs(tmp_path / "mine", options)
+        assert (log.verdict.status == "pass") is passes

@@ -18,7 +18,7 @@ from webassay.core.errors import InputError, TaskError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.logs import LogLayout
-from webassay.core.protocols import RELEASED_PROTOCOL
+from webassay.core.protocols import FINER_STATUSES, PAPER_PROTOCOL, RELEASED_PROTOCOL
 from webassay.core.task import (
     ActivityCheck,
     Check,
@@ -34,6 +34,7 @@ from webassay.core.task import (
 
 BENCHMARK = "webarena-verified"
 HARD = "webarena-verified-hard"
+PAPER = "webarena-verified-paper"
 PACKAGE, VERSION = "webarena-verified", "1.2.3"
 TASKS_MEMBER = "webarena_verified/assets/dataset/webarena-verified.json"
 TASKS_SHA256 = "d65275660814663375028e9017e1f929e3c38321041b125795e2713b52243d30"
@@ -304,6 +305,22 @@ def _load_hard(selection: Selection, sources: Sources) -> tuple[Task, ...]:
     return tuple(task for task in load(path) if number_of(task) in hard)
 
 
+def _load_paper(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    return tuple(map(_as_in_the_paper, load(task_file(PAPER, selection, _fetched(sources.cache)))))
+
+
+def _as_in_the_paper(task: Task) -> Task:
+    """The paper has finer codes than its release; a task takes the code of the release, or a finer one."""
+    checks = tuple(
+        check.model_copy(update={"status": (*check.status, *FINER_STATUSES.get(check.status[0], ()))})
+        if isinstance(check, ResponseCheck)
+        else check
+        for check in task.checks
+    )
+    goal = task.goal.model_copy(update={"protocol": PAPER_PROTOCOL})
+    return task.model_copy(update={"goal": goal, "checks": checks})
+
+
 def _by_folder(tasks: Sequence[Task]) -> dict[str, Task]:
     return {str(number_of(task)): task for task in tasks}
 
@@ -316,5 +333,8 @@ VERIFIED = Benchmark(
     _load,
     fetch,
     logs=LOGS,
+)
+VERIFIED_PAPER = Benchmark(
+    PAPER, "The same 812 tasks with the response protocol that the paper prints.", _load_paper, fetch, logs=LOGS
 )
 VERIFIED_HARD = Benchmark(HARD, "Its published Hard subset of 258 tasks.", _load_hard, fetch, logs=LOGS)
