@@ -6,7 +6,7 @@ the user's own pip and keeps the two files; a path to either works as well.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from webassay.core.errors import InputError, TaskError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.logs import LogLayout
-from webassay.core.protocols import RELEASED_PROTOCOL
+from webassay.core.protocols import FINER_STATUSES, PAPER_PROTOCOL, RELEASED_PROTOCOL
 from webassay.core.task import (
     ActivityCheck,
     Check,
@@ -34,6 +34,7 @@ from webassay.core.task import (
 
 BENCHMARK = "webarena-verified"
 HARD = "webarena-verified-hard"
+PAPER = "webarena-verified-paper"
 PACKAGE, VERSION = "webarena-verified", "1.2.3"
 TASKS_MEMBER = "webarena_verified/assets/dataset/webarena-verified.json"
 TASKS_SHA256 = "d65275660814663375028e9017e1f929e3c38321041b125795e2713b52243d30"
@@ -279,6 +280,18 @@ def layout(config: Path | None = None) -> LogLayout:
     )
 
 
+def published_bases(urls: Iterable[str]) -> dict[str, str]:
+    """Where the sites were, judging by the ports that the published images listen on."""
+    sites = {port: (site, path) for site, (port, path) in PORTS.items()}
+    found: dict[str, str] = {}
+    for url in urls:
+        origin = re.match(r"(https?://[^/?#:]{1,300}):(\d{1,5})(?=[/?#]|$)", url)
+        if origin is not None and int(origin[2]) in sites:
+            site, path = sites[int(origin[2])]
+            found.setdefault(site, f"{origin[0]}{path}")
+    return found
+
+
 # --- as benchmarks ----------------------------------------------------------------------------------------
 
 
@@ -292,6 +305,22 @@ def _load_hard(selection: Selection, sources: Sources) -> tuple[Task, ...]:
     return tuple(task for task in load(path) if number_of(task) in hard)
 
 
+def _load_paper(selection: Selection, sources: Sources) -> tuple[Task, ...]:
+    return tuple(map(_as_in_the_paper, load(task_file(PAPER, selection, _fetched(sources.cache)))))
+
+
+def _as_in_the_paper(task: Task) -> Task:
+    """The paper has finer codes than its release; a task takes the code of the release, or a finer one."""
+    checks = tuple(
+        check.model_copy(update={"status": (*check.status, *FINER_STATUSES.get(check.status[0], ()))})
+        if isinstance(check, ResponseCheck)
+        else check
+        for check in task.checks
+    )
+    goal = task.goal.model_copy(update={"protocol": PAPER_PROTOCOL})
+    return task.model_copy(update={"goal": goal, "checks": checks})
+
+
 def _by_folder(tasks: Sequence[Task]) -> dict[str, Task]:
     return {str(number_of(task)): task for task in tasks}
 
@@ -302,6 +331,14 @@ VERIFIED = Benchmark(
     BENCHMARK,
     "The 812 tasks of WebArena Verified (after `webassay tasks fetch`, or from a file).",
     _load,
+    fetch,
+    environment="live",
+    logs=LOGS,
+)
+VERIFIED_PAPER = Benchmark(
+    PAPER,
+    "The same 812 tasks with the response protocol that the paper prints.",
+    _load_paper,
     fetch,
     environment="live",
     logs=LOGS,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webassay.cli import common
+from webassay.registry import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ def grade(
         typer.Option(
             "--benchmark",
             "-b",
-            help="Logs of this benchmark: webarena-verified. Of a run: names its tasks where they come from code.",
+            help="Logs of this benchmark: webarena-verified. Of a run: its tasks, if from code or imported.",
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="The harness's own configuration file.")] = None,
@@ -48,6 +49,16 @@ def grade(
         Level | None,
         typer.Option("--collateral", help="Unrequested changes; default: enforce on rows, report on logs."),
     ] = None,
+    partial_credit: Annotated[
+        str, typer.Option("--partial-credit", help="Old protocols: `any` counts a part of the score as a success.")
+    ] = "none",
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Compares what old protocols leave to a model: openai:NAME…")
+    ] = None,
+    max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop when this much is spent.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="How much a model would be asked; grades nothing.")
+    ] = False,
     processes: Annotated[int, typer.Option("--processes", min=0, help="For logs; 0: one per core.")] = 0,
     compare_with: Annotated[
         str | None, typer.Option("--compare-with", help="`reference`: the published grader on the same logs.")
@@ -62,18 +73,45 @@ def grade(
     Example: `webassay grade runs/first --explain -t shop.low-reviews.w0s0.1`
 
     Example: `webassay grade logs/ --benchmark webarena-verified --json`
+
+    Example: `webassay import trajectories/ -o runs/theirs`, then `webassay grade runs/theirs --benchmark webarena`
     """
     from webassay.workbench import GradeOptions, LogOptions, Policy, is_run
 
+    if partial_credit not in ("none", "any"):
+        raise nearest("partial credit", partial_credit, ("none", "any"))
     levels = {"activity": activity, "collateral": collateral}
-    policy = Policy.model_validate({name: level.value for name, level in levels.items() if level})
+    chosen = {name: level.value for name, level in levels.items() if level}
+    policy = Policy.model_validate({**chosen, "partial_credit": partial_credit})
     if benchmark is None or is_run(place):
-        options = GradeOptions(tuple(task or ()), tuple(agent or ()), policy, benchmark or "")
+        options = GradeOptions(
+            tuple(task or ()), tuple(agent or ()), policy, benchmark or "", str(tasks_file or ""), config
+        )
+        if model or dry_run:
+            options = _asked(place, options, model, max_usd, dry_run=dry_run)
+            if dry_run:
+                return
         _grade_run(place, options, explain=explain, as_json=as_json)
     else:
         cores = processes or os.cpu_count() or 1
         logs = LogOptions(benchmark, str(tasks_file or ""), config, policy, cores)
         _grade_logs(place, logs, task, compare_with, explain=explain, as_json=as_json)
+
+
+def _asked(
+    place: Path, options: "GradeOptions", model: str | None, max_usd: float | None, *, dry_run: bool
+) -> "GradeOptions":
+    from dataclasses import replace
+
+    from webassay import ModelOptions, run_sync
+
+    with common.workbench() as bench:
+        wanted = ModelOptions(model, max_usd=max_usd) if model and not dry_run else None
+        asked = run_sync(bench.ask_model(place, options, wanted))
+    tokens = asked.characters // 4
+    print(f"{asked.questions} questions, about {tokens} tokens and at most {768 * asked.questions} in reply", end="")
+    print("; nothing was asked." if dry_run else f"; ${asked.cost_usd or 0:.4f} spent.")
+    return replace(options, replies=asked.replies)
 
 
 def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Commands that read verdicts: report, compare, leaderboard, audit, subset."""
+"""Commands that read verdicts: report, compare, leaderboard, audit, subset, protocols."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Many runs on one page, never mixing graders.")(leaderboard)
     app.command(short_help="What is wrong with a benchmark, task by task.")(audit)
     app.command(short_help="The hard part of a benchmark, by the paper's rule.")(subset)
+    app.command(short_help="WebArena episodes under the old and the verified protocol.")(protocols)
 
 
 def report(
@@ -149,6 +150,35 @@ def subset(
     procedure = PROCEDURES[level].model_copy(update={"size": size, "seed": seed})
     with common.workbench() as bench:
         made = bench.subset(runs, procedure, grader or "")
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def protocols(
+    places: Annotated[
+        list[Path],
+        typer.Argument(help="Runs of webarena or webarena-verified, or folders of WebArena-Verified's logs."),
+    ],
+    old_tasks: Annotated[Path | None, typer.Option("--old-tasks", help="The original tasks, unless fetched.")] = None,
+    verified_tasks: Annotated[Path | None, typer.Option("--verified-tasks", help="The verified ones.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Of the harness that wrote the logs.")] = None,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """The same episodes by the original WebArena's protocol and by WebArena Verified's: false negatives and positives.
+
+    A structured response is read by the old protocol as the plain answer that it stands for. What the old protocol
+    reads on pages that were not recorded stays undecided.
+
+    Example: `webassay tasks fetch webarena`, then `webassay protocols logs/ --csv > differing.csv`
+    """
+    from webassay.workbench import ProtocolOptions
+
+    options = ProtocolOptions(str(old_tasks or ""), str(verified_tasks or ""), config)
+    with common.workbench() as bench:
+        made = bench.protocols(places, options)
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 

@@ -2,8 +2,8 @@
 
 `program_html` asks for pages after the agent has stopped. Each of its targets becomes one probe called
 `program_html.N` (an alternative of a target: `program_html.N.or.M`). Its URL may be `last` (the page in front) or a
-call of a published helper function; `page_of` says which page that is. The script runs in the page and returns the text that
-the published harness would see, so that `null` is the word None there as well.
+call of a published helper function; `page_of` says which page that is. The script runs in the page and returns the text
+that the published harness would see, so that `null` is the word None there as well.
 """
 
 import json

@@ -5,17 +5,24 @@ The wording is ours; for the two published protocols, the field names, codes and
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from webassay.core.interaction import STATUSES, ResponseProtocol
 
-PAPER_STATUSES: tuple[str, ...] = (
-    *STATUSES,
-    "SEARCH_CRITERIA_NO_MATCH_ERROR",
-    "RESOURCE_NOT_FOUND_ERROR",
-    "NOT_SUPPORTED_BY_PLATFORM_ERROR",
-)
+PAPER_STATUSES: Mapping[str, str] = {
+    **STATUSES,
+    "SEARCH_CRITERIA_NO_MATCH_ERROR": "a valid search finds nothing",
+    "RESOURCE_NOT_FOUND_ERROR": "the one thing that the task names does not exist",
+    "NOT_SUPPORTED_BY_PLATFORM_ERROR": "the site has no such function",
+}
 """The paper prints two lists, in its Table 9 and in its appendix I; a response may use either."""
+
+FINER_STATUSES: Mapping[str, tuple[str, ...]] = {
+    "NOT_FOUND_ERROR": ("SEARCH_CRITERIA_NO_MATCH_ERROR", "RESOURCE_NOT_FOUND_ERROR"),
+    "ACTION_NOT_ALLOWED_ERROR": ("NOT_SUPPORTED_BY_PLATFORM_ERROR",),
+}
+"""What Table 9 says in place of a code of appendix I."""
 
 MAX_DETAILS = 500
 """Characters of `error_details`."""
@@ -61,7 +68,7 @@ def _arena_schema() -> dict[str, Any]:
 
 def _paper_schema() -> dict[str, Any]:
     required = ("action", "status", "results")
-    schema = _schema("action", ("retrieve", "mutate", "navigate"), PAPER_STATUSES, "results", required)
+    schema = _schema("action", ("retrieve", "mutate", "navigate"), tuple(PAPER_STATUSES), "results", required)
     schema["allOf"] = [
         {
             "if": _succeeded("action", "retrieve"),
@@ -82,11 +89,11 @@ def _released_schema() -> dict[str, Any]:
     )
 
 
-def _instructions(action: str, results: str, capitals: bool) -> str:
+def _instructions(action: str, results: str, capitals: bool, statuses: Mapping[str, str] = STATUSES) -> str:
     def word(text: str) -> str:
         return text.upper() if capitals else text
 
-    codes = "\n".join(f"- {code}: {meaning}." for code, meaning in STATUSES.items())
+    codes = "\n".join(f"- {code}: {meaning}." for code, meaning in statuses.items())
     return (
         "Your last message must be one JSON object and nothing else, with these keys:\n"
         f'"{action}": "{word("retrieve")}" when you were asked for information, "{word("mutate")}" when you were '
@@ -104,7 +111,9 @@ ARENA_PROTOCOL = ResponseProtocol(
 )
 PAPER_PROTOCOL = ResponseProtocol(
     name="verified-paper",
-    instructions=_instructions("action", "results", capitals=False),
+    instructions=_instructions("action", "results", capitals=False, statuses=PAPER_STATUSES)
+    + "\nAll results have the same type, and objects the same keys, with null for a value that is missing. "
+    "An error needs error_details.",
     answer_schema=_paper_schema(),
 )
 RELEASED_PROTOCOL = ResponseProtocol(

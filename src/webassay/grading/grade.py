@@ -125,6 +125,7 @@ class _Grading:
         self.findings: list[Finding] = []
         self.aspects: dict[str, Aspect] = {}
         self.replies: dict[str, str] = {}
+        self.used: dict[str, str] = {}
 
     def run(self) -> None:
         if self.trajectory.task_id != self.task.id:
@@ -172,7 +173,7 @@ class _Grading:
                 key=_key_hash(self.task),
                 settings=_settings(self.policy),
             ),
-            replies=dict(self.replies),
+            replies=dict(self.used),
             fault=fault,
         )
 
@@ -325,6 +326,7 @@ class _Grading:
                 )
                 self.findings += outcome.findings
                 self.aspects["legacy_score"] = Aspect(value=outcome.score)
+                self.used |= {name: self.replies[name] for name in outcome.answered}
 
     def _unruled(self) -> None:
         if any(check.kind == "judged" for check in self.task.checks):

@@ -24,6 +24,7 @@ from webassay.core.record import content_hash
 from webassay.core.task import LegacyCheck
 from webassay.core.trajectory import LocatorResult, PageResult, Trajectory
 from webassay.core.verdict import Finding, Status
+from webassay.grading.response import read_response
 from webassay.grading.tokens import words
 
 OR = " |OR| "
@@ -80,6 +81,8 @@ class Outcome:
     findings: tuple[Finding, ...]
     questions: tuple[Question, ...] = ()
     """That a model would have to answer first."""
+    answered: tuple[str, ...] = ()
+    """The questions that had a reply."""
 
 
 def check_legacy(
@@ -90,7 +93,8 @@ def check_legacy(
     return Outcome(
         score(found),
         tuple(_finding(part, any_credit) for part in found),
-        tuple(question for part in found for question in part.questions),
+        tuple(question for part in found if part.score is None for question in part.questions),
+        tuple(question.id for part in found if part.score is not None for question in part.questions),
     )
 
 
@@ -245,7 +249,7 @@ def _asked(question: Question, evidence: Evidence, rule: str, wanted: Any, said:
     reply = evidence.replies.get(question.id)
     if reply is None:
         return Part(rule, None, wanted, said, "A model has to compare the two.", (question,))
-    return Part(rule, read_reply(question.kind, reply), wanted, said)
+    return Part(rule, read_reply(question.kind, reply), wanted, said, questions=(question,))
 
 
 def read_reply(kind: str, reply: str) -> float:
@@ -287,6 +291,26 @@ def _texts(value: Any, rule: str) -> Sequence[str]:
     if not isinstance(value, list):
         raise GradingError(f"{rule} needs a list, and the key has {value!r:.80}.")
     return [_text(one, rule) for one in value]
+
+
+def as_free_text(answer: str) -> str:
+    """What an agent of the old benchmark would have said: the values of a structured response, or N/A for an error.
+    Everything else stays as it is."""
+    read = [read_response(answer, name) for name in ("verified-released", "arena")]
+    response = next((one.value for one in read if not one.findings), None)
+    if response is None:
+        return answer
+    if response.get("status") != "SUCCESS":
+        return NOT_ACHIEVABLE
+    return _plain(response.get("retrieved_data", response.get("results")))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_plain(one)}" for name, one in value.items())
+    return "" if value is None else {True: "Yes", False: "No"}[value] if isinstance(value, bool) else str(value)
 
 
 # --- the page in front ----------------------------------------------------------------------------------

@@ -204,7 +204,25 @@ def _violations(value: dict[str, Any], protocol_name: str) -> tuple[Finding, ...
         findings.append(_broken("schema", f"{place}: {said}.", shown(error.instance)))
         if len(findings) == 20:
             break
+    if protocol_name == "verified-paper" and isinstance(results, list):
+        findings += _uniform(results)
     return tuple(findings)
+
+
+def _uniform(results: list[Any]) -> list[Finding]:
+    """The paper asks for what no schema of its version can say: items of one type, and objects with equal keys."""
+    kinds = sorted({_kind(item) for item in results if item is not None})
+    if len(kinds) > 1:
+        return [_broken("mixed_items", f"The results have different types: {', '.join(kinds)}.")]
+    keys = {tuple(sorted(item)) for item in results if isinstance(item, dict)}
+    if len(keys) > 1:
+        return [_broken("unequal_keys", "The objects among the results have different keys.")]
+    return []
+
+
+def _kind(item: Any) -> str:
+    known = ((bool, "boolean"), (int | float, "number"), (str, "string"), (dict, "object"), (list, "array"))
+    return next((name for type_, name in known if isinstance(item, type_)), "null")
 
 
 # --- the check --------------------------------------------------------------------------------------------

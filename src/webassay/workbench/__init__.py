@@ -57,6 +57,7 @@ from webassay.workbench import (
     judging,
     labelling,
     playing,
+    protocols,
     reporting,
     serving,
     showing,
@@ -65,13 +66,14 @@ from webassay.workbench import (
 from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
 from webassay.workbench.damage import Damage, Repaired
-from webassay.workbench.grading import Graded, GradeOptions, LogOptions
+from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.label_files import Mapped
 from webassay.workbench.models import ModelOptions
 from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
+from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.tasks import select
@@ -82,6 +84,7 @@ __all__ = [
     "PROCEDURES",
     "AgreeOptions",
     "ArenaStage",
+    "Asked",
     "Damage",
     "Difference",
     "EpisodeView",
@@ -101,6 +104,7 @@ __all__ = [
     "Policy",
     "Progress",
     "Proof",
+    "ProtocolOptions",
     "Repaired",
     "ReportFormat",
     "Selection",
@@ -122,6 +126,7 @@ AnyPath = str | PathLike[str]
 ALL_TASKS = Selection()
 EVERYTHING = GradeOptions()
 AS_THEY_ARE = AgreeOptions()
+BOTH_PROTOCOLS = ProtocolOptions()
 
 PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 """How the hard subset is chosen: by the paper's text, or by its appendix."""
@@ -237,6 +242,12 @@ class Workbench:
     def grade(self, run: AnyPath, options: GradeOptions = EVERYTHING) -> Iterator[Graded]:
         """Grades a stored run again, offline, as the iterator is consumed. Executes nothing that the run names."""
         return grading.grade_run(self.setup, Path(run), options, self.on_progress)
+
+    async def ask_model(
+        self, run: AnyPath, options: GradeOptions = EVERYTHING, model: ModelOptions | None = None
+    ) -> Asked:
+        """Answers to what old protocols leave to a model, for `GradeOptions.replies`; without a model, how many."""
+        return await grading.ask_model(self.setup, Path(run), options, model, self.on_progress)
 
     def grade_logs(self, folder: AnyPath, options: LogOptions) -> Iterator[GradedLog]:
         """Grades log folders of another harness."""
@@ -362,6 +373,10 @@ class Workbench:
     def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "") -> Listed:
         """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
         return reporting.subset_of([Path(run) for run in runs], procedure, grader, self.setup.tell)
+
+    def protocols(self, places: Sequence[AnyPath], options: ProtocolOptions = BOTH_PROTOCOLS) -> Listed:
+        """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""
+        return protocols.protocols(self.setup, [Path(place) for place in places], options, self.on_progress)
 
     def _named_tasks(self, name: str) -> tuple[Task, ...]:
         benchmark, _, file = name.partition("=")

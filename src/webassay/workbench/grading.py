@@ -1,23 +1,31 @@
 """Grading again, offline: stored runs, and log folders of other people's harnesses."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from webassay.benchmarks.base import Benchmark, Selection
+from webassay.benchmarks.verified import layout, published_bases
 from webassay.core.errors import InputError
+from webassay.core.task import LegacyCheck, Task
+from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import DEFAULT_POLICY, Policy
+from webassay.grading.legacy import Question, check_legacy
 from webassay.grading.logs import GradedLog, grade_logs
 from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
+from webassay.llm.client import Budget, Message, Settings
 from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.damage import in_words
 from webassay.workbench.kinds import BENCHMARKS, GRADERS
+from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.playing import RULES, selection_of
 from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
+from webassay.workbench.tasks import TaskSet, select
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,14 @@ class GradeOptions:
     agents: tuple[str, ...] = ()
     policy: Policy = DEFAULT_POLICY
     benchmark: str = ""
-    """Names the tasks of a run whose benchmark is code of somebody else's; see `tasks.select`."""
+    """Names the tasks of a run whose benchmark is code of somebody else's, see `tasks.select`, or those of trajectories
+    that were imported."""
+    tasks_file: str = ""
+    """Of the benchmark, for imported trajectories."""
+    config: Path | None = None
+    """Where the sites were, by WebArena-Verified's configuration file; default: by their published ports."""
+    replies: Mapping[str, str] = field(default_factory=dict)
+    """What a model said to the questions of old protocols, see `ask_model`. What it said before is kept."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +64,7 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
     with Store.open(run, writable=True, thorough=True) as store:
         for said in in_words(store):
             setup.tell(said)
-        selection = selection_of(store)
-        trusted = bool(options.benchmark) and options.benchmark == selection.benchmark
-        tasks = select(_named(selection, options), setup, trusted=trusted)
+        keys = Keys.of(store, setup, options)
         wanted = [unit for unit in store.units() if _wants(options, unit)]
         if not wanted:
             raise InputError(
@@ -60,16 +73,67 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             )
         for number, unit in enumerate(wanted, 1):
             on_progress(Progress("grading", number, len(wanted)))
-            trajectory = store.trajectory(unit.id)
-            if trajectory is None:
+            found = keys.find(store, unit)
+            if found is None:
                 continue
-            before = store.verdict(trajectory.id, RULES)
-            verdict = rules.grade(tasks.get(unit.task_id), trajectory, store.blobs, options.policy)
+            task, trajectory = found
+            before = store.verdict(trajectory.id, RULES, replies=_is_old(task))
+            replies = _replies(before, options.replies)
+            verdict = rules.grade(task, trajectory, store.blobs, options.policy, replies=replies)
             if before != verdict:
                 store.add_verdict(verdict)
             ending = trajectory.ending
             crashed = ending.kind == "agent_crashed" and ending.fault is not None
             yield Graded(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The tasks of a run, by the ids of its units."""
+
+    tasks: TaskSet
+    imported: bool
+    """The run holds trajectories of other people, who may call the tasks by their numbers alone."""
+    bases: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, store: Store, setup: Setup, options: GradeOptions) -> "Keys":
+        if store.setting("selection") is None and options.benchmark:
+            chosen = Selection(benchmark=options.benchmark, file=options.tasks_file)
+            return cls(select(chosen, setup), True, layout(options.config).bases)
+        selection = selection_of(store)
+        trusted = bool(options.benchmark) and options.benchmark == selection.benchmark
+        return cls(select(_named(selection, options), setup, trusted=trusted), False, {})
+
+    def find(self, store: Store, unit: UnitOfWork) -> tuple[Task, Trajectory] | None:
+        """The episode that counts, and its key. None: it was not played, or it is no task of this benchmark."""
+        trajectory = store.trajectory(unit.id)
+        if trajectory is None:
+            return None
+        if not self.imported:
+            return self.tasks.get(unit.task_id), trajectory
+        task = self._numbered.get(number_in(unit.task_id))
+        if task is None:
+            return None
+        bases = {site: urls[0] for site, urls in self.bases.items()} or trajectory.bases
+        changed = {"task_id": task.id, "bases": bases or published_bases(_addresses(trajectory))}
+        return task, trajectory.model_copy(update=changed)
+
+    @cached_property
+    def _numbered(self) -> dict[str, Task]:
+        return {number_in(task.id): task for task in self.tasks.tasks}
+
+
+def number_in(task_id: str) -> str:
+    """`webarena.102`, `browsergym/webarena.102` and `102` are one task."""
+    found = re.search(r"(\d+)$", task_id)
+    return found[1].lstrip("0") or "0" if found else task_id
+
+
+def _addresses(trajectory: Trajectory) -> Iterator[str]:
+    for seen in (*(step.seen for step in trajectory.steps), trajectory.last_seen):
+        if seen is not None:
+            yield from (seen.url, *seen.tabs)
 
 
 def _named(selection: Selection, options: GradeOptions) -> Selection:
@@ -83,6 +147,65 @@ def _named(selection: Selection, options: GradeOptions) -> Selection:
 
 def _wants(options: GradeOptions, unit: UnitOfWork) -> bool:
     return (not options.tasks or unit.task_id in options.tasks) and (not options.agents or unit.agent in options.agents)
+
+
+# --- what only a model can compare ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a model was asked about a run, or would be."""
+
+    questions: int
+    characters: int
+    """Of all questions together."""
+    replies: Mapping[str, str]
+    cost_usd: float | None = None
+
+
+async def ask_model(
+    setup: Setup, run: Path, options: GradeOptions, model: ModelOptions | None, on_progress: OnProgress
+) -> Asked:
+    """The questions of old protocols that have no reply yet. Without a model they are only counted."""
+    with Store.open(run, thorough=True) as store:
+        keys = Keys.of(store, setup, options)
+        wanted: dict[str, Question] = {}
+        for unit in store.units():
+            found = keys.find(store, unit) if _wants(options, unit) else None
+            if found is None or not _is_old(found[0]):
+                continue
+            task, trajectory = found
+            known = _replies(store.verdict(trajectory.id, RULES, replies=True), options.replies)
+            for check in task.checks:
+                if isinstance(check, LegacyCheck):
+                    outcome = check_legacy(check, trajectory, known)
+                    wanted |= {one.id: one for one in outcome.questions if outcome.score != 0.0}
+    size = sum(len(one.prompt) for one in wanted.values())
+    if model is None or not wanted:
+        return Asked(len(wanted), size, {})
+    models = OpenModels(setup.cache / "replies", budget=Budget(usd=model.max_usd), cache=model.cache)
+    # As the published harness asks, unless told otherwise.
+    settings = model.settings.over(Settings(temperature=0.0, max_tokens=768))
+    replies, spent = {}, 0.0
+    try:
+        asked = models.get(model.model)
+        for number, question in enumerate(wanted.values(), 1):
+            reply = await asked.ask([Message.user(question.prompt)], settings=settings, purpose=question.kind)
+            replies[question.id] = reply.text
+            spent += reply.usage.cost_usd or 0.0
+            on_progress(Progress("asking", number, len(wanted)))
+    finally:
+        await models.close()
+    return Asked(len(wanted), size, replies, spent)
+
+
+def _is_old(task: Task) -> bool:
+    return any(isinstance(check, LegacyCheck) for check in task.checks)
+
+
+def _replies(before: Verdict | None, new: Mapping[str, str]) -> dict[str, str]:
+    kept = {} if before is None else {name: said for name, said in before.replies.items() if isinstance(said, str)}
+    return {**kept, **new}
 
 
 # --- logs of others -------------------------------------------------------------------------------------------
