@@ -26,7 +26,7 @@ class StandIn:
     mode: str = "well"
     """`dead`: answers with 503; `slow`: takes for ever."""
     control_mode: str = "well"
-    """`refuses`, `never ready`, or `half`: says that it is done, and has done nothing."""
+    """`refuses`, `never ready`, `half`: says that it is done, and has done nothing; `kills`: the site is dead then."""
     resets: int = 0
     requests: list[tuple[str, str, str]] = field(default_factory=list)
     """Method, path and session cookie of everything that was asked."""
@@ -61,6 +61,8 @@ class StandIn:
             self.resets += 1
             if self.control_mode == "refuses":
                 return JSONResponse({"success": False, "message": "no disk", "details": {}}, 500)
+            if self.control_mode == "kills":
+                self.mode = "dead"
             if self.control_mode != "half":
                 self.put_back()
             return JSONResponse({"success": True, "message": "", "details": {}})
