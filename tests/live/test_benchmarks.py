@@ -1,5 +1,7 @@
 """The three published benchmarks, planned, played, probed, graded and resumed on stand-ins."""
 
+import json
+
 import pytest
 
 from tests.live import tasks
@@ -53,15 +55,18 @@ async def test_the_original_webarena(bench, sites, told, tmp_path):
     assert not [one for one in bench.grade(tmp_path / "run", GradeOptions()) if one.changed]
 
 
-async def test_webarena_verified_and_its_hard_set(bench, told, tmp_path):
+async def test_webarena_verified_and_its_hard_set(bench, sites, tmp_path):
     file = str(tasks.verified(tmp_path))
     await bench.run(tmp_path / "run", [CAREFUL, CARELESS], Selection(benchmark="webarena-verified", file=file), PLAY)
     found = outcomes(bench, tmp_path / "run")
     assert len(found) == 8
     assert all(one == ("pass" if agent == "careful" else "fail") for (agent, _), one in found.items()), found
 
-    hard = Selection(benchmark="webarena-verified-hard", file=file)
-    await bench.run(tmp_path / "hard", [CAREFUL], hard, PLAY)
+    hard, config = Selection(benchmark="webarena-verified-hard", file=file), tmp_path / "config.json"
+    shop = {"urls": [sites["shopping"].url], "env_ctrl_url": sites["shopping"].control}
+    config.write_text(json.dumps({"environments": {"__SHOPPING__": shop}}))
+    by_file = PlayOptions(workers=2, trust_agent=True, environment=f"live[config={config}]")
+    await bench.run(tmp_path / "hard", [CAREFUL], hard, by_file)
     assert set(outcomes(bench, tmp_path / "hard").values()) == {"pass"} and len(bench.rows([tmp_path / "hard"])) == 2
 
 

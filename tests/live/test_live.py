@@ -115,6 +115,16 @@ class TestAnEpisode:
             page = await ask("GET", f"{stage.bases[site]}/", headers={"cookie": cookies})
             assert f"Welcome, {user.get(site, 'byteblaze')}" in page.text
 
+    async def test_by_the_header_of_the_newer_images(self, sites):
+        shop = Address("shopping", sites["shopping"].url, (), "emma.lopez@gmail.com", "Password.123", header_login=True)
+        async with Live(Addresses({"shopping": shop}), LiveOptions()).stage(READ) as stage:
+            assert [cookie.name for cookie in stage.cookies] == ["PHPSESSID"]
+        assert "POST" not in {method for method, _, _ in sites["shopping"].requests}
+        wrong = Address("shopping", shop.url, (), shop.username, "guessed", header_login=True)
+        with pytest.raises(SiteError, match="could not log in on shopping"):
+            async with Live(Addresses({"shopping": wrong}), LiveOptions()).stage(READ):
+                pass
+
     async def test_where_nobody_is_to_be_logged_in_nobody_is(self, sites):
         async with live(sites, []).stage(READ.model_copy(update={"logins": {}})) as stage:
             assert not stage.cookies
@@ -156,11 +166,12 @@ class TestAnEpisode:
         assert await most_at_once(live(sites, []), ORDER, POST) == 2
         assert await most_at_once(live(sites, [], parallel=2), ORDER, READ) == 2
 
-    async def test_a_site_that_dies_meanwhile_is_a_fault(self, sites):
-        async with live(sites, []).stage(READ) as stage:
+    @pytest.mark.parametrize(("mode", "says"), [("dead", "shopping answers with 503"), ("slow", "not answered within")])
+    async def test_a_site_that_dies_or_hangs_meanwhile_is_a_fault(self, sites, mode, says):
+        async with live(sites, [], seconds=2.0).stage(READ) as stage:
             await stage.probe((), MemoryBlobs())
-            sites["shopping"].mode = "dead"
-            with pytest.raises(ProbeError, match="gone when the agent had stopped: shopping answers with 503"):
+            sites["shopping"].mode = mode
+            with pytest.raises(ProbeError, match=f"gone when the agent had stopped: .*{says}"):
                 await stage.probe((), MemoryBlobs())
 
 
