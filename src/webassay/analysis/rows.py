@@ -9,7 +9,7 @@ import msgspec
 from webassay.core.summary import TrajectorySummary, UnitResult, VerdictSummary
 
 BUILT_IN_BASELINES = frozenset(
-    {f"naive-{name}" for name in ("empty", "na", "yes", "no", "zero", "echo", "numbers")}
+    {f"naive-{name}" for name in ("empty", "na", "yes", "no", "yes-no", "zero", "random", "echo", "numbers")}
     | {f"naive-{name}" for name in ("random-clicker", "link-follower", "form-filler", "fixed-path", "screenshot")}
     | {f"naive-status-{name}" for name in ("success", "action-not-allowed", "not-found", "permission-denied")}
     | {"naive-status-data-validation", "naive-status-unknown", "knowledge"}

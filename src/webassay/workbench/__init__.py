@@ -51,11 +51,13 @@ from webassay.registry import Registry, nearest
 from webassay.workbench import (
     agreeing,
     checking,
+    contamination,
     damage,
     grading,
     importing,
     judging,
     labelling,
+    outcomes,
     playing,
     protocols,
     reporting,
@@ -65,6 +67,7 @@ from webassay.workbench import (
 )
 from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
+from webassay.workbench.contamination import GuessOptions, GuessPlan
 from webassay.workbench.damage import Damage, Repaired
 from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
@@ -91,6 +94,7 @@ __all__ = [
     "Exercise",
     "GradeOptions",
     "GradedLog",
+    "GuessOptions",
     "Imported",
     "Journal",
     "Label",
@@ -127,6 +131,7 @@ ALL_TASKS = Selection()
 EVERYTHING = GradeOptions()
 AS_THEY_ARE = AgreeOptions()
 BOTH_PROTOCOLS = ProtocolOptions()
+NAIVE_ONLY = GuessOptions()
 
 PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 """How the hard subset is chosen: by the paper's text, or by its appendix."""
@@ -370,9 +375,23 @@ class Workbench:
         `NAME=PATH` gives a judge its name; several paths of one name are several runs of one judge."""
         return agreeing.agree(self.setup, str(labels), [str(one) for one in predictions], options)
 
-    def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "") -> Listed:
-        """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
-        return reporting.subset_of([Path(run) for run in runs], procedure, grader, self.setup.tell)
+    def subset(
+        self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "", benchmark: str = ""
+    ) -> Listed:
+        """The tasks that tell agents apart, by the rule of the WebArena Verified paper. Published outcomes will do in
+        place of runs: tables of task, agent and outcome, whose templates and sites `benchmark` knows."""
+        tables, places = outcomes.apart([Path(run) for run in runs])
+        known = self._named_tasks(benchmark) if benchmark else ()
+        published = [row for table in tables for row in outcomes.read(table, known)]
+        return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
+
+    async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Listed:
+        """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""
+        return await contamination.contamination(self.setup, selection, options, self.on_progress)
+
+    async def contamination_plan(self, selection: Selection, model: ModelOptions) -> GuessPlan:
+        """What asking a model about every task would take. Nothing is asked."""
+        return await contamination.plan(self.setup, selection, model)
 
     def protocols(self, places: Sequence[AnyPath], options: ProtocolOptions = BOTH_PROTOCOLS) -> Listed:
         """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""

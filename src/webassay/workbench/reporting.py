@@ -230,10 +230,14 @@ def audit_of(
     return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
 
 
-def subset_of(runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice) -> Listed:
+def subset_of(
+    runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice, published: Sequence[Row] = ()
+) -> Listed:
+    if not runs:
+        return Listed.subset(select(published, procedure))
     with opened(_named(runs)) as stores:
         (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
-        return Listed.subset(select(list(together(_by_run(stores, rater))), procedure))
+        return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
 
 
 def _told_graders(stores: Mapping[str, Store], tell: OnNotice) -> Graders:
