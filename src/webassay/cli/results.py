@@ -111,6 +111,9 @@ def audit(
     labels: Annotated[
         Path | None, typer.Option("--labels", help="Manual labels (JSON list), for agreement between annotators.")
     ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="A revision of the benchmark: what it changed in each task.")
+    ] = None,
     grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
@@ -121,9 +124,18 @@ def audit(
     """Brittle checks, doubtful keys, tasks that give their answer away: a list to work through, with a fix for each.
 
     Example: `webassay tasks fetch webarena`, then `webassay audit webarena`
+
+    Example: `webassay audit webarena --against webarena-verified --csv > changes.csv`
     """
+    from webassay.core.errors import InputError
+
+    if against and (len(benchmark) > 1 or runs or labels):
+        raise InputError("--against compares two benchmarks and nothing else.", hint="Name one benchmark before it.")
     with common.workbench() as bench:
-        made = bench.audit(benchmark, runs or (), _labels(labels), grader or "")
+        if against:
+            made = bench.audit_against(benchmark[0], against)
+        else:
+            made = bench.audit(benchmark, runs or (), _labels(labels), grader or "")
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from webassay.agents.external import COMMAND
 from webassay.analysis.agreement import Label
+from webassay.analysis.changes import changes, of_changes
 from webassay.analysis.episode import EpisodeView, UnitLine
 from webassay.analysis.episode_text import to_text as episode_in_words
 from webassay.analysis.episode_text import units_table as units_in_words
@@ -367,6 +368,11 @@ class Workbench:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
         tasks = [task for name in benchmarks for task in self._named_tasks(name)]
         return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader, self.setup.tell)
+
+    def audit_against(self, before: str, after: str) -> Listed:
+        """What one benchmark changed in the tasks of another, by their numbers: goal, key and checks."""
+        made = changes(self._named_tasks(before), self._named_tasks(after))
+        return Listed(f"{made.after} against {made.before}", of_changes(made), made.model_dump_json(indent=1))
 
     def agree(
         self, labels: AnyPath, predictions: Sequence[AnyPath] = (), options: AgreeOptions = AS_THEY_ARE
