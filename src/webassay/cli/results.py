@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Many runs on one page, never mixing graders.")(leaderboard)
     app.command(short_help="What is wrong with a benchmark, task by task.")(audit)
     app.command(short_help="The hard part of a benchmark, by the paper's rule.")(subset)
+    app.command(short_help="Why episodes failed, in the papers' classes.")(errors)
     app.command(short_help="What a benchmark gives to those who do not look.")(contamination)
     app.command(short_help="WebArena episodes under the old and the verified protocol.")(protocols)
 
@@ -196,6 +197,26 @@ def subset(
     procedure = PROCEDURES[level].model_copy(update={**chosen, "size": size, "seed": seed})
     with common.workbench() as bench:
         made = bench.subset(runs, procedure, grader or "", benchmark)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def errors(
+    runs: Runs,
+    grader: Grader = None,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """Why episodes failed: WebArena Verified's five classes of errors and WebChoreArena's four patterns.
+
+    By what the record shows, and by the diagnoses of judges where there are any.
+
+    Example: `webassay errors runs/first --markdown`
+    """
+    with common.workbench() as bench:
+        made = bench.errors(runs, grader or "")
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 

@@ -54,6 +54,7 @@ from webassay.workbench import (
     checking,
     contamination,
     damage,
+    failures,
     grading,
     importing,
     judging,
@@ -390,6 +391,10 @@ class Workbench:
         known = self._named_tasks(benchmark) if benchmark else ()
         published = [row for table in tables for row in outcomes.read(table, known)]
         return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
+
+    def errors(self, runs: Sequence[AnyPath], grader: str = "") -> Listed:
+        """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6."""
+        return failures.failures([Path(run) for run in runs], grader, self.on_progress)
 
     async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Listed:
         """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""

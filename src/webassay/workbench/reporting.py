@@ -117,12 +117,12 @@ class Graders:
 
 
 def labels_of_graders(runs: Sequence[Path]) -> list[str]:
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         return [rater.label for rater in Graders(list(stores.values())).all]
 
 
 def flat_rows(runs: Sequence[Path], wanted: str) -> list[dict[str, Any]]:
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         return [{"run": run, **row.as_dict()} for run, rows in _by_run(stores, rater).items() for row in rows]
 
@@ -136,7 +136,7 @@ def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]
     return {name: list(_rows(store, rater)) for name, store in stores.items()}
 
 
-def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
+def named(runs: Sequence[Path]) -> Mapping[str, Path]:
     """A run is called by its folder's name, or by its path where two folders share one."""
     seen = Counter(path.name for path in runs)
     return {path.name if seen[path.name] == 1 else str(path): path for path in runs}
@@ -148,7 +148,7 @@ def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
 def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", wanted: Sequence[str] = ()) -> Report:
     """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
     where they decided something, stand beside it."""
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         found = Graders(list(stores.values()))
         chosen = found.chosen(wanted)
         first = chosen[0]
@@ -213,7 +213,7 @@ def _gathered(stores: Mapping[str, Store], rater: Rater) -> Gathered:
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         found = _told_graders(stores, tell)
         (rater,) = found.chosen([wanted] if wanted else [])
         return Listed.leaderboard(leaderboard(_by_run(stores, rater), title=title, names=found.names), title)
@@ -223,7 +223,7 @@ def audit_of(
     tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
 ) -> Listed:
     """The agreement is that of all graders; everything else goes by the one that is wanted."""
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
         played = [row for rows in _by_run(stores, rater).values() for row in rows]
         found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
@@ -235,7 +235,7 @@ def subset_of(
 ) -> Listed:
     if not runs:
         return Listed.subset(select(published, procedure))
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
         return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
 
