@@ -15,7 +15,6 @@ from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.workbench import LogImport, LogOptions, Workbench
 
-
 FREE = ResponseProtocol(name="free", instructions="")
 
 

@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Many runs on one page, never mixing graders.")(leaderboard)
     app.command(short_help="What is wrong with a benchmark, task by task.")(audit)
     app.command(short_help="The hard part of a benchmark, by the paper's rule.")(subset)
+    app.command(short_help="Success by type and site, modality, tools, benchmark.")(tables)
     app.command(short_help="Why episodes failed, in the papers' classes.")(errors)
     app.command(short_help="What a benchmark gives to those who do not look.")(contamination)
     app.command(short_help="WebArena episodes under the old and the verified protocol.")(protocols)
@@ -197,6 +198,31 @@ def subset(
     procedure = PROCEDURES[level].model_copy(update={**chosen, "size": size, "seed": seed})
     with common.workbench() as bench:
         made = bench.subset(runs, procedure, grader or "", benchmark)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def tables(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run directories, or tables (CSV, JSON lines) of task, agent and outcome.")
+    ],
+    benchmark: Annotated[
+        str, typer.Option("--benchmark", "-b", help="Of a table: where types and sites of its tasks are found.")
+    ] = "",
+    grader: Grader = None,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """WebChoreArena's tables: type of chore by site, modality by site, tools, and one benchmark against another.
+
+    Shares are of scored episodes. A task of two types counts under both.
+
+    Example: `webassay tables runs/webarena runs/chores --html tables.html`
+    """
+    with common.workbench() as bench:
+        made = bench.tables(runs, grader or "", benchmark)
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 

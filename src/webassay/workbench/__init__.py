@@ -392,6 +392,14 @@ class Workbench:
         published = [row for table in tables for row in outcomes.read(table, known)]
         return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
 
+    def tables(self, runs: Sequence[AnyPath], grader: str = "", benchmark: str = "") -> Listed:
+        """Success by type and site, by modality and site, with and without tools, and of one benchmark against another.
+        Published outcomes will do in place of runs, as for `subset`."""
+        found, places = outcomes.apart([Path(run) for run in runs])
+        known = self._named_tasks(benchmark) if benchmark else ()
+        published = [row for table in found for row in outcomes.read(table, known)]
+        return reporting.tables_of(places, grader, self.setup.tell, published)
+
     def errors(self, runs: Sequence[AnyPath], grader: str = "") -> Listed:
         """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6."""
         return failures.failures([Path(run) for run in runs], grader, self.on_progress)

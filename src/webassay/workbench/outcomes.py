@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.rows import Row, RowStatus
+from webassay.analysis.rows import BOTH, Row, RowStatus
 from webassay.core.errors import InputError
 from webassay.core.labels import read_label
+from webassay.core.summary import UnitSummary
 from webassay.core.task import Task
+from webassay.run.plan import metadata
 from webassay.workbench.grading import number_in
 from webassay.workbench.label_files import read_table
 
@@ -72,8 +74,21 @@ def _row(
         template=task.template if task else str(line[template]).strip() if template else "",
         kind=task.kind if task else "",
         sites=task.sites if task else tuple(re.findall(r"[\w-]+", str(line[sites]))) if sites else (),
+        **_told(task),
         traced=False,
     )
+
+
+def _told(task: Task | None) -> dict[str, Any]:
+    if task is None:
+        return {}
+    told = UnitSummary.told(metadata(task))
+    return {
+        "chore": BOTH.join(told.chores) or told.chore,
+        "difficulty": told.difficulty,
+        "modality": told.modality,
+        "observation": told.observation,
+    }
 
 
 def _column(columns: Mapping[str, str], names: Sequence[str]) -> str | None:

@@ -16,6 +16,7 @@ from webassay.analysis.opinions import beside
 from webassay.analysis.report import Names, report_of
 from webassay.analysis.rows import Row, row_of, together
 from webassay.analysis.subset import Procedure, select
+from webassay.analysis.tables import tables
 from webassay.core.errors import InputError
 from webassay.core.labels import PUBLISHED
 from webassay.core.rater import Rater, raters
@@ -238,6 +239,18 @@ def subset_of(
     with opened(named(runs)) as stores:
         (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
         return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
+
+
+def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Listed:
+    if not runs:
+        return Listed.tables(tables(published))
+    with opened(named(runs)) as stores:
+        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+        found = _by_run(stores, rater)
+        # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
+        rows = [row for own in found.values() for row in own]
+        once = len({(row.agent, row.task, row.trial) for row in rows}) == len(rows)
+        return Listed.tables(tables([*(rows if once else together(found)), *published]))
 
 
 def _told_graders(stores: Mapping[str, Store], tell: OnNotice) -> Graders:
