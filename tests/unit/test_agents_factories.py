@@ -41,7 +41,7 @@ def model_agent(spec: str, model: Model = MODEL, settings: Settings = PROVIDERS_
 def test_every_agent_describes_itself() -> None:
     assert MODEL_AGENTS == ["computer", "generic", "knowledge", "occam"]
     naive = [factory for factory in AGENTS if factory.family == "naive"]
-    assert len(naive) == 18
+    assert len(naive) == 20
     assert {factory.name for factory in AGENTS} - {factory.name for factory in naive} == {
         *MODEL_AGENTS,
         "human",

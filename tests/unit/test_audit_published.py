@@ -53,6 +53,8 @@ class TestWebArena:
             "N/A": 36,
             "yes": 5,
             "no": 0,
+            "yes or no": 5,
+            "random": 0,
             "zero": 15,
             "empty": 0,
             "echo": 0,

@@ -5,18 +5,35 @@ Each answers in the protocol's form, so that it fails for what it says and not f
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from webassay.agents.base import AgentFactory, AgentRequest
-from webassay.core.interaction import STATUSES, Action, Decision, Goal, Node, Observation, ObservationPart
+from webassay.core.interaction import (
+    STATUSES,
+    Action,
+    Decision,
+    Goal,
+    Node,
+    Observation,
+    ObservationPart,
+    ResponseProtocol,
+)
+from webassay.core.naive import GUESSES, as_text
 from webassay.core.record import Json
 
 
-def response(results: list[Json] | None, status: str = "SUCCESS", action: str = "retrieve") -> str:
-    answer: dict[str, Json] = {"action": action, "status": status, "results": results}
+def response(
+    protocol: ResponseProtocol, results: list[Json] | None, status: str = "SUCCESS", action: str = "retrieve"
+) -> str:
+    """In the form that the goal asks for; without a form, as plain text."""
+    fields = protocol.answer_schema.get("properties")
+    if not fields:
+        return "N/A" if status != "SUCCESS" else as_text(results or [])
+    act, _, data, details = fields
+    named = next((name for name in fields[act]["enum"] if name.lower() == action), action)
+    answer: dict[str, Json] = {act: named, "status": status, data: results}
     if status != "SUCCESS":
-        answer["error_details"] = "It cannot be done."
+        answer[details] = "It cannot be done."
     return json.dumps(answer)
 
 
@@ -25,36 +42,31 @@ class Constant:
 
     wants: Sequence[ObservationPart] = ()
 
-    def __init__(self, name: str, answer: Callable[[str], str]) -> None:
+    def __init__(self, name: str, answer: Callable[[Goal], str]) -> None:
         self.name = name
         self._answer = answer
-        self._instruction = ""
+        self._text = ""
 
     async def start(self, goal: Goal) -> None:
-        self._instruction = goal.instruction
+        self._text = self._answer(goal)
 
     async def decide(self, observation: Observation) -> Decision:
-        return Decision.answer(self._answer(self._instruction))
+        return Decision.answer(self._text)
 
 
-def numbers_of(text: str) -> list[Json]:
-    return [float(n) if "." in n else int(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
-
-
-def _status(code: str) -> Callable[[str], str]:
+def _status(code: str) -> Callable[[Goal], str]:
     # The likeliest action for each code: a retrieval does not succeed without results.
     action = "mutate" if code == "SUCCESS" else "retrieve"
-    return lambda _: response(None, code, action)
+    return lambda goal: response(goal.protocol, None, code, action)
 
 
-CONSTANTS: dict[str, Callable[[str], str]] = {
-    "naive-empty": lambda _: "",
-    "naive-na": lambda _: response(["N/A"]),
-    "naive-yes": lambda _: response(["Yes"]),
-    "naive-no": lambda _: response(["No"]),
-    "naive-zero": lambda _: response([0]),
-    "naive-echo": lambda text: response([text]),
-    "naive-numbers": lambda text: response(numbers_of(text)),
+def _guess(guess: Callable[[str], list[Json]]) -> Callable[[Goal], str]:
+    return lambda goal: response(goal.protocol, guess(goal.instruction))
+
+
+CONSTANTS: dict[str, Callable[[Goal], str]] = {
+    "naive-empty": lambda goal: "",
+    **{f"naive-{name}": _guess(guess) for name, guess in GUESSES.items()},
     **{f"naive-status-{code.removesuffix('_ERROR').lower().replace('_', '-')}": _status(code) for code in STATUSES},
 }
 
@@ -88,7 +100,7 @@ class _Walker:
         raise AssertionError("each walker says where it goes")
 
     def answer(self, observation: Observation) -> str:
-        return response(None, action=self.action)
+        return response(self._goal.protocol, None, action=self.action) if self._goal else ""
 
     def _pick(self, count: int) -> int:
         """Arbitrary but repeatable, and different at every step."""
@@ -168,7 +180,7 @@ class ScreenshotOnly(_Walker):
         return None
 
     def answer(self, observation: Observation) -> str:
-        return response([observation.title])
+        return response(self._goal.protocol, [observation.title]) if self._goal else ""
 
 
 WALKERS: dict[str, type[_Walker]] = {
@@ -184,7 +196,9 @@ _SUMMARIES: Mapping[str, str] = {
     "naive-na": "Answers N/A to everything.",
     "naive-yes": "Answers Yes to everything.",
     "naive-no": "Answers No to everything.",
+    "naive-yes-no": "Answers Yes to questions that can be answered so, No to everything else.",
     "naive-zero": "Answers 0 to everything.",
+    "naive-random": "Answers with a word of the task's text or a number, at random but repeatably.",
     "naive-echo": "Answers with the task's own text.",
     "naive-numbers": "Answers with the numbers in the task's text.",
     **{name: f"Claims {name.removeprefix('naive-status-')} at once." for name in CONSTANTS if "-status-" in name},

@@ -22,7 +22,7 @@ import numpy as np
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from webassay.analysis.rows import Row
+from webassay.analysis.rows import BOTH, Row
 from webassay.core.report import Counts, Dimension
 
 H = TypeVar("H", bound=Hashable)
@@ -49,7 +49,10 @@ def site_of(sites: Sequence[str]) -> str:
     return sites[0] if len(sites) == 1 else SEVERAL_SITES if sites else ""
 
 
-_CASE = ("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "obstacles", "claimed")
+_CASE = (
+    *("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "observation"),
+    *("obstacles", "claimed"),
+)
 _FIELDS = Row.__struct_fields__
 _items = dict.items
 Turned = dict[str, tuple[Any, ...]]
@@ -72,10 +75,10 @@ class Numbered(dict[H, int]):
 
 
 DIMENSIONS: tuple[Dimension, ...] = (
-    "benchmark", "site", "kind", "chore", "difficulty", "modality", "obstacles", "claimed"
+    "benchmark", "site", "kind", "chore", "difficulty", "modality", "observation", "obstacles", "claimed"
 )  # fmt: skip
 """What rows can be grouped by; a profile has a name, or none, for each."""
-Profile = tuple[str, tuple[str, ...], str, str, str, str, str, str]
+Profile = tuple[str, tuple[str, ...], str, str, str, str, str, str, str]
 """The sites are still all there."""
 
 
@@ -110,7 +113,7 @@ class Units(Numbered[tuple[str, str, str]]):
         return super().__missing__(unit)
 
 
-Case = tuple[str, str, str, tuple[str, ...], str, str, str, str, str, str]
+Case = tuple[str, str, str, tuple[str, ...], str, str, str, str, str, str, str]
 """The unit of a row and its profile, in the order of `_CASE`. They are looked up together: that is one lookup."""
 
 
@@ -395,10 +398,21 @@ class Part:
         place = DIMENSIONS.index(dimension)
         names: Numbered[str] = Numbered()
         told = [profile[place] for profile in self.shared.profiles]
+        if dimension == "chore":
+            return self._by_types([str(one).split(BOTH) for one in told])
         group_of = np.asarray([names[one if isinstance(one, str) else site_of(one)] for one in told], dtype=np.int64)
         groups = group_of[self.profile]
         sizes = np.bincount(groups, minlength=len(names)).tolist()
         return {name: self.where(groups == number) for name, number in names.items() if name and sizes[number]}
+
+    def _by_types(self, types: Sequence[Sequence[str]]) -> dict[str, "Part"]:
+        """A task of two types belongs to both groups."""
+        members: dict[str, list[int]] = {}
+        for number, names in enumerate(types):
+            for name in filter(None, names):
+                members.setdefault(name, []).append(number)
+        parts = {name: self.where(np.isin(self.profile, numbers)) for name, numbers in members.items()}
+        return {name: part for name, part in parts.items() if len(part.profile)}
 
     def grader_counts(self) -> dict[str, int]:
         """Fingerprint to rows, by name; a row that nobody graded has none."""

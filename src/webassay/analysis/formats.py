@@ -13,6 +13,7 @@ from webassay.analysis.section import Section
 from webassay.analysis.study import Study
 from webassay.analysis.study_tables import data_of, of_study
 from webassay.analysis.subset import Subset
+from webassay.analysis.tables import Tables, of_tables
 from webassay.core.report import Report
 
 
@@ -38,6 +39,10 @@ class Listed:
     @classmethod
     def study(cls, made: Study, title: str) -> Self:
         return cls(title, of_study(made), made.model_dump_json(indent=1), data_of(made))
+
+    @classmethod
+    def tables(cls, made: Tables) -> Self:
+        return cls("Tables", of_tables(made), made.model_dump_json(indent=1))
 
     @classmethod
     def subset(cls, made: Subset) -> Self:

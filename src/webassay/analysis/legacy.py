@@ -7,9 +7,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from webassay.core.errors import GradingError
+from webassay.core.naive import GUESSES, as_text
+from webassay.core.record import Json
 from webassay.core.task import LegacyCheck, Task
 from webassay.grading.legacy import Evidence, parts, score
 
@@ -104,17 +107,19 @@ def passes(key: Key, answer: str, goal: str = "") -> bool | None:
 
 # --- answers of those who did not look ------------------------------------------------------------------
 
+
+def _guessed(guess: Callable[[str], list[Json]], goal: str) -> str:
+    return as_text(guess(goal))
+
+
+_SHOWN = {"na": "N/A", "yes-no": "yes or no", "numbers": "numbers of the goal"}
+
 NAIVE_ANSWERS: dict[str, Callable[[str], str]] = {
-    "N/A": lambda goal: "N/A",
-    "yes": lambda goal: "Yes",
-    "no": lambda goal: "No",
-    "zero": lambda goal: "0",
+    **{_SHOWN.get(name, name): partial(_guessed, guess) for name, guess in GUESSES.items()},
     "empty": lambda goal: "",
-    "echo": lambda goal: goal,
-    "numbers of the goal": lambda goal: " ".join(re.findall(r"\d+(?:\.\d+)?", goal)),
     "1 2 3": lambda goal: "1 2 3",
 }
-"""Name to what is answered to a goal (Table 8). The last one is here because the paper's 11 for "numbers of the
+"""Name to what is answered to a goal (Tables 5 and 8). The last one is here because the paper's 11 for "numbers of the
 intent" is what this constant gets; the numbers of the intent themselves get 4."""
 
 

@@ -139,13 +139,19 @@ def _scores(agent: str, tasks: str, pairs: Sequence[Pair]) -> Scores:
 
 def of_protocols(made: Protocols) -> list[Section]:
     scores = [
-        (one.agent, one.tasks, _shown(one.old), _shown(one.verified), _half_width(one.verified_as_published))
+        (
+            one.agent,
+            one.tasks,
+            render.with_bounds(one.old),
+            render.with_bounds(one.verified),
+            _half_width(one.verified_as_published),
+        )
         for one in made.scores
-    ]
+    ]  # fmt: skip
     parts = [
         (one.name, str(one.episodes), str(one.undecided), str(one.both_pass), str(one.only_verified), str(one.only_old),
-         str(one.both_fail), _shown(one.missed), _shown(one.credited), _shown(one.missed_of_all),
-         _shown(one.credited_of_all))
+         str(one.both_fail), render.with_bounds(one.missed), render.with_bounds(one.credited),
+         render.with_bounds(one.missed_of_all), render.with_bounds(one.credited_of_all))
         for one in made.parts
     ]  # fmt: skip
     differing = [
@@ -175,13 +181,6 @@ def of_protocols(made: Protocols) -> list[Section]:
             differing,
         ),
     ]  # fmt: skip
-
-
-def _shown(share: Interval) -> str:
-    if share.value is None:
-        return "–"
-    ends = "" if share.low is None or share.high is None else f" [{100 * share.low:.1f}, {100 * share.high:.1f}]"
-    return f"{render.percent(share.value)}{ends}"
 
 
 def _half_width(share: Interval) -> str:

@@ -9,12 +9,15 @@ import msgspec
 from webassay.core.summary import TrajectorySummary, UnitResult, VerdictSummary
 
 BUILT_IN_BASELINES = frozenset(
-    {f"naive-{name}" for name in ("empty", "na", "yes", "no", "zero", "echo", "numbers")}
+    {f"naive-{name}" for name in ("empty", "na", "yes", "no", "yes-no", "zero", "random", "echo", "numbers")}
     | {f"naive-{name}" for name in ("random-clicker", "link-follower", "form-filler", "fixed-path", "screenshot")}
     | {f"naive-status-{name}" for name in ("success", "action-not-allowed", "not-found", "permission-denied")}
     | {"naive-status-data-validation", "naive-status-unknown", "knowledge"}
 )
 """Agents that do not try, in runs whose plan does not say which do: what these get is given away, not earned."""
+
+BOTH = "+"
+"""Between the two types of one task."""
 
 RowStatus = Literal["pass", "fail", "abstain", "fault", "missing"]
 _SCORES = {"pass": 1.0, "fail": 0.0}
@@ -32,8 +35,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
     sites: tuple[str, ...] = ()
     chore: str = ""
+    """Its type; two types are joined by a plus sign."""
     difficulty: str = ""
     modality: str = ""
+    observation: str = ""
+    """What the task needs to be seen as: text, image or any."""
     obstacles: str = ""
     trial: int = 0
     seed: int = 0
@@ -119,9 +125,10 @@ def row_of(result: UnitResult) -> Row:
         told.template or played.template,
         told.kind,
         told.sites,
-        told.chore,
+        BOTH.join(told.chores) or told.chore,
         told.difficulty,
         told.modality or played.modality,
+        told.observation,
         told.obstacles,
         result.trial,
         told.seed,

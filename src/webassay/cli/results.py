@@ -32,6 +32,9 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Many runs on one page, never mixing graders.")(leaderboard)
     app.command(short_help="What is wrong with a benchmark, task by task.")(audit)
     app.command(short_help="The hard part of a benchmark, by the paper's rule.")(subset)
+    app.command(short_help="Success by type and site, modality, tools, benchmark.")(tables)
+    app.command(short_help="Why episodes failed, in the papers' classes.")(errors)
+    app.command(short_help="What a benchmark gives to those who do not look.")(contamination)
     app.command(short_help="WebArena episodes under the old and the verified protocol.")(protocols)
 
 
@@ -110,6 +113,9 @@ def audit(
     labels: Annotated[
         Path | None, typer.Option("--labels", help="Manual labels (JSON list), for agreement between annotators.")
     ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="A revision of the benchmark: what it changed in each task.")
+    ] = None,
     grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
@@ -120,15 +126,46 @@ def audit(
     """Brittle checks, doubtful keys, tasks that give their answer away: a list to work through, with a fix for each.
 
     Example: `webassay tasks fetch webarena`, then `webassay audit webarena`
+
+    Example: `webassay audit webarena --against webarena-verified --csv > changes.csv`
     """
+    from webassay.core.errors import InputError
+
+    if against and (len(benchmark) > 1 or runs or labels):
+        raise InputError("--against compares two benchmarks and nothing else.", hint="Name one benchmark before it.")
     with common.workbench() as bench:
-        made = bench.audit(benchmark, runs or (), _labels(labels), grader or "")
+        if against:
+            made = bench.audit_against(benchmark[0], against)
+        else:
+            made = bench.audit(benchmark, runs or (), _labels(labels), grader or "")
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
 
 
 def subset(
-    runs: Runs,
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run directories, or tables (CSV, JSON lines) of task, agent and outcome.")
+    ],
+    benchmark: Annotated[
+        str, typer.Option("--benchmark", "-b", help="Of a table: where templates and sites of its tasks are found.")
+    ] = "",
     level: Annotated[str, typer.Option("--level", help="`text`: the paper's 95 %; `appendix`: z = 1.282.")] = "text",
+    z: Annotated[float | None, typer.Option("--z", min=0, help="Of the Wilson bound; overrides the level.")] = None,
+    minimum_coverage: Annotated[
+        int | None, typer.Option("--minimum-coverage", min=1, help="Agents with a score; default 4.")
+    ] = None,
+    easy_threshold: Annotated[
+        float | None, typer.Option("--easy-threshold", min=0, max=1, help="Easy from this bound on; default 0.5.")
+    ] = None,
+    near_easy_rate: Annotated[
+        float | None, typer.Option("--near-easy-rate", min=0, max=1, help="Nearly easy from here; default 0.85.")
+    ] = None,
+    near_easy_coverage: Annotated[
+        int | None, typer.Option("--near-easy-coverage", min=1, help="If so many agents have a score; default 5.")
+    ] = None,
+    removed_site: Annotated[
+        list[str] | None,
+        typer.Option("--removed-site", help="Tasks on it alone are removed; default: map; `none`: no site."),
+    ] = None,
     size: Annotated[int | None, typer.Option("--size", min=1, help="At most this many tasks.")] = None,
     seed: common.Seed = 0,
     grader: Grader = None,
@@ -141,16 +178,135 @@ def subset(
     """The tasks that tell agents apart, chosen from runs of several agents, with how far the choice can be trusted.
 
     Example: `webassay subset runs/* --size 137 --json`
+
+    Example: `webassay subset leaderboard.csv --benchmark webarena-verified --level appendix`
     """
     from webassay.registry import nearest
     from webassay.workbench import PROCEDURES
 
     if level not in PROCEDURES:
         raise nearest("level", level, PROCEDURES)
-    procedure = PROCEDURES[level].model_copy(update={"size": size, "seed": seed})
+    given = {
+        "z": z,
+        "minimum_coverage": minimum_coverage,
+        "easy_threshold": easy_threshold,
+        "near_easy_rate": near_easy_rate,
+        "near_easy_coverage": near_easy_coverage,
+        "removed_sites": None if removed_site is None else tuple(one for one in removed_site if one != "none"),
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    procedure = PROCEDURES[level].model_copy(update={**chosen, "size": size, "seed": seed})
     with common.workbench() as bench:
-        made = bench.subset(runs, procedure, grader or "")
+        made = bench.subset(runs, procedure, grader or "", benchmark)
     common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def tables(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run directories, or tables (CSV, JSON lines) of task, agent and outcome.")
+    ],
+    benchmark: Annotated[
+        str, typer.Option("--benchmark", "-b", help="Of a table: where types and sites of its tasks are found.")
+    ] = "",
+    grader: Grader = None,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """WebChoreArena's tables: type of chore by site, modality by site, tools, and one benchmark against another.
+
+    Shares are of scored episodes. A task of two types counts under both.
+
+    Example: `webassay tables runs/webarena runs/chores --html tables.html`
+    """
+    with common.workbench() as bench:
+        made = bench.tables(runs, grader or "", benchmark)
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def errors(
+    runs: Runs,
+    grader: Grader = None,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """Why episodes failed: WebArena Verified's five classes of errors and WebChoreArena's four patterns.
+
+    By what the record shows, and by the diagnoses of judges where there are any.
+
+    Example: `webassay errors runs/first --markdown`
+    """
+    with common.workbench() as bench:
+        made = bench.errors(runs, grader or "")
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def contamination(
+    benchmark: Annotated[
+        str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="Any benchmark that can be graded.")
+    ],
+    tasks_file: common.TasksFile = None,
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", "-a", help="Only these; default: all that answer at once.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Also what this model knows: openai:NAME, NAME@URL…")
+    ] = None,
+    answers: Annotated[
+        Path | None, typer.Option("--answers", help="A JSON object of task ids and answers given without looking.")
+    ] = None,
+    max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop when this much is spent.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the model would cost.")] = False,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """What can be had without looking: constant answers, copies of the goal, and what a model already knows.
+
+    Nothing is played: each answer is graded as if nothing else had happened.
+
+    Example: `webassay contamination webarena`
+
+    Example: `webassay contamination webarena --agent knowledge --model openai:gpt-5 --dry-run`
+    """
+    from webassay import ModelOptions, Selection, run_sync
+    from webassay.core.errors import InputError
+    from webassay.workbench import GuessOptions
+
+    chosen = Selection(benchmark=benchmark, file=str(tasks_file or ""))
+    asked = ModelOptions(model, max_usd=max_usd) if model else None
+    if dry_run and asked is None:
+        raise InputError("Nothing costs anything without a model.", hint="Name one: --model openai:NAME.")
+    with common.workbench() as bench:
+        if dry_run and asked is not None:
+            plan = run_sync(bench.contamination_plan(chosen, asked))
+            cost = "its price is not known" if plan.cost_usd is None else f"about ${plan.cost_usd:.2f}"
+            print(f"{plan.calls} calls, about {plan.input_tokens:,} tokens in, {plan.output_tokens:,} out: {cost}")
+            return
+        made = run_sync(bench.contamination(chosen, GuessOptions(tuple(agent or ()), asked, _answers(answers))))
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+
+
+def _answers(path: Path | None) -> dict[str, str]:
+    import json
+
+    from webassay.core.errors import InputError
+    from webassay.core.files import read_regular
+
+    try:
+        value = {} if path is None else json.loads(read_regular(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {str(error)[:200]}.") from None
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        raise InputError(f"{path} is not a JSON object of task ids and answers.")
+    return value
 
 
 def protocols(

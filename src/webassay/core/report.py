@@ -6,8 +6,11 @@ from pydantic import Field
 
 from webassay.core.record import Json, Record
 
-Dimension = Literal["site", "kind", "chore", "difficulty", "modality", "obstacles", "benchmark", "claimed"]
-"""`claimed` is the status that the agent itself reported: how far its word can be trusted."""
+Dimension = Literal[
+    "site", "kind", "chore", "difficulty", "modality", "observation", "obstacles", "benchmark", "claimed"
+]
+"""`claimed` is the status that the agent itself reported: how far its word can be trusted. `observation` is what a task
+needs to be seen as. A task with two types of chore counts under both."""
 SHOWN_ALONE: tuple[Dimension, ...] = ("difficulty", "obstacles")
 """These say something even where all tasks belong to one group: success on easy tasks is not success on hard ones."""
 

@@ -130,6 +130,10 @@ class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     seed: int = 0
     obstacles: str = ""
     """What stood in the way, by name, joined by a plus sign."""
+    chores: tuple[str, ...] = ()
+    """All types of chore, where a task has more than one."""
+    observation: str = ""
+    """What the task needs to be seen as."""
 
     @classmethod
     def of(cls, unit: UnitOfWork) -> Self:
@@ -138,22 +142,28 @@ class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     @classmethod
     def told(cls, metadata: Mapping[str, Any]) -> Self:
         """Metadata may hold anything; what is not of the right kind is made so, or left out."""
-        sites, baseline, seed = (metadata.get(name) for name in ("sites", "baseline", "seed"))
+        baseline, seed = (metadata.get(name) for name in ("baseline", "seed"))
 
         def text(name: str) -> str:
             return str(metadata.get(name) or "")
+
+        def texts(name: str) -> tuple[str, ...]:
+            found = metadata.get(name)
+            return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
 
         return cls(
             benchmark=text("benchmark"),
             template=text("template"),
             kind=text("kind"),
-            sites=tuple(map(str, sites)) if isinstance(sites, list | tuple) else (),
+            sites=texts("sites"),
             chore=text("chore"),
             difficulty=text("difficulty"),
             modality=text("modality"),
             baseline=baseline if isinstance(baseline, bool) else None,
             seed=seed if isinstance(seed, int) else 0,
             obstacles=text("obstacles"),
+            chores=texts("chores"),
+            observation=text("observation"),
         )
 
     def to_json(self) -> str:

@@ -146,6 +146,20 @@ class Hosted(Answering):
                 pass
 
 
+def estimated_cost(spec: str, input_tokens: int, output_tokens: int) -> float | None:
+    """In US dollars, by the list price of a model such as `openai:gpt-5`. None: no list knows it."""
+    provider, _, name = spec.partition(":")
+    if not name or "@" in name:
+        return None
+    try:
+        import genai_prices  # noqa: PLC0415 - an optional package, and slow to load
+
+        usage = genai_prices.Usage(input_tokens=input_tokens, output_tokens=output_tokens)
+        return float(genai_prices.calc_price(usage, model_ref=name, provider_id=provider).total_price)
+    except (ImportError, LookupError):
+        return None
+
+
 def _may_pass(cause: BaseException) -> bool:
     """Whether the same question may succeed later."""
     from pydantic_ai import exceptions  # noqa: PLC0415 - loaded only when a model is called

@@ -42,6 +42,9 @@ def unit_seed(seed: int, task_id: str, trial: int) -> int:
 
 def metadata(task: Task) -> dict[str, Json]:
     """What a report may know about a task: how to group it, never what the answer is."""
+    chores, observation = (
+        [tag.partition(":")[2] for tag in task.tags if tag.startswith(f"{name}:")] for name in ("chore", "observation")
+    )
     return {
         "benchmark": task.benchmark,
         "template": task.template,
@@ -51,5 +54,7 @@ def metadata(task: Task) -> dict[str, Json]:
         "difficulty": task.difficulty,
         "modality": task.goal.modality,
         "task_hash": task.content_hash(),
+        **({"chores": list(chores)} if len(chores) > 1 else {}),
+        **({"observation": observation[0]} if observation else {}),
         **({"obstacles": "+".join(task.obstacles)} if task.obstacles else {}),
     }

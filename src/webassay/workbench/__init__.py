@@ -20,6 +20,7 @@ from typing import Any
 
 from webassay.agents.external import COMMAND
 from webassay.analysis.agreement import Label
+from webassay.analysis.changes import changes, of_changes
 from webassay.analysis.episode import EpisodeView, UnitLine
 from webassay.analysis.episode_text import to_text as episode_in_words
 from webassay.analysis.episode_text import units_table as units_in_words
@@ -51,11 +52,14 @@ from webassay.registry import Registry, nearest
 from webassay.workbench import (
     agreeing,
     checking,
+    contamination,
     damage,
+    failures,
     grading,
     importing,
     judging,
     labelling,
+    outcomes,
     playing,
     protocols,
     reporting,
@@ -65,6 +69,7 @@ from webassay.workbench import (
 )
 from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
+from webassay.workbench.contamination import GuessOptions, GuessPlan
 from webassay.workbench.damage import Damage, Repaired
 from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
@@ -91,6 +96,7 @@ __all__ = [
     "Exercise",
     "GradeOptions",
     "GradedLog",
+    "GuessOptions",
     "Imported",
     "Journal",
     "Label",
@@ -127,6 +133,7 @@ ALL_TASKS = Selection()
 EVERYTHING = GradeOptions()
 AS_THEY_ARE = AgreeOptions()
 BOTH_PROTOCOLS = ProtocolOptions()
+NAIVE_ONLY = GuessOptions()
 
 PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 """How the hard subset is chosen: by the paper's text, or by its appendix."""
@@ -363,6 +370,11 @@ class Workbench:
         tasks = [task for name in benchmarks for task in self._named_tasks(name)]
         return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader, self.setup.tell)
 
+    def audit_against(self, before: str, after: str) -> Listed:
+        """What one benchmark changed in the tasks of another, by their numbers: goal, key and checks."""
+        made = changes(self._named_tasks(before), self._named_tasks(after))
+        return Listed(f"{made.after} against {made.before}", of_changes(made), made.model_dump_json(indent=1))
+
     def agree(
         self, labels: AnyPath, predictions: Sequence[AnyPath] = (), options: AgreeOptions = AS_THEY_ARE
     ) -> Listed:
@@ -370,9 +382,35 @@ class Workbench:
         `NAME=PATH` gives a judge its name; several paths of one name are several runs of one judge."""
         return agreeing.agree(self.setup, str(labels), [str(one) for one in predictions], options)
 
-    def subset(self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "") -> Listed:
-        """The tasks that tell agents apart, by the rule of the WebArena Verified paper."""
-        return reporting.subset_of([Path(run) for run in runs], procedure, grader, self.setup.tell)
+    def subset(
+        self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "", benchmark: str = ""
+    ) -> Listed:
+        """The tasks that tell agents apart, by the rule of the WebArena Verified paper. Published outcomes will do in
+        place of runs: tables of task, agent and outcome, whose templates and sites `benchmark` knows."""
+        tables, places = outcomes.apart([Path(run) for run in runs])
+        known = self._named_tasks(benchmark) if benchmark else ()
+        published = [row for table in tables for row in outcomes.read(table, known)]
+        return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
+
+    def tables(self, runs: Sequence[AnyPath], grader: str = "", benchmark: str = "") -> Listed:
+        """Success by type and site, by modality and site, with and without tools, and of one benchmark against another.
+        Published outcomes will do in place of runs, as for `subset`."""
+        found, places = outcomes.apart([Path(run) for run in runs])
+        known = self._named_tasks(benchmark) if benchmark else ()
+        published = [row for table in found for row in outcomes.read(table, known)]
+        return reporting.tables_of(places, grader, self.setup.tell, published)
+
+    def errors(self, runs: Sequence[AnyPath], grader: str = "") -> Listed:
+        """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6."""
+        return failures.failures([Path(run) for run in runs], grader, self.on_progress)
+
+    async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Listed:
+        """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""
+        return await contamination.contamination(self.setup, selection, options, self.on_progress)
+
+    async def contamination_plan(self, selection: Selection, model: ModelOptions) -> GuessPlan:
+        """What asking a model about every task would take. Nothing is asked."""
+        return await contamination.plan(self.setup, selection, model)
 
     def protocols(self, places: Sequence[AnyPath], options: ProtocolOptions = BOTH_PROTOCOLS) -> Listed:
         """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""

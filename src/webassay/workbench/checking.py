@@ -203,7 +203,7 @@ class _Prover:
             idle = wrong if column == "step 0" else idle
             self._must_fail(task, wrong, proof, {"fact": "facts", "mistake": "mistakes"}.get(column, column), name)
         for name, answer in CONSTANTS.items():
-            said = idle.model_copy(update={"answer": answer(task.goal.instruction)})
+            said = idle.model_copy(update={"answer": answer(task.goal)})
             self._must_fail(task, said, proof, "naive", name)
         worlds = self._worlds(task)
         for name, key in drawn.shortcuts(worlds).items():

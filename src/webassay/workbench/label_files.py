@@ -103,7 +103,7 @@ class Table:
     def __init__(self, path: Path, mapped: Mapped) -> None:
         self.path = path
         self.mapped = mapped
-        self.lines, self.columns = _read(path)
+        self.lines, self.columns = read_table(path)
         self.uses = {role: self._columns(role) for role in ROLES}
         if self.uses["cluster"] == self.uses["id"]:
             self.uses["cluster"] = []
@@ -258,7 +258,7 @@ class Table:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> tuple[list[int], dict[str, list[Any]]]:
+def read_table(path: Path) -> tuple[list[int], dict[str, list[Any]]]:
     """The numbers of the lines, and the columns."""
     if path.suffix.lower() == ".parquet" or path.is_dir():
         raise InputError(

@@ -16,6 +16,7 @@ from webassay.analysis.opinions import beside
 from webassay.analysis.report import Names, report_of
 from webassay.analysis.rows import Row, row_of, together
 from webassay.analysis.subset import Procedure, select
+from webassay.analysis.tables import tables
 from webassay.core.errors import InputError
 from webassay.core.labels import PUBLISHED
 from webassay.core.rater import Rater, raters
@@ -117,12 +118,12 @@ class Graders:
 
 
 def labels_of_graders(runs: Sequence[Path]) -> list[str]:
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         return [rater.label for rater in Graders(list(stores.values())).all]
 
 
 def flat_rows(runs: Sequence[Path], wanted: str) -> list[dict[str, Any]]:
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         return [{"run": run, **row.as_dict()} for run, rows in _by_run(stores, rater).items() for row in rows]
 
@@ -136,7 +137,7 @@ def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]
     return {name: list(_rows(store, rater)) for name, store in stores.items()}
 
 
-def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
+def named(runs: Sequence[Path]) -> Mapping[str, Path]:
     """A run is called by its folder's name, or by its path where two folders share one."""
     seen = Counter(path.name for path in runs)
     return {path.name if seen[path.name] == 1 else str(path): path for path in runs}
@@ -148,7 +149,7 @@ def _named(runs: Sequence[Path]) -> Mapping[str, Path]:
 def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", wanted: Sequence[str] = ()) -> Report:
     """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
     where they decided something, stand beside it."""
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         found = Graders(list(stores.values()))
         chosen = found.chosen(wanted)
         first = chosen[0]
@@ -213,7 +214,7 @@ def _gathered(stores: Mapping[str, Store], rater: Rater) -> Gathered:
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         found = _told_graders(stores, tell)
         (rater,) = found.chosen([wanted] if wanted else [])
         return Listed.leaderboard(leaderboard(_by_run(stores, rater), title=title, names=found.names), title)
@@ -223,17 +224,33 @@ def audit_of(
     tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
 ) -> Listed:
     """The agreement is that of all graders; everything else goes by the one that is wanted."""
-    with opened(_named(runs)) as stores:
+    with opened(named(runs)) as stores:
         (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
         played = [row for rows in _by_run(stores, rater).values() for row in rows]
         found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
     return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
 
 
-def subset_of(runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice) -> Listed:
-    with opened(_named(runs)) as stores:
+def subset_of(
+    runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice, published: Sequence[Row] = ()
+) -> Listed:
+    if not runs:
+        return Listed.subset(select(published, procedure))
+    with opened(named(runs)) as stores:
         (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
-        return Listed.subset(select(list(together(_by_run(stores, rater))), procedure))
+        return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
+
+
+def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Listed:
+    if not runs:
+        return Listed.tables(tables(published))
+    with opened(named(runs)) as stores:
+        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+        found = _by_run(stores, rater)
+        # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
+        rows = [row for own in found.values() for row in own]
+        once = len({(row.agent, row.task, row.trial) for row in rows}) == len(rows)
+        return Listed.tables(tables([*(rows if once else together(found)), *published]))
 
 
 def _told_graders(stores: Mapping[str, Store], tell: OnNotice) -> Graders:

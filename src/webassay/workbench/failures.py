@@ -1,0 +1,52 @@
+"""Why the episodes of runs failed, in the classes of the papers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from webassay.analysis.error_classes import Failed, classes_of, errors, of_errors
+from webassay.analysis.formats import Listed
+from webassay.core.summary import UnitSummary
+from webassay.core.verdict import Finding, Verdict
+from webassay.store import Store
+from webassay.workbench.damage import opened
+from webassay.workbench.reporting import Graders, named
+from webassay.workbench.setup import OnProgress, Progress
+
+
+def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress) -> Listed:
+    """By the verdicts of the rules or of a named grader; what judges diagnosed counts as well."""
+    found, episodes = [], 0
+    with opened(named(runs)) as stores:
+        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
+        for store in stores.values():
+            for unit, trajectory in store.trajectories():
+                verdict = store.verdict(trajectory.id, rater.name)
+                if verdict is None or verdict.score is None:
+                    continue
+                episodes += 1
+                on_progress(Progress("reading", episodes))
+                if verdict.status == "fail":
+                    summary = UnitSummary.of(unit)
+                    whole = verdict.model_copy(update={"findings": (*verdict.findings, *_diagnosed(store, verdict))})
+                    found.append(
+                        Failed(
+                            agent=unit.agent,
+                            task=unit.task_id,
+                            site="-".join(summary.sites),
+                            chore=summary.chore,
+                            classes=tuple(sorted(classes_of(trajectory, whole))),
+                        )
+                    )
+    made = errors(episodes, found)
+    return Listed("Errors", of_errors(made), made.model_dump_json(indent=1))
+
+
+def _diagnosed(store: Store, verdict: Verdict) -> list[Finding]:
+    others = store.verdicts(verdict.trajectory_id)
+    return [
+        finding
+        for one in others
+        if one.fingerprint != verdict.fingerprint
+        for finding in one.findings
+        if finding.check == "diagnosis"
+    ]
