@@ -54,3 +54,12 @@ def written(page: str, folder: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     return folder
+
+
+class Chores(Script):
+    """Waters the plants, whatever is asked of it."""
+
+    name = "waterer"
+
+    def __init__(self) -> None:
+        super().__init__("click button 'Finish 1'")

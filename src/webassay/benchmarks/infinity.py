@@ -8,12 +8,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.benchmarks.open import FREE
-from webassay.benchmarks.served import program_check
+from webassay.core.application import source_of
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.record import Record
-from webassay.core.task import Task
+from webassay.core.task import ProgramCheck, Task
 
 FILES = {"real-tasks.json": "real", "function-tasks.json": "function"}
 
@@ -22,7 +22,7 @@ class _Entry(Record):
     id: str = Field(coerce_numbers_to_str=True)
     instruction: str
     verify: str
-    difficulty: str = ""
+    difficulty: str | None = None
 
 
 _LIST = TypeAdapter(list[_Entry])
@@ -30,7 +30,7 @@ _LIST = TypeAdapter(list[_Entry])
 
 def site_name(folder: Path) -> str:
     """The folder's name, as a name of a site."""
-    name = "".join(letter if letter.isalnum() else "_" for letter in folder.resolve().name.lower())
+    name = "".join(one if one.isascii() and one.isalnum() else "_" for one in folder.resolve().name.lower())
     return name if name[:1].isalpha() else f"app_{name}"
 
 
@@ -66,9 +66,9 @@ def _tasks(folder: Path, name: str) -> list[Task]:
             goal=Goal(
                 instruction=entry.instruction, start_urls=(f"__{site.upper()}__/",), protocol=FREE, sites=(site,)
             ),
-            checks=(program_check(folder, entry.verify),),
+            checks=(ProgramCheck(program=entry.verify, source=source_of(folder, entry.verify)),),
             sites=(site,),
-            difficulty=entry.difficulty,
+            difficulty=entry.difficulty or "",
             tags=(f"tasks:{family}",),
         )
         for entry in entries

@@ -1,13 +1,11 @@
 """Tasks on an application of one's own, out of its `app.toml`: see docs/served.md."""
 
-import hashlib
 from pathlib import Path
 
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.benchmarks.open import FREE
-from webassay.core.application import FILE, read_application
+from webassay.core.application import FILE, read_application, source_of
 from webassay.core.errors import InputError
-from webassay.core.files import leads_out, read_regular
 from webassay.core.interaction import Goal
 from webassay.core.task import ProgramCheck, Task
 
@@ -29,24 +27,13 @@ def load(place: str) -> tuple[Task, ...]:
             goal=Goal(
                 instruction=one.goal, start_urls=(f"__{name.upper()}__{one.page}",), protocol=FREE, sites=(name,)
             ),
-            checks=(program_check(home, one.verify, one.may_change),),
+            checks=(ProgramCheck(program=one.verify, source=source_of(home, one.verify), may_change=one.may_change),),
             sites=(name,),
             difficulty=one.difficulty,
             max_steps=one.max_steps,
         )
         for one in found.tasks
     )
-
-
-def program_check(home: Path, program: str, may_change: tuple[str, ...] | None = None) -> ProgramCheck:
-    source = ""
-    if program.endswith(".py") and " " not in program:
-        path = home / program
-        if leads_out(path, home):
-            raise InputError(f"The verifier {program} is not in {home}.")
-        hint = "Name the file as it is called from the application's folder."
-        source = "sha256:" + hashlib.sha256(read_regular(path, hint=hint)).hexdigest()
-    return ProgramCheck(program=program, source=source, may_change=may_change)
 
 
 def _load(selection: Selection, sources: Sources) -> tuple[Task, ...]:

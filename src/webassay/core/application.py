@@ -12,8 +12,8 @@ from typing import Self
 from pydantic import Field, ValidationError, model_validator
 
 from webassay.core.errors import InputError
-from webassay.core.files import read_regular
-from webassay.core.record import Record
+from webassay.core.files import leads_out, read_regular
+from webassay.core.record import Record, blob_hash
 
 FILE = "app.toml"
 
@@ -42,7 +42,7 @@ class Application(Record):
     start_seconds: float = Field(default=30.0, gt=0)
     answer_seconds: float = Field(default=10.0, gt=0)
     verify_seconds: float = Field(default=60.0, gt=0)
-    quiet_seconds: float = Field(default=0.5, ge=0)
+    quiet_seconds: float = Field(default=1.0, ge=0)
     """How long the state must stay as it is before it is looked at: pages save late."""
 
     @model_validator(mode="after")
@@ -89,6 +89,20 @@ class ApplicationTask(Record):
 class ApplicationFile(Record):
     application: Application
     tasks: tuple[ApplicationTask, ...]
+
+
+def is_python(program: str) -> bool:
+    """Whether a verifier is a Python file and not a command."""
+    return program.endswith(".py") and " " not in program
+
+
+def source_of(folder: Path, program: str) -> str:
+    """The hash of a verifier's file; a command has none."""
+    if not is_python(program):
+        return ""
+    if leads_out(folder / program, folder):
+        raise InputError(f"The verifier {program} is not in {folder}.")
+    return blob_hash(read_regular(folder / program, hint="Name the file as it is called from the folder."))
 
 
 def read_application(folder: Path) -> ApplicationFile:

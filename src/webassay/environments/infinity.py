@@ -24,6 +24,8 @@ class InfinityOptions(ServedOptions):
     """Where the page's clock starts; `real`: the real time."""
     verify_seconds: float = 60.0
     """How long a verifier may take."""
+    quiet_seconds: float = 1.5
+    """How long the state must stay the same before it is judged: pages save late."""
     start_seconds: float = 30.0
     """How long the application may take to start."""
     answer_seconds: float = 10.0
@@ -42,6 +44,7 @@ def application(folder: Path, site: str, options: InfinityOptions) -> Applicatio
         start_seconds=options.start_seconds,
         answer_seconds=options.answer_seconds,
         verify_seconds=options.verify_seconds,
+        quiet_seconds=options.quiet_seconds,
     )
 
 

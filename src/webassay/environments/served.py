@@ -6,7 +6,6 @@ application that dies, hangs, never listens, or does not come back from a reset 
 """
 
 import asyncio
-import hashlib
 import json
 import shlex
 import shutil
@@ -20,18 +19,18 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Self
 
-from webassay.core.application import Application, read_application
+from webassay.core.application import Application, read_application, source_of
 from webassay.core.errors import InputError, ProbeError, SiteError
-from webassay.core.files import own_prefix, read_regular
+from webassay.core.files import own_prefix
 from webassay.core.interaction import Cookie
-from webassay.core.record import Json, canonical_json
+from webassay.core.record import Json
 from webassay.core.task import ProgramCheck, Task
 from webassay.core.trajectory import BlobRef, ProbeResult, ProgramResult, RowsResult, WritableBlobs
 from webassay.environments.asking import Answer, ask
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest, Visit
 from webassay.environments.differences import Difference, column_classes, differences, same, undone
 from webassay.environments.kept import Kept
-from webassay.environments.verifying import Verifier, is_python
+from webassay.environments.verifying import Verifier
 
 LOOK_SECONDS = 0.1
 REST_SECONDS = 10.0
@@ -48,6 +47,8 @@ class Running:
         self.app, self.base, self.folder = app, base, folder
         self.seed: Json = NOTHING
         """The state after a reset; None: it is not known yet."""
+        self.opened: Json = NOTHING
+        """The state once a page is open, where pages bring it."""
         self._kept, self._left_behind = kept, left_behind
 
     @classmethod
@@ -66,8 +67,12 @@ class Running:
     async def stop(self) -> None:
         await self._left_behind.aclose()
 
+    @property
+    def runs(self) -> bool:
+        return self._kept.ended is None
+
     def check(self) -> None:
-        if self._kept.ended is not None:
+        if not self.runs:
             raise SiteError(f"{self.app.name} ended with {self._kept.ended}.{self._kept.last_words}")
 
     async def _listening(self) -> None:
@@ -116,8 +121,9 @@ class Running:
                 break
             await asyncio.sleep(min(LOOK_SECONDS, self.app.quiet_seconds))
             found = await self.state()
-            if canonical_json(found) != canonical_json(last):
-                last, since = found, time.monotonic()
+            if not same(found, last, self.app.journal):
+                since = time.monotonic()
+            last = found
         return last
 
     async def reset(self) -> None:
@@ -189,11 +195,15 @@ class ServedStage:
                 if time.monotonic() > deadline:
                     raise SiteError(f"{self._app.name} has no state, although its page was opened.")
                 await asyncio.sleep(LOOK_SECONDS)
-            await self.running.state_at_rest()
+            self.running.opened = await self.running.state_at_rest()
         await self.running.reset()
 
     async def hand_over(self) -> None:
-        if self._app.state:
+        if not self._app.state:
+            return
+        known = self.running.seed if self.running.opened is NOTHING else self.running.opened
+        self.before = await self.running.state()
+        if not same(self.before, known, self._app.journal):  # The page is still saving.
             self.before = await self.running.state_at_rest()
 
     async def probe(self, cookies: Sequence[Cookie], blobs: WritableBlobs) -> tuple[ProbeResult, ...]:
@@ -248,10 +258,18 @@ class Served:
         free, self._free = self._free, []
         await asyncio.gather(*(running.stop() for running in free))
 
+    async def _one(self) -> Running:
+        while self._free:
+            running = self._free.pop()
+            if running.runs:
+                return running
+            await running.stop()  # It died when nobody played it, so nobody has to fault.
+        return await Running.start(self._app, self._home)
+
     @asynccontextmanager
     async def stage(self, task: Task) -> AsyncIterator[ServedStage]:
         check = next((check for check in task.checks if isinstance(check, ProgramCheck)), None)
-        running = self._free.pop() if self._free else await Running.start(self._app, self._home)
+        running = await self._one()
         stage = ServedStage(running, self._home, check, self._python)
         try:
             if not self._app.state_from_page or running.seed is not NOTHING:
@@ -262,13 +280,6 @@ class Served:
                 self._free.append(running)
             else:
                 await running.stop()
-
-
-def source_of(home: Path, program: str) -> str:
-    """The hash of a verifier's file; a command has none."""
-    if not is_python(program):
-        return ""
-    return "sha256:" + hashlib.sha256(read_regular(home / program)).hexdigest()
 
 
 def _kept(state: Json, blobs: WritableBlobs) -> BlobRef | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from webassay.core.application import is_python
 from webassay.core.errors import ProbeError
 from webassay.core.files import own_prefix
 from webassay.core.record import Json
@@ -96,7 +97,3 @@ class Verifier:
         return Verified(
             passed, str(message)[:MAX_MESSAGE], round(seconds, 3), None if without is None else tuple(without)
         )
-
-
-def is_python(program: str) -> bool:
-    return program.endswith(".py") and " " not in program
