@@ -19,10 +19,12 @@ from webassay.sites.shop.seeding.describing import Article, describe
 from webassay.sites.shop.seeding.words import (
     OPENED,
     TODAY,
+    color_tag,
     day_between,
     number_of,
     sentences,
     short_noun,
+    size_tag,
     vocabulary,
     words,
 )
@@ -256,11 +258,19 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
             color=color,
             size=size,
             price=prices[size],
-            grams=grams * (100 + place * step // 2) // 100 if size else grams,
+            grams=_grams(line, size, grams * (100 + place * step // 2) // 100 if size else grams),
             features=features,
             since=since if stream.chance(2, 3) else day_between(stream, since, TODAY - timedelta(days=9)),
             words=stream.child("words"),
         )
+
+
+def _grams(line: _Line, size: str, usual: int) -> int:
+    """What is used up is as heavy as its name says, and its package."""
+    number, _, unit = size.partition(" ")
+    if "durable" in line.tags or unit not in ("oz", "lb"):
+        return usual
+    return int(float(number) * 100) * (28 if unit == "oz" else 454) * 115 // 10000 + 20
 
 
 def _models(line: _Line) -> tuple[str, ...]:
@@ -312,7 +322,7 @@ def _add_product(
     ounces = _ounces(draft.grams * own.between(95, 105) // 100)
     color = "" if options else draft.color
     number_tag = number_of(short_noun(draft.kind))
-    tags = draft.line.tags | {number_tag}
+    tags = draft.line.tags | {number_tag, size_tag(draft.size), color_tag(color)}
     article = Article(
         draft.brand, draft.kind, draft.features, draft.shelf.uses, tags, draft.size, color, ounces
     )  # fmt: skip

@@ -53,12 +53,12 @@ def _features(stream: Stream, article: Article) -> str:
     several = ", ".join(features[:-1]) + (f" and {features[-1]}" if count == 2 else f", and {features[-1]}")
     form = stream.below(6)
     if count == 1:
-        return f"{capital(features[0])}, too." if form < 2 else f"Worth knowing: {features[0]}."
+        return f"Worth knowing: {features[0]}." if form < 3 else f"{capital(features[0])}."
     if form == 0:
         return f"{capital('; '.join(features))}."
     if form == 1:
-        return f"{capital(several)}: it is all there."
-    lead = ("In short", "At a glance", "What you get", "The details")[form - 2]
+        return f"Among the features: {several}."
+    lead = ("In short", "At a glance", "Details", "Worth knowing")[form - 2]
     return f"{lead}: {several}."
 
 

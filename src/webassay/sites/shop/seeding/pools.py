@@ -1,8 +1,8 @@
 """Pools of sentences, each of which says for what kind of article it is fit.
 
 In the vocabulary files a key is a topic, and after a colon what an article must be: `"care: fabric -leather"` fits what
-has the first tag and not the second, `"taste: food/petfood"` what has either. A text touches each topic once, so that it
-neither repeats nor contradicts itself.
+has the first tag and not the second, `"taste: food/petfood"` what has either. A text touches each topic once, so that
+it neither repeats nor contradicts itself.
 """
 
 import re

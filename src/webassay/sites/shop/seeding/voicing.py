@@ -6,26 +6,25 @@ from functools import cache
 from webassay.sites.rng import Stream
 from webassay.sites.shop.seeding.catalogue import Product
 from webassay.sites.shop.seeding.pools import Pool, draw, pool
-from webassay.sites.shop.seeding.words import capital, noun_slots, plain_case, sentences, small, vocabulary
+from webassay.sites.shop.seeding.words import capital, names, noun_slots, plain_case, sentences, small, vocabulary
 
 HARSH = re.compile(
     r"\b(br[eo]ke|broken?|stopped|snapped|tore|torn|cracked|crack|burned|died|dead|destroyed|mold\w*|moths|gave|fell|"
     r"ripped|leak\w*|failed|exploded|refuses?|rust\w*|missing|terrible|terribly|upset|stale|mush|ignores?d?|came|"
     r"split|shrank|mildew|raw|separated|headache|useless|flat|chewed|worthless|burst|never|waste|unraveled|warped|"
-    r"fungus|stone|nothing|not worth|no flavor|weak|junk|slipped out|green|tunneled|will not touch|hates)\b",
+    r"fungus|stone|nothing|not worth|no flavor|weak|junk|slipped out|green|tunneled|will not touch|hates|"
+    r"cheap|flim\w+|fiction|awful)\b",
     re.IGNORECASE,
 )
 """Words of complaints that nobody makes who is happy on the whole."""
-PACKED = ("Set of", "Pack of")
-FINISHES = frozenset(
-    "Stainless Steel; Copper; Silver; Brushed Nickel; Brass; Bronze; Gold; Rose Gold; Walnut; Natural Oak;"
-    " Rustic Brown; Espresso; Matte Black".split("; ")
+CORE = frozenset(
+    names("fit taste sweet skin pet kids clean steady sleep smell compare think build sound setup craft room cook oral")
 )
-"""What is listed among the colors, but is rather a surface."""
+"""Topics on which a review that has praise and blame must not say both."""
 
 
 def review_of(stream: Stream, product: Product, rating: int) -> tuple[str, str]:
-    tags = _tags(product)
+    tags = product.tags
     used: set[str] = set()
     title = draw(stream, pool("voices", f"titles.{rating}", tags), used) or "Review"
     if rating in (1, 5) and stream.chance(1, 12):
@@ -36,18 +35,6 @@ def review_of(stream: Stream, product: Product, rating: int) -> tuple[str, str]:
     return title.format_map(slots), " ".join(parts).format_map(slots)
 
 
-@cache
-def _size_tag(size: str) -> str:
-    if not size or size.startswith("for "):
-        return "unsized"
-    return "packed" if size.startswith(PACKED) or size.split()[-1] in ("Count", "Pack", "Piece", "Pairs") else "sized"
-
-
-def _tags(product: Product) -> frozenset[str]:
-    color = "uncolored" if not product.color else "finish" if product.color in FINISHES else "hue"
-    return product.tags | {_size_tag(product.size), color}
-
-
 def _parts(stream: Stream, product: Product, rating: int, tags: frozenset[str], used: set[str]) -> list[str]:
     moods = _moods(stream, rating, "complaint" in used)
     parts: list[str | None] = []
@@ -56,12 +43,17 @@ def _parts(stream: Stream, product: Product, rating: int, tags: frozenset[str], 
     elif stream.chance(1, 2):
         parts.append(draw(stream, pool("voices", f"openings.{rating}", tags), used))
     own: set[str] = set()
-    for mood in moods:
-        parts.append(_remark(stream, product, mood, tags, used, own))
+    if rating in (2, 3):
+        used |= CORE
+    said = [_remark(stream, product, mood, used, own) for mood in moods]
+    if not any(said):
+        said = [_own(stream, product, moods[0], own)]
+    if stream.chance(1, 4):
+        said.insert(stream.below(len(said)), draw(stream, pool("voices", "remarks.neutral", tags), used))
+    parts += said
     if stream.chance(1, 4):
         parts.append(draw(stream, pool("voices", f"closings.{rating}", tags), used))
-    said = list(dict.fromkeys(part for part in parts if part))
-    return said or [_own(stream, product, "bad" if rating < 3 else "good", own) or "Fine."]
+    return list(dict.fromkeys(part for part in parts if part))
 
 
 def _moods(stream: Stream, rating: int, complains: bool) -> list[str]:
@@ -79,27 +71,27 @@ def _moods(stream: Stream, rating: int, complains: bool) -> list[str]:
     return ["bad"] * length
 
 
-def _remark(
-    stream: Stream, product: Product, mood: str, tags: frozenset[str], used: set[str], own: set[str]
-) -> str | None:
-    lead = ""
+def _remark(stream: Stream, product: Product, mood: str, used: set[str], own: set[str]) -> str | None:
     if mood == "but":
-        lead, mood = stream.choice(("But ", "Still, ", "The trouble is that ", "Unfortunately, ")), "bad"
-        said = draw(stream, pool("voices", "remarks.bad", tags), used)
-        return lead + small(said) if said else None
+        said = draw(stream, pool("voices", "remarks.bad", product.tags), used)
+        return (
+            stream.choice(("But ", "Still, ", "The trouble is that ", "Unfortunately, ")) + small(said)
+            if said
+            else None
+        )
     source = stream.below(20)
-    if source < 8:
-        said = _own(stream, product, mood, own)
-        if said and stream.chance(1, 7):
-            lead = stream.choice(sentences(vocabulary("voices")["leads"][mood])) + " "
-            return lead + small(said)
-        if said:
+    if source < 8 and (said := _own(stream, product, mood, own)):
+        if mood == "quibble":
+            used |= CORE
+        if not stream.chance(1, 8):
             return said
-    if source in (8, 9, 10):
-        return draw(stream, pool("voices", "remarks.neutral", tags), used)
-    if source in (11, 12, 13) and mood != "quibble":
-        return _aspect(stream, pool("voices", f"aspects.{mood}", tags), mood, used)
-    return draw(stream, pool("voices", f"remarks.{mood}", tags), used)
+        return stream.choice(sentences(vocabulary("voices")["leads"][mood])) + " " + small(said)
+    if source < 11 and mood != "quibble" and "fit" not in used:
+        return _aspect(stream, pool("voices", f"aspects.{mood}", product.tags), mood, used)
+    general = pool("voices", f"remarks.{mood}", product.tags)
+    said = draw(stream, general, used)
+    # Whoever has announced a quibble must not keep it to himself.
+    return stream.choice(general)[1] if said is None and mood == "quibble" else said
 
 
 def _own(stream: Stream, product: Product, mood: str, own: set[str]) -> str | None:

@@ -35,21 +35,36 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|"))
 
 
-# Kinds of stuff: one has some of it, not one of it.
 MASS = frozenset(
-    """popcorn mango shortbread biscotti coffee tea water kombucha lemonade beer spaghetti pasta rice quinoa couscous
-    farro oil sauce pesto mustard vinegar paprika cinnamon seasoning powder salt extract flour granola muesli cereal
-    oatmeal mix honey syrup butter spread jam marmalade food kibble hay bedding litter conditioner charcoal yarn
-    toothpaste mouthwash sunscreen shampoo soap lotion cream mascara eyeliner cleanser toner moisturizer gel wash wax
-    bath soak paper seed concentrate scrub balm flatware dinnerware water""".split()
+    names(
+        "popcorn mango shortbread biscotti coffee tea water kombucha lemonade beer spaghetti pasta rice quinoa "
+        "couscous farro oil sauce pesto mustard vinegar paprika cinnamon seasoning powder salt extract flour granola "
+        "muesli cereal oatmeal mix honey syrup butter spread jam marmalade food kibble hay bedding litter conditioner "
+        "charcoal yarn toothpaste mouthwash sunscreen shampoo soap lotion cream mascara eyeliner toner moisturizer "
+        "gel wash wax bath soak paper seed concentrate scrub balm"
+    )
 )
-# Plurals without an s, and words with one that are none.
-MANY = frozenset({"mice", "pants"})
-ONE = frozenset({"octopus", "harness"})
+"""Kinds of stuff: one has some of it, not one of it."""
+MANY = frozenset({"mice"})
+"""Plurals without an s."""
+ONE = frozenset({"octopus", "bird bath"})
+"""What looks like a plural or like stuff, and is neither."""
 PROPER = frozenset(
-    "French Turkish Dutch Chelsea Adirondack-Style Earl Grey Bluetooth Edison Dijon Oxford Henley Epsom Moka Hori"
-    " Santoku Pilates Timothy Nyjer Betta Guinea Castile Kivu Mavo Nimbex Merino Sherpa American".split()
+    names(
+        "French Turkish Dutch Chelsea Adirondack-Style Earl Grey Bluetooth Edison Dijon Oxford Henley Epsom Hori "
+        "Santoku Pilates Timothy Nyjer Kivu Mavo Nimbex"
+    )
 )
+"""Words that keep their capital in mid-sentence."""
+VAGUE = frozenset(
+    names(
+        "Maker Set Kit Combo Holder Mix Tool Box Pad Bar Ring Stick Cover Stand Mount Bag Rack Oil Butter Food Cards "
+        "Case Station Strip Mat Bowl Cup Light Lights Film Protector Wash Packs Bath Bags Water Game Hub Stone Card "
+        "Organizer Jar Bank Block Pens Panels Covers Heads Picks Refills Wheel Machine Dispensers Dispenser Wrap "
+        "Poles Gloves Sheet Plants Tray Bed Chips Seed Pieces Cakes Sticks Brush"
+    )
+)
+"""Last words that say little without the one before."""
 LOUD = frozenset("AEFHILMNORSX")
 """Letters whose names begin with a vowel."""
 
@@ -57,16 +72,17 @@ LOUD = frozenset("AEFHILMNORSX")
 @cache
 def short_noun(kind: str) -> str:
     """'Burr Coffee Grinder' is a grinder, 'Reflective Vest for Dogs' a vest."""
-    head = kind.split(" with ")[0].split(" for ")[0]
-    return plain_case(head.split()[-1])
+    head = kind.split(" with ")[0].split(" for ")[0].split()
+    return plain_case(" ".join(head[-2:] if head[-1] in VAGUE else head[-1:]))
 
 
 @cache
 def number_of(noun: str) -> str:
     """Whether there is one of it, are many, or is it stuff that cannot be counted."""
-    if noun in MASS:
+    last = noun.split()[-1]
+    if last in MASS and noun not in ONE:
         return "mass"
-    plural = noun in MANY or (noun.endswith("s") and noun not in ONE and not noun.endswith("ss"))
+    plural = last in MANY or (noun.endswith("s") and last not in ONE and not noun.endswith("ss"))
     return "many" if plural else "one"
 
 
@@ -114,6 +130,27 @@ def noun_slots(kind: str) -> dict[str, str]:
         "es": "" if many else "es",
     }
     return slots | {name.capitalize(): capital(slots[name]) for name in ("noun", "type", "a_type", "this", "it", "its")}
+
+
+PACKED = ("Set of", "Pack of")
+FINISHES = frozenset(
+    words(
+        "Stainless Steel; Copper; Silver; Brushed Nickel; Brass; Bronze; Gold; Rose Gold; Walnut; Natural Oak; "
+        "Rustic Brown; Espresso; Matte Black"
+    )
+)
+"""What is listed among the colors, but is rather a surface."""
+
+
+@cache
+def size_tag(size: str) -> str:
+    if not size or size.startswith("for "):
+        return "unsized"
+    return "packed" if size.startswith(PACKED) or size.split()[-1] in ("Count", "Pack", "Piece", "Pairs") else "sized"
+
+
+def color_tag(color: str) -> str:
+    return "uncolored" if not color else "finish" if color in FINISHES else "hue"
 
 
 def capital(text: str) -> str:
