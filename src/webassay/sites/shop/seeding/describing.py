@@ -49,12 +49,15 @@ def _features(stream: Stream, article: Article) -> str:
     count = min(stream.weighted(((0, 5), (1, 2), (2, 4), (3, 6), (4, 3), (5, 1), (6, 1))), len(article.features))
     if not count:
         return ""
-    features = [plain_case(feature) for feature in stream.sample(article.features, count)]
+    # The picture on a puzzle has a title.
+    as_written = "puzzle" in article.tags
+    drawn = stream.sample(article.features, count)
+    features = drawn if as_written else [plain_case(feature) for feature in drawn]
     several = ", ".join(features[:-1]) + (f" and {features[-1]}" if count == 2 else f", and {features[-1]}")
     form = stream.below(6)
     if count == 1:
         return f"Worth knowing: {features[0]}." if form < 3 else f"{capital(features[0])}."
-    if form == 0:
+    if form == 0 or any(" and " in feature for feature in features):
         return f"{capital('; '.join(features))}."
     if form == 1:
         return f"Among the features: {several}."

@@ -44,7 +44,7 @@ def _parts(stream: Stream, product: Product, rating: int, tags: frozenset[str], 
         parts.append(draw(stream, pool("voices", f"openings.{rating}", tags), used))
     own: set[str] = set()
     if rating in (2, 3):
-        used |= CORE
+        used |= CORE | {"others", "daily"}
     said = [_remark(stream, product, mood, used, own) for mood in moods]
     if not any(said):
         said = [_own(stream, product, moods[0], own)]
@@ -83,8 +83,9 @@ def _remark(stream: Stream, product: Product, mood: str, used: set[str], own: se
     if source < 8 and (said := _own(stream, product, mood, own)):
         if mood == "quibble":
             used |= CORE
-        if not stream.chance(1, 8):
+        if "lead" in used or not stream.chance(1, 8):
             return said
+        used.add("lead")
         return stream.choice(sentences(vocabulary("voices")["leads"][mood])) + " " + small(said)
     if source < 11 and mood != "quibble" and "fit" not in used:
         return _aspect(stream, pool("voices", f"aspects.{mood}", product.tags), mood, used)
@@ -97,13 +98,16 @@ def _remark(stream: Stream, product: Product, mood: str, used: set[str], own: se
 def _own(stream: Stream, product: Product, mood: str, own: set[str]) -> str | None:
     """One of the things that buyers say about this kind of article only, never both praise and blame of it."""
     side = "good" if mood == "good" else "bad"
-    if own - {side}:
+    if own & {"good", "bad"} - {side}:
         return None
     listed = product.good if side == "good" else _mild(product.bad) if mood == "quibble" else product.bad
     if not listed:
         return None
-    own.add(side)
-    return stream.choice(listed)
+    said = stream.choice(listed)
+    if said in own:
+        return None
+    own |= {side, said}
+    return said
 
 
 @cache
