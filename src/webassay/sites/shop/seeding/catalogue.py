@@ -32,6 +32,7 @@ from webassay.sites.shop.seeding.words import (
 PALETTES = {
     "home": "Ivory; Sage Green; Dusty Rose; Charcoal; Navy; Oatmeal; Terracotta; Slate Blue; White; Mustard; Gray",
     "kitchen": "Black; White; Red; Teal; Cream; Copper; Graphite; Sky Blue; Mint; Stainless Steel",
+    "glaze": "White; Cream; Sky Blue; Mint; Teal; Black; Terracotta; Sage Green; Sand; Speckled Gray",
     "metal": "Matte Black; Silver; Brushed Nickel; Brass; White; Bronze",
     "tech": "Black; White; Midnight Blue; Graphite; Rose Gold; Lavender; Sage Green",
     "bright": "Blue; Red; Green; Yellow; Pink; Purple; Orange; Teal; Black",

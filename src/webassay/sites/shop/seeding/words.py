@@ -129,7 +129,9 @@ def noun_slots(kind: str) -> dict[str, str]:
         "s": "" if many else "s",
         "es": "" if many else "es",
     }
-    return slots | {name.capitalize(): capital(slots[name]) for name in ("noun", "type", "a_type", "this", "it", "its")}
+    return slots | {
+        name.capitalize(): capital(slots[name]) for name in ("noun", "type", "a_noun", "a_type", "this", "it", "its")
+    }
 
 
 PACKED = ("Set of", "Pack of")
