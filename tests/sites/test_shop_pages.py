@@ -300,7 +300,7 @@ async def test_product_page_tells_everything(world: World) -> None:
     async with visitor(world) as guest:
         page = html.unescape((await guest.get(f"/p/{product['slug']}")).text)
     for expected in (
-        product["name"], f"SKU: {product['sku']}", money(product["price_cents"]), product["description"],
+        product["name"], f"SKU: {product['sku']}", money(product["price_cents"]), *product["description"].split("\n"),
         weight(product["weight_oz"]), long_date(product["first_available"]), "In stock", product["brand"],
         f"Reviews ({product['review_count']})", *product["highlights"].split("\n"),
     ):  # fmt: skip
