@@ -276,7 +276,7 @@ class Hosted:
 
 def _opens_page(scope: Scope) -> bool:
     """Browsers say what they want it for; whoever does not say so gets what a page gets."""
-    return dict(scope["headers"]).get(b"sec-fetch-dest", b"document") == b"document"
+    return all(value == b"document" for name, value in scope["headers"] if name == b"sec-fetch-dest")
 
 
 def _without_cookies(scope: Scope) -> list[tuple[bytes, bytes]]:
