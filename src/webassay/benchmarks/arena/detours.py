@@ -36,8 +36,11 @@ def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
             action = next(walking)
             while True:
                 guide.note(page, action)
+                left = page.url
                 page = yield action
                 page = yield from guide.clear(page)
+                if action.name == "go_back" and page.url == left:
+                    page = yield from _further_back(page)
                 action = walking.send(page)
         except StopIteration as done:
             response: Json = done.value
@@ -46,6 +49,16 @@ def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
             return refusal("retrieve", problem.status, str(problem))
 
     return walk
+
+
+def _further_back(page: Observation) -> Steps:
+    """A detour has put the same page into the history once more."""
+    left = page.url
+    for _ in range(_MOST_TRIES):
+        page = yield Action.of("go_back")
+        if page.url != left:
+            break
+    return page
 
 
 class _Guide:
