@@ -78,6 +78,9 @@ class Handler(BaseHTTPRequestHandler):
                     self._send(b"<iframe src='/api/echo?say=inside'></iframe>", "text/html")
                 else:
                     self._send(PDF, "application/pdf")
+            case "drawing":
+                text = b'<svg xmlns="http://www.w3.org/2000/svg"><text y="20">Made in Peru</text></svg>'
+                self._send(text, "image/svg+xml")
             case "pixel":
                 self._send(PIXEL, "image/png")
             case "hangup":

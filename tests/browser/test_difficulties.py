@@ -321,6 +321,15 @@ async def test_a_pdf_file_is_opened_and_not_waited_for(visit: Opener) -> None:
         assert [one.mime_type for one in await page.exchanges() if one.url.endswith("/pdf")] == ["application/pdf"]
 
 
+async def test_a_drawing_that_is_opened_by_itself_is_seen_although_it_has_no_body(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        await page.do("goto", f"{page.base}/api/drawing")
+        seen = await page.see("tree", "boxes", "text", "screenshot")
+        assert seen.find("StaticText", "Made in Peru") is not None
+        assert seen.screenshot
+        assert not seen.notices
+
+
 async def test_an_address_that_was_a_pdf_file_once_hides_nothing(visit: Opener) -> None:
     async with visit("quiet.html") as page:
         await page.do("goto", f"{page.base}/api/turncoat")

@@ -169,6 +169,20 @@ def test_an_update_shows_the_whole_row_before_and_after(world: World) -> None:
     assert world.diff() == [Change("setting", {"name": "limit"}, before, {"name": "limit", "value": 4})]
 
 
+def test_what_others_do_is_no_change_of_the_visitors(world: World) -> None:
+    with world.write() as db:
+        db.execute("UPDATE note SET body = 'mine' WHERE id = 7")
+    world.meanwhile(lambda db: db.execute("UPDATE note SET body = 'theirs', weight = 99 WHERE id IN (7, 8)"))
+    assert world.scalar("SELECT body FROM note WHERE id = 8") == "theirs"
+    assert world.diff() == [], "the last word about both is theirs"
+    with world.write() as db:
+        db.execute("UPDATE note SET body = 'mine again' WHERE id = 8")
+    (change,) = world.diff()
+    assert (change.before or {})["body"] == "theirs"
+    world.reset()
+    proven_clean(world)
+
+
 def test_edits_that_cancel_out_are_no_change(world: World) -> None:
     with world.write() as db:
         db.execute("UPDATE setting SET value = 4 WHERE name = 'limit'")

@@ -321,8 +321,18 @@ async def test_an_obstacle_may_come_later(stage: ArenaStage) -> None:
 
 
 async def test_a_lost_field_is_empty_and_the_others_are_not() -> None:
-    obstacle = LostFieldObstacle(field="city")
-    assert obstacle.without_field(b"name=A%26B&city=Bend&zip=") == b"name=A%26B&city=&zip="
+    obstacle = LostFieldObstacle(fields=("zip", "city", "name"))
+    assert obstacle.without_field(b"name=A%26B&city=Bend&zip=") == b"name=A%26B&city=&zip=", "the first with a value"
+    assert obstacle.without_field(b"q=%20x&zip=") == b"q=%20x&zip="
+
+
+async def test_only_forms_with_the_field_count(stage: ArenaStage) -> None:
+    await stage.obstruct("notes", [LostFieldObstacle(fields=("body",), times=1)])
+    async with visit(stage) as visitor:
+        for body in ("", "first", "second"):
+            await visitor.post("/add", data={"body": body, "other": "x"})
+        notes = (await visitor.get("/")).json()["notes"]
+    assert [note["body"] for note in notes[:3]] == ["second", "", ""]
 
 
 async def test_named_obstacles_are_drawn_by_the_seed_and_are_those_that_tasks_know() -> None:

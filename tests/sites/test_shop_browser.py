@@ -75,6 +75,41 @@ async def test_the_checkout_has_no_serious_accessibility_fault(shop: Served) -> 
         assert await serious(page) == []
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(
+    shop: Served, size: dict[str, int]
+) -> None:
+    """Returns, coupons, the shipping estimate, advanced search: the empty form and the one with what is wrong."""
+    async with shop.open(NORA, viewport=size) as (world, page):
+        nora = one_id(world, NORA)
+        order = world.scalar(
+            "SELECT number FROM orders WHERE customer_id = ? AND status = 'complete' AND created_at > '2026-01-01'"
+            " AND id NOT IN (SELECT order_id FROM returns) ORDER BY id DESC",
+            nora,
+        )
+        back = world.scalar("SELECT number FROM returns WHERE customer_id = ? ORDER BY id DESC", nora)
+        paths = [f"/account/orders/{order}/return", f"/account/returns/{back}", "/account/returns", "/coupons?show=all"]
+        assert not await faults(page, paths)
+        await page.goto(f"/account/orders/{order}/return")
+        await page.get_by_label("Reason").select_option(index=1)
+        await page.get_by_role("button", name="Request Return").click()
+        await expect(page.get_by_text("Choose at least one piece")).to_be_visible()
+        assert await serious(page) == []
+        slug = busy_product(world)
+        await page.goto(f"/p/{slug}")
+        await page.get_by_role("button", name="Add to Cart").first.click()
+        await expect(page.get_by_role("link", name="View cart")).to_be_visible()
+        await page.goto("/cart")
+        await page.get_by_role("textbox", name="Discount Code").fill("NOSUCHCODE")
+        await page.get_by_role("button", name="Apply Discount").click()
+        await expect(page.get_by_text("There is no discount code NOSUCHCODE.")).to_be_visible()
+        assert await serious(page) == []
+        await page.get_by_role("combobox", name="State").select_option("TX")
+        await page.get_by_role("button", name="Estimate").click()
+        await expect(page.get_by_text("Tax", exact=False).first).to_be_visible()
+        assert await serious(page) == []
+
+
 async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open() as (_, page):
         paths = [

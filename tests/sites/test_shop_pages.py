@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import money, weight
 from webassay.sites.shop.listing import SORTS
 from webassay.sites.web.dates import long_date
+from webassay.workbench.kinds import TEMPLATES
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +185,18 @@ async def test_subcategory_filter_and_its_counts(world: World) -> None:
         assert (await guest.get("/c/electronics/audio", params={"cat": elsewhere})).status_code == 400
 
 
+async def test_price_and_subcategory_filters_work_together(world: World) -> None:
+    shelf = world.scalar("SELECT id FROM categories WHERE path LIKE 'electronics/audio/%' ORDER BY id")
+    inside = world.rows(
+        "SELECT slug FROM products WHERE category_id = ? AND price_cents BETWEEN 2000 AND 8000 ORDER BY position", shelf
+    )
+    async with visitor(world) as guest:
+        narrowed = {"cat": shelf, "price": "20-80", "limit": "36"}
+        found = slugs(await guest.get("/c/electronics/audio", params=narrowed))
+    assert found == [row["slug"] for row in inside][:36]
+    assert 0 < len(found) < world.scalar("SELECT count(*) FROM products WHERE category_id = ?", shelf)
+
+
 async def test_price_bands_add_up(world: World) -> None:
     async with visitor(world) as guest:
         page = await guest.get("/c/grocery")
@@ -300,7 +314,7 @@ async def test_product_page_tells_everything(world: World) -> None:
     async with visitor(world) as guest:
         page = html.unescape((await guest.get(f"/p/{product['slug']}")).text)
     for expected in (
-        product["name"], f"SKU: {product['sku']}", money(product["price_cents"]), product["description"],
+        product["name"], f"SKU: {product['sku']}", money(product["price_cents"]), *product["description"].split("\n"),
         weight(product["weight_oz"]), long_date(product["first_available"]), "In stock", product["brand"],
         f"Reviews ({product['review_count']})", *product["highlights"].split("\n"),
     ):  # fmt: skip
@@ -394,3 +408,14 @@ async def test_what_was_looked_at_is_shown_again(world: World) -> None:
         await nora.get(f"/p/{first}")
         page = (await nora.get(f"/p/{second}")).text
     assert first in page.split("<h2>Recently viewed</h2>")[1]
+
+
+def test_what_is_said_to_show_a_feature_exists() -> None:
+    """The table of features in the docs names templates and tests."""
+    here = Path(__file__).parent
+    tests = "".join(file.read_text() for file in here.glob("test_shop_*.py"))
+    docs = (here.parents[1] / "docs" / "sites.md").read_text()
+    rows = re.findall(r"^\| [^|]+ \| \d+ \| [^|]+ \| ([^|]+) \|$", docs, re.MULTILINE)
+    assert len(rows) == 17
+    for name in re.findall(r"`([^`]+)`", " ".join(rows)):
+        assert f"def {name}(" in tests or f"shop.{name}" in TEMPLATES, name

@@ -489,6 +489,11 @@ def test_what_decides_the_same_does_not_bite_and_what_decides_otherwise_does(one
     assert not bites(one, one & Key.checkpoint("page", PAGE) & Key.visit(PAGE))
 
 
+def test_a_unit_is_no_other_answer():
+    assert not bites(Key.answer(3, unit="people"), Key.answer(3))
+    assert bites(Key.answer(3, unit="people"), Key.answer(4))
+
+
 def test_the_order_of_a_list_bites_only_where_it_counts():
     assert not bites(Key.answer("a", "b"), Key.answer("b", "a"))
     assert bites(Key.answer("a", "b", ordered=True), Key.answer("b", "a", ordered=True))

@@ -20,15 +20,16 @@ class OracleOptions:
 
 
 class Oracle:
-    wants: Sequence[ObservationPart] = ("tree",)
-
     def __init__(self, solve: Solution, name: str = "oracle") -> None:
         self.name = name
+        self.wants: Sequence[ObservationPart] = ("tree",)
         self._solve = solve
         self._walk: Walk | None = None
 
     async def start(self, goal: Goal) -> None:
         self._walk = None
+        # Whoever reads a picture must know where on it something stands.
+        self.wants = ("tree",) if goal.modality == "tree" else ("boxes", "screenshot")
 
     async def decide(self, observation: Observation) -> Decision:
         try:

@@ -94,7 +94,7 @@
   const likeness = (element) => `${element.tagName}.${element.className}`;
   const dropPlaces = () => {
     const kinds = new Set([...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement && likeness(element.parentElement)));
-    kinds.delete(likeness(document.body));
+    if (document.body) kinds.delete(likeness(document.body));  // A picture that is opened by itself has none.
     return kinds;
   };
 

@@ -80,6 +80,9 @@ class Site:
     title: str = ""
     """What visitors call it."""
     summary: str = ""
+    events: Mapping[str, Callable[["World", "Asked"], bool]] = field(default_factory=dict)
+    """What may happen while somebody visits, by `World.meanwhile`, just before a request is answered. Each says whether
+    it did: not every request gives occasion for it."""
 
     @property
     def has_accounts(self) -> bool:
@@ -97,6 +100,16 @@ class Neighbour:
     """Its address, without a slash at the end."""
     account: Mapping[str, str] = field(default_factory=dict)
     """What the visitor of this session types to log in there; empty if they have no account."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request, before the site answers it."""
+
+    path: str
+    fields: Mapping[str, str]
+    """Of its form."""
+    cookies: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -162,6 +175,8 @@ class World:
         self.neighbours: tuple[Neighbour, ...] = ()
         """Set by whoever opens several sites together, because addresses are known only then."""
         self._writing = False
+        self._others_left = snapshot
+        """The snapshot as it would be now if nobody but others had changed anything."""
         self.db = self._fresh()
 
     def _fresh(self) -> apsw.Connection:
@@ -203,6 +218,14 @@ class World:
         finally:
             self._writing = False
 
+    def meanwhile(self, change: Callable[[apsw.Connection], object]) -> None:
+        """Something that others do, such as buying what the visitor looks at. `diff` leaves it out."""
+        with self.write() as db:
+            change(db)
+        with closing(_open(self._others_left.data)) as db:
+            change(db)
+            self._others_left = Snapshot(db.serialize("main"))
+
     def rows(self, sql: str, *params: SqlValue) -> list[Row]:
         cursor = self.db.execute(sql, params)
         first = cursor.fetchone()
@@ -228,19 +251,21 @@ class World:
         with boundary(SiteError, f"Resetting the {self.site.name} world"):
             self.close()
             self._writing = False
+            self._others_left = self.snapshot
             self.db = self._fresh()
 
     def close(self) -> None:
         self.db.close(True)
 
     def diff(self) -> list[Change]:
-        """The rows that differ from the snapshot; edits that cancel out do not count."""
+        """The rows that differ from the snapshot; edits that cancel out do not count, and neither does what others
+        did."""
         with boundary(SiteError, f"Comparing the {self.site.name} world with its snapshot"):
             if self.db.in_transaction:
                 raise SiteError(f"The {self.site.name} world is in the middle of a write.")
             if _schema_of(self.db) != self.snapshot.schema:
                 raise SiteError(f"The {self.site.name} site changed its schema; its rows cannot be compared.")
-            return self.snapshot.diff(self.db.serialize("main"))
+            return self._others_left.diff(self.db.serialize("main"))
 
     def canonical_dump(self) -> str:
         """Every ordinary table, sorted by name and key, as text: equal content gives equal text, whatever the file."""

@@ -1,6 +1,7 @@
 """Obstacles for agents: errors, delays, log-in walls, banners between the visitor and a site.
 
-The site does not know about them, and they do not touch its data. `named` draws those that a task can ask for.
+The site does not know about them. Only one touches its data, and what it does is no change of the visitor's. `named`
+draws those that a task can ask for.
 """
 
 from collections.abc import Callable, Iterable
@@ -64,16 +65,45 @@ class RedirectObstacle(_Obstacle):
         return quote(self.location, safe="/:?#[]@!$&'()*+,;=%~-._")
 
 
+class LogInWallObstacle(_Obstacle):
+    """Sends whoever opens a page to the log-in, until they have logged in there; an earlier log-in does not count.
+    Sites without accounts have no wall."""
+
+    kind: Literal["log_in_wall"] = "log_in_wall"
+    method: str = "GET"
+    log_in: str = "/account/login"
+    """It is the only page that can be reached."""
+
+    def meets(self, method: str, path: str) -> bool:
+        return path == self.log_in or super().meets(method, path)
+
+    def target(self, path: str, query: str) -> str:
+        return f"{self.log_in}?{urlencode({'next': f'{path}?{query}' if query else path})}"
+
+
 class LostFieldObstacle(_Obstacle):
-    """Loses what was entered in one field of a form."""
+    """Loses what was entered in one field of a form. It counts forms that have such a field with something in it."""
 
     kind: Literal["lost_field"] = "lost_field"
     method: str = "POST"
-    field: str
+    fields: tuple[str, ...] = Field(min_length=1)
+    """The first of them that the form has is lost."""
 
     def without_field(self, body: bytes) -> bytes:
+        """The same if it has none of them."""
         pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
-        return urlencode([(name, "" if name == self.field else value) for name, value in pairs]).encode()
+        entered = {name for name, value in pairs if value}
+        lost = next((field for field in self.fields if field in entered), None)
+        return urlencode([(name, "" if name == lost else value) for name, value in pairs]).encode() if lost else body
+
+
+class EventObstacle(_Obstacle):
+    """Something happens on the site just before a request gets there: one of its `events`. It counts requests before
+    which it did happen, and does nothing on a site that has no such event."""
+
+    kind: Literal["event"] = "event"
+    method: str = "POST"
+    event: str
 
 
 class InjectObstacle(_Obstacle):
@@ -86,10 +116,41 @@ class InjectObstacle(_Obstacle):
 
 
 Obstacle = Annotated[
-    StatusObstacle | DelayObstacle | SignedOutObstacle | RedirectObstacle | LostFieldObstacle | InjectObstacle,
+    StatusObstacle
+    | DelayObstacle
+    | SignedOutObstacle
+    | RedirectObstacle
+    | LogInWallObstacle
+    | LostFieldObstacle
+    | EventObstacle
+    | InjectObstacle,
     Field(discriminator="kind"),
 ]
 OBSTACLES: TypeAdapter[tuple[Obstacle, ...]] = TypeAdapter(tuple[Obstacle, ...])
+
+
+class Standing:
+    """An obstacle before a world, and how often it was met."""
+
+    def __init__(self, obstacle: Obstacle) -> None:
+        self.obstacle = obstacle
+        self._before = obstacle.after
+        self._left = obstacle.times
+
+    def stands(self, method: str, path: str) -> bool:
+        return self._left != 0 and self.obstacle.meets(method, path)
+
+    def takes_place(self) -> bool:
+        """Counts it: whether it has let enough pass, and is met once more."""
+        if self._before:
+            self._before -= 1
+            return False
+        self._left = None if self._left is None else self._left - 1
+        return True
+
+    def remove(self) -> None:
+        self._left = 0
+
 
 # --- by name ----------------------------------------------------------------------------------------------
 
@@ -116,6 +177,8 @@ _THEME = (
     "</style>"
 )
 _STATIC = "/static/*"
+_NEEDED = ("first_name", "last_name", "street", "city", "postcode", "name", "message", "title", "text", "code")
+"""Fields that no form goes without: the site asks for them again, and nobody has to notice by themselves."""
 
 
 def _cookie_banner(stream: Stream) -> Obstacle:
@@ -147,6 +210,19 @@ def _session_ends(stream: Stream) -> Obstacle:
     return SignedOutObstacle(path="/account*", method="GET", after=stream.between(0, 2), times=1)
 
 
+def _log_in_wall(stream: Stream) -> Obstacle:
+    # The page at the start is still there: whoever is to say that they may not enter must have tried to.
+    return LogInWallObstacle(spared=_STATIC, after=1)
+
+
+def _form_loses_field(stream: Stream) -> Obstacle:
+    return LostFieldObstacle(fields=tuple(stream.shuffled(_NEEDED)), times=1)
+
+
+def _sold_out(stream: Stream) -> Obstacle:
+    return EventObstacle(event="sold-out", times=1)
+
+
 def _down(stream: Stream) -> Obstacle:
     # Whoever is to say that it is down must have been there.
     return StatusObstacle(spared=_STATIC, after=1)
@@ -160,6 +236,9 @@ NAMED: dict[str, Callable[[Stream], Obstacle]] = {
     "slow": _slow,
     "unavailable": _unavailable,
     "session-ends": _session_ends,
+    "log-in-wall": _log_in_wall,
+    "form-loses-field": _form_loses_field,
+    "sold-out": _sold_out,
     "down": _down,
 }
 

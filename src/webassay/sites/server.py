@@ -22,23 +22,27 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mappin
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import uvicorn
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
 from webassay.core.peers import comes_from
-from webassay.sites.kit import Change, Neighbour, Site, Snapshot, World, json_value, snapshot
+from webassay.sites.kit import Asked, Change, Neighbour, Site, Snapshot, World, json_value, snapshot
 from webassay.sites.obstacles import (
     OBSTACLES,
     DelayObstacle,
+    EventObstacle,
     InjectObstacle,
+    LogInWallObstacle,
     LostFieldObstacle,
     Obstacle,
     RedirectObstacle,
     SignedOutObstacle,
+    Standing,
     StatusObstacle,
 )
 from webassay.sites.recording import Recorder, Visitor
@@ -110,9 +114,7 @@ class Hosted:
         self._turn = asyncio.Lock()
 
     def obstruct(self, obstacles: tuple[Obstacle, ...]) -> None:
-        self._obstacles = obstacles
-        self._left = [obstacle.times for obstacle in obstacles]
-        self._before = [obstacle.after for obstacle in obstacles]
+        self._before = [Standing(obstacle) for obstacle in obstacles]
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[World]:
@@ -153,18 +155,13 @@ class Hosted:
     async def answer(self, scope: Scope, body: bytes, port: int = 0) -> list[Message]:
         """The site's complete answer; empty if the world is gone."""
         visitor = await self._visitor(scope, port)
-        met = self._met(scope)
-        reply = await self._obstructed(scope, met)
+        reply = await self._obstructed(scope)
         if not reply:
-            for obstacle in met:
-                if isinstance(obstacle, LostFieldObstacle):
-                    body = obstacle.without_field(body)
-                    scope = _sized(scope, body)
+            body = self._with_losses(scope, body)
+            scope = _sized(scope, body)
             async with self._turn:
                 reply = [] if self.closed else await self._computed(scope, body)
-            for place, obstacle in enumerate(self._obstacles):
-                if isinstance(obstacle, InjectObstacle) and self._stands(place, scope):
-                    reply = self._injected(place, obstacle, reply)
+            reply = self._afterwards(scope, reply)
         if reply:
             self.recorder.note(scope, body, reply, visitor)
         return reply
@@ -179,55 +176,75 @@ class Hosted:
             known[self.browser] = "" if found is None else "browser" if found else "other"
         return known[self.browser]
 
-    def _stands(self, place: int, scope: Scope) -> bool:
-        return self._left[place] != 0 and self._obstacles[place].meets(scope["method"], scope["path"])
-
-    def _met(self, scope: Scope) -> list[Obstacle]:
-        """What this request runs into. Each of them has been met once more; what is put into pages counts for itself,
-        because only the answer shows whether it is a page."""
-        met: list[Obstacle] = []
-        for place, obstacle in enumerate(self._obstacles):
-            if isinstance(obstacle, InjectObstacle) or not self._stands(place, scope):
-                continue
-            if self._before[place]:
-                self._before[place] -= 1
-                continue
-            left = self._left[place]
-            self._left[place] = None if left is None else left - 1
-            met.append(obstacle)
-        return met
-
-    async def _obstructed(self, scope: Scope, met: Iterable[Obstacle]) -> list[Message]:
+    async def _obstructed(self, scope: Scope) -> list[Message]:
         """Applies the obstacles in order; the first one that answers wins."""
-        for place, known in enumerate(self._obstacles):
-            if isinstance(known, InjectObstacle) and known.dismiss == scope["path"] and scope["method"] == "POST":
-                self._left[place] = 0
+        method, path = scope["method"], scope["path"]
+        for one in self._before:
+            if isinstance(one.obstacle, InjectObstacle) and one.obstacle.dismiss == path and method == "POST":
+                one.remove()
                 return _response(303, "", ("location", _came_from(scope)))
-        for obstacle in met:
+        # All of them have been met, also those behind the first one that answers.
+        for obstacle in [one.obstacle for one in self._before if self._is_met(one, scope)]:
             match obstacle:
                 case StatusObstacle():
                     return _response(obstacle.status, obstacle.body, content_type="text/html; charset=utf-8")
                 case RedirectObstacle():
                     return _response(302, "", ("location", obstacle.target()))
+                case LogInWallObstacle() if path == obstacle.log_in:
+                    scope["headers"] = _without_cookies(scope)
+                case LogInWallObstacle():
+                    query = scope.get("query_string", b"").decode("latin-1")
+                    return _response(302, "", ("location", obstacle.target(path, query)))
                 case SignedOutObstacle():
-                    scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+                    scope["headers"] = _without_cookies(scope)
                 case DelayObstacle():
                     await asyncio.sleep(obstacle.seconds)
         return []
 
-    def _injected(self, place: int, obstacle: InjectObstacle, reply: list[Message]) -> list[Message]:
+    def _is_met(self, one: Standing, scope: Scope) -> bool:
+        """Those that look further than at the address are not met here, and count for themselves."""
+        obstacle, path = one.obstacle, scope["path"]
+        if isinstance(obstacle, InjectObstacle | LostFieldObstacle | EventObstacle):
+            return False
+        if isinstance(obstacle, LogInWallObstacle):
+            if path == obstacle.log_in:
+                return one.stands(scope["method"], path)
+            if not self.world.site.has_accounts or not _opens_page(scope):
+                return False
+        return one.stands(scope["method"], path) and one.takes_place()
+
+    def _with_losses(self, scope: Scope, body: bytes) -> bytes:
+        for one in self._before:
+            if isinstance(one.obstacle, LostFieldObstacle) and one.stands(scope["method"], scope["path"]):
+                rest = one.obstacle.without_field(body)
+                body = rest if rest != body and one.takes_place() else body
+        return body
+
+    def _let_happen(self, scope: Scope, body: bytes) -> None:
+        for one in self._before:
+            if isinstance(one.obstacle, EventObstacle) and one.stands(scope["method"], scope["path"]):
+                event = self.world.site.events.get(one.obstacle.event)
+                if event is not None and event(self.world, _asked(scope, body)):
+                    one.takes_place()
+
+    def _afterwards(self, scope: Scope, reply: list[Message]) -> list[Message]:
+        for one in self._before if reply else ():
+            if not one.stands(scope["method"], scope["path"]):
+                continue
+            if isinstance(one.obstacle, InjectObstacle):
+                reply = self._injected(one, one.obstacle, reply)
+            elif isinstance(one.obstacle, LogInWallObstacle) and (scope["method"], reply[0]["status"]) == ("POST", 303):
+                one.remove()  # They have logged in.
+        return reply
+
+    def _injected(self, one: Standing, obstacle: InjectObstacle, reply: list[Message]) -> list[Message]:
         """The answer with the obstacle in it, if it is a whole page."""
         start, *parts = reply
         body = b"".join(part.get("body", b"") for part in parts)
         kinds = [value for name, value in start.get("headers", ()) if name == b"content-type"]
         end = body.rfind(b"</body>")
-        if end < 0 or not any(value.startswith(b"text/html") for value in kinds):
+        if end < 0 or not any(value.startswith(b"text/html") for value in kinds) or not one.takes_place():
             return reply
-        if self._before[place]:
-            self._before[place] -= 1
-            return reply
-        left = self._left[place]
-        self._left[place] = None if left is None else left - 1
         whole = body[:end] + obstacle.html.encode() + body[end:]
         headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
         sized = {**start, "headers": [*headers, (b"content-length", str(len(whole)).encode())]}
@@ -250,10 +267,26 @@ class Hosted:
 
         try:
             with boundary(SiteError, f"{scope['method']} {scope['path']} on the {self.world.site.name} site"):
+                self._let_happen(scope, body)
                 await self.app(scope, receive, send)
         except WebassayError as error:
             log.error("%s", error, exc_info=error.__cause__)
         return sent if whole.is_set() else _response(500, "Internal Server Error")
+
+
+def _opens_page(scope: Scope) -> bool:
+    """Browsers say what they want it for; whoever does not say so gets what a page gets."""
+    return all(value == b"document" for name, value in scope["headers"] if name == b"sec-fetch-dest")
+
+
+def _without_cookies(scope: Scope) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+
+
+def _asked(scope: Scope, body: bytes) -> Asked:
+    cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
+    fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    return Asked(scope["path"], fields, cookie_parser(cookies.decode("latin-1")))
 
 
 def _sized(scope: Scope, body: bytes) -> Scope:

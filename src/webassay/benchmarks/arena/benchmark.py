@@ -1,15 +1,15 @@
 """The arena as a benchmark: instances of the templates, drawn from seeded worlds."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from webassay.benchmarks.arena.effort import DIFFICULTIES
 from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.template import Template, checks_of, instances
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.core.errors import InputError
-from webassay.core.task import Task
+from webassay.core.task import StateCheck, Task
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
@@ -30,7 +30,7 @@ def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
 
 
 def _refuse_unknown(obstacles: Sequence[str]) -> None:
-    known = (*OBSTACLES, *HARD, "any")
+    known = (*dict.fromkeys((*OBSTACLES, *HARD)), "any")
     for name in obstacles:
         if name not in known:
             raise InputError(f"There is no obstacle {name!r}.", hint=f"There are {', '.join(known)}.")
@@ -40,12 +40,13 @@ def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Ta
     """The task in a world of another size, or behind obstacles. Its id says so, because it is another task."""
     names = selection.obstacles
     if "any" in names:
-        names = (Stream(selection.seed, "obstacles", task.id).choice(OBSTACLES),)
+        passable = [name for name in OBSTACLES if name not in HARD or not HARD[name].stops(task, worlds)]
+        names = (Stream(selection.seed, "obstacles", task.id).choice(passable),)
     if not names and not selection.scale:
         return task
     marks = "+".join(filter(None, (selection.scale, *names)))
     hints = task.goal.hints
-    if "session-ends" in names:
+    if {"session-ends", "log-in-wall"} & set(names):
         hints = (*hints, *(_account(worlds[site], user) for site, user in task.logins.items()))
     varied = {
         "id": f"{task.id}@{marks}",
@@ -53,16 +54,15 @@ def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Ta
         "obstacles": names,
         "goal": task.goal.model_copy(update={"hints": hints}),
     }
-    return task.model_copy(update=varied | _refusal(task, names))
+    return task.model_copy(update=varied | _refusal(task, names, worlds))
 
 
-def _refusal(task: Task, names: Sequence[str]) -> dict[str, object]:
+def _refusal(task: Task, names: Sequence[str], worlds: Mapping[str, World]) -> dict[str, object]:
     """What nobody can get past makes a task unachievable; whoever says so has done right."""
-    hard = [name for name in names if name in HARD]
-    if not hard:
+    hard = next((HARD[name] for name in names if name in HARD and HARD[name].stops(task, worlds)), None)
+    if hard is None:
         return {}
-    status, said = HARD[hard[0]]
-    key = Key.refusal(status, facts=Key.seen(said, together="page")).on(task.sites)
+    key = Key.refusal(hard.status, facts=Key.seen(hard.said, together="page")).on(task.sites)
     checks = checks_of("unachievable", task.sites, task.logins, key)
     return {"kind": "unachievable", "checks": checks, "checkpoints": ()}
 
@@ -72,13 +72,41 @@ def _account(world: World, user: str) -> str:
     return f"If you are logged out, log in again. {typed}"
 
 
+# --- obstacles --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hard:
+    """An obstacle that nobody can get past: the status that is right then, and what shows it."""
+
+    status: str
+    said: str
+    stops: Callable[[Task, Mapping[str, World]], bool] = lambda task, worlds: True
+    """Whether it stands in the way of this task at all, and cannot be got past."""
+
+
+def _needs_account(task: Task, worlds: Mapping[str, World]) -> bool:
+    """Whether somewhere there is a log-in for which the user has no account."""
+    return any(worlds[site].site.has_accounts and site not in task.logins for site in task.sites)
+
+
+def _takes_goods(task: Task, worlds: Mapping[str, World]) -> bool:
+    changes = [change for check in task.checks if isinstance(check, StateCheck) for change in check.changes]
+    return any(change.operation == "insert" and change.table in ("cart_items", "orders") for change in changes)
+
+
 OBSTACLES = (
     "cookie-banner", "newsletter-popup", "moved-buttons", "other-theme", "slow", "unavailable", "session-ends",
+    "log-in-wall", "form-loses-field",
 )  # fmt: skip
 """What `any` draws from. Together with those of `HARD` they are the ones of `sites.obstacles`, which tasks must not
 import; a test holds it."""
-HARD: Mapping[str, tuple[str, str]] = {"down": ("UNKNOWN_ERROR", "This page is not available at the moment.")}
-"""What cannot be got past: the status that is right then, and what shows it."""
+HARD: Mapping[str, Hard] = {
+    "down": Hard("UNKNOWN_ERROR", "This page is not available at the moment."),
+    "log-in-wall": Hard("PERMISSION_DENIED_ERROR", "Registered Customers", _needs_account),
+    "sold-out": Hard("ACTION_NOT_ALLOWED_ERROR", "is out of stock", _takes_goods),
+}
+"""What cannot be got past, at least in some tasks."""
 
 
 def _parts(selection: Selection) -> Sequence[Selection]:

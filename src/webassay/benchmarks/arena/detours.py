@@ -1,21 +1,27 @@
 """How a solution gets past what stands in its way: as anybody would, and then it goes on."""
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from webassay.benchmarks.arena.template import Route
-from webassay.benchmarks.arena.walking import refusal
-from webassay.core.interaction import Action, Observation, Walk
+from webassay.benchmarks.arena.walking import Steps, refusal
+from webassay.core.interaction import Action, Node, Observation, Walk
 from webassay.core.record import Json
 
 _CLOSING = ("No Thanks", "Accept Cookies")
 _UNAVAILABLE = "This page is not available at the moment."
 _LOGIN = "Registered Customers"
-_MOST_TRIES = 6
+_SOLD_OUT = "is out of stock"
+_MISSING = " is required."
+_MOST_TRIES = 8
 
 
 class _HopelessError(Exception):
     """Whatever one does, it stays in the way."""
+
+    def __init__(self, status: str, why: str) -> None:
+        super().__init__(why)
+        self.status = status
 
 
 def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
@@ -23,47 +29,93 @@ def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
     account = _account(hints)
 
     def walk(page: Observation) -> Walk:
+        guide = _Guide(account)
         try:
-            page = yield from _cleared(page, account)
+            page = yield from guide.clear(page)
             walking = solve(page)
             action = next(walking)
             while True:
+                guide.note(page, action)
+                left = page.url
                 page = yield action
-                page = yield from _cleared(page, account)
+                page = yield from guide.clear(page)
+                if action.name == "go_back" and page.url == left:
+                    page = yield from _further_back(page)
                 action = walking.send(page)
         except StopIteration as done:
             response: Json = done.value
             return response
-        except _HopelessError:
-            return refusal("retrieve", "UNKNOWN_ERROR", _UNAVAILABLE)
+        except _HopelessError as problem:
+            return refusal("retrieve", problem.status, str(problem))
 
     return walk
 
 
-def _cleared(page: Observation, account: Mapping[str, str]) -> Generator[Action, Observation, Observation]:
-    """The next page on which nothing stands in the way."""
+def _further_back(page: Observation) -> Steps:
+    """A detour has put the same page into the history once more."""
+    left = page.url
     for _ in range(_MOST_TRIES):
-        action = _detour(page, account)
-        if action is None:
-            return page
-        page = yield action
-    raise _HopelessError
+        page = yield Action.of("go_back")
+        if page.url != left:
+            break
+    return page
 
 
-def _detour(page: Observation, account: Mapping[str, str]) -> Action | None:
-    """Close what covers the page, ask again, log in again."""
-    for name in _CLOSING:
-        if (button := page.find("button", name)) is not None:
-            return Action.of("click", button.id)
-    if page.find("heading", _UNAVAILABLE) is not None:
-        return Action.of("goto", page.url)
-    if account and page.find("heading", _LOGIN) is not None:
-        for name, value in account.items():
-            field = page.find("textbox", name)
-            if field is not None and not field.value:
-                return Action.of("fill", field.id, value)
-        if (button := page.find("button", "Log In")) is not None:
-            return Action.of("click", button.id)
+class _Guide:
+    """Knows how to log in, and what was entered in the form that was sent last."""
+
+    def __init__(self, account: Mapping[str, str]) -> None:
+        self._account = account
+        self._typed: dict[str, str] = {}
+        self._sent: dict[str, str] = {}
+        self._pressed = ""
+
+    def note(self, page: Observation, action: Action) -> None:
+        """What the solution is about to do on this page."""
+        node = next((node for node in page.nodes if node.id and node.id == action.args.get("bid")), None)
+        if node is not None and action.name == "fill":
+            self._typed[node.name] = str(action.args["value"])
+        elif node is not None and node.role == "button" and action.name == "click":
+            shown = {field.name: field.value for field in page.find_all("textbox") if field.value}
+            self._sent, self._typed, self._pressed = shown | self._typed, {}, node.name
+
+    def clear(self, page: Observation) -> Steps:
+        """To the next page on which nothing stands in the way."""
+        for _ in range(_MOST_TRIES):
+            action = self._detour(page)
+            if action is None:
+                return page
+            page = yield action
+        raise _HopelessError("UNKNOWN_ERROR", _UNAVAILABLE)
+
+    def _detour(self, page: Observation) -> Action | None:
+        """Close what covers the page, ask again, log in again, enter again what was lost."""
+        for name in _CLOSING:
+            if (button := page.find("button", name)) is not None:
+                return Action.of("click", button.id)
+        if page.find("heading", _UNAVAILABLE) is not None:
+            return Action.of("goto", page.url)
+        if page.find("heading", _LOGIN) is not None and (button := page.find("button", "Log In")) is not None:
+            if not self._account:
+                raise _HopelessError("PERMISSION_DENIED_ERROR", "One has to log in, and there is no account.")
+            return _entered(page, self._account) or Action.of("click", button.id)
+        if any(_SOLD_OUT in node.name for node in page.nodes):
+            raise _HopelessError("ACTION_NOT_ALLOWED_ERROR", "It was sold out meanwhile.")
+        if any(node.name.endswith(_MISSING) for node in page.nodes):
+            lost = _entered(page, self._sent)
+            button = page.find("button", self._pressed)
+            if button is not None and (lost is not None or self._sent):
+                self._sent = self._sent if lost is not None else {}
+                return lost or Action.of("click", button.id)
+        return None
+
+
+def _entered(page: Observation, values: Mapping[str, str]) -> Action | None:
+    """Enter what belongs in the first field that is empty; None if there is no such field."""
+    fields: dict[str, Node] = {field.name: field for field in reversed(list(page.find_all("textbox")))}
+    for name, value in values.items():
+        if name in fields and not fields[name].value:
+            return Action.of("fill", fields[name].id, value)
     return None
 
 

@@ -21,7 +21,7 @@ from webassay.benchmarks.arena.effort import DIFFICULTIES, Difficulty, Effort
 from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.shortcuts import Shortcuts, bites
 from webassay.core.errors import TaskError
-from webassay.core.interaction import Goal, Observation, Walk
+from webassay.core.interaction import Goal, Modality, Observation, Walk
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.record import Json
 from webassay.core.task import (
@@ -66,6 +66,8 @@ class Template(ABC):
     levels: ClassVar[tuple[Difficulty, ...]] = ("easy", "medium", "hard")
     """The difficulties that can be asked for. What is drawn without asking may now and then have another."""
     start: ClassVar[str] = "/"
+    modality: ClassVar[Modality] = "tree"
+    """`tree+screenshot` where something has to be seen that stands in a picture only."""
     tags: ClassVar[tuple[str, ...]] = ()
 
     abstract: ClassVar[bool] = True
@@ -284,6 +286,7 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
             start_urls=tuple(f"__{site.upper()}__{path}" for site, path in places),
             protocol=ARENA_PROTOCOL,
             sites=drawn.sites,
+            modality=drawn.modality,
             hints=(f"You may take at most {effort.step_limit} steps.",),
         ),
         checks=checks_of(drawn.kind, drawn.sites, drawn.logins, key),

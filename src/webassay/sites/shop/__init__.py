@@ -2,6 +2,7 @@
 
 from webassay.sites.kit import Site
 from webassay.sites.shop.app import make_app
+from webassay.sites.shop.events import sold_out
 from webassay.sites.shop.schema import COLUMNS, SCHEMA
 from webassay.sites.shop.seeding import seed
 from webassay.sites.shop.seeding.customers import PASSWORD
@@ -22,4 +23,5 @@ SITE = Site(
     whoami=WEB.sessions.whoami,
     credentials=lambda user: {"Email": user, "Password": PASSWORD},
     start_time=1772355600,  # 2026-03-01 09:00:00 UTC
+    events={"sold-out": sold_out},
 )

@@ -7,6 +7,7 @@ from importlib.resources import files
 from markupsafe import Markup, escape
 
 from webassay.sites.kit import Row
+from webassay.sites.shop.seeding.catalogue import ORIGINS, WARRANTIES
 
 # Color names to colors. Products without a color get one of TINTS, chosen by their number.
 COLORS = {
@@ -45,24 +46,38 @@ def picture(name: str, color: str, number: int, label: str = "") -> Markup:
     return Markup(f"<svg {frame} {role}>{_drawing(name, color, number)}</svg>")
 
 
+COUNTRIES = tuple(sorted(country for country, _ in ORIGINS))
+MONTHS = tuple(sorted(set(WARRANTIES)))
+_COLUMNS = (20, 132, 238)
+
+
 def label(product: Row) -> str:
-    """What is printed on the package of a product: a picture, so that its text is nowhere else."""
-    digits = [int(char) for char in str(product["id"] * 7919 + 1000003)]
-    bars = "".join(
-        f'<rect x="{212 + 11 * place}" y="112" width="{1 + digit % 5}" height="46"/>'
-        f'<rect x="{219 + 11 * place}" y="112" width="{1 + digit % 3}" height="46"/>'
-        for place, digit in enumerate(digits)
-    )
-    months = product["warranty_months"]
+    """The card in the package of a product. Its boxes are ticked by hand: what the text says is the same on every card,
+    and only who sees the picture knows which ones."""
+    boxes = [
+        _box(_COLUMNS[place % 3], 66 + 20 * (place // 3), country, country == product["origin"])
+        for place, country in enumerate(COUNTRIES)
+    ]
+    boxes += [
+        _box(20 + 41 * place, 192, str(months), months == product["warranty_months"])
+        for place, months in enumerate(MONTHS)
+    ]
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360 200" width="360" height="200"'
-        ' font-family="sans-serif" fill="#222">'
-        '<rect x="1" y="1" width="358" height="198" rx="10" fill="#fbf6ea" stroke="#a48b5c" stroke-width="2"/>'
-        f'<text x="20" y="40" font-size="20" font-weight="bold">{escape(product["brand"])}</text>'
-        f'<path d="M20 54H340" stroke="#a48b5c"/><text x="20" y="84" font-size="18">Made in {product["origin"]}</text>'
-        f'<text x="20" y="116" font-size="18">Warranty: {months} months</text>'
-        f'<text x="20" y="172" font-size="14">{product["sku"]}</text>{bars}</svg>'
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 360 220" width="360" height="220"'
+        ' font-family="sans-serif" font-size="13" fill="#222">'
+        '<rect x="1" y="1" width="358" height="218" rx="10" fill="#fbf6ea" stroke="#a48b5c" stroke-width="2"/>'
+        f'<text x="20" y="28" font-size="16" font-weight="bold">{escape(product["brand"])}</text>'
+        f'<text x="340" y="28" text-anchor="end">{product["sku"]}</text><path d="M20 38H340" stroke="#a48b5c"/>'
+        '<text x="20" y="56" font-weight="bold">Made in</text>'
+        '<text x="20" y="182" font-weight="bold">Warranty in months</text>'
+        f"{''.join(boxes)}</svg>"
     )
+
+
+def _box(x: int, y: int, text: str, ticked: bool) -> str:
+    cross = f'<path d="M{x - 1} {y}l13 12m1-13l-14 13" stroke="#1c3f94" stroke-width="3"/>' if ticked else ""
+    box = f'<rect x="{x}" y="{y}" width="12" height="12" fill="#fff" stroke="#555"/>'
+    return f'{box}{cross}<text x="{x + 18}" y="{y + 11}">{text}</text>'
 
 
 @cache

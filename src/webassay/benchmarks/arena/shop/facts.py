@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from webassay.benchmarks.arena.key import Key, fact, shown
+from webassay.benchmarks.arena.key import Key, fact, picture, shown
 from webassay.benchmarks.arena.shop.pages import MONTHS, REVIEWS_ON_A_PAGE
 from webassay.benchmarks.arena.shop.queries import tenths
 from webassay.core.task import Fact, Sight
@@ -54,6 +54,11 @@ def rated(product: Row) -> Sight:
 
 def weighed(product: Row) -> Sight:
     return shown(product["sku"], weight(product["weight_oz"]), together="page")
+
+
+def card(product: Row) -> Sight:
+    """The picture of the card that lies in the package."""
+    return picture(f"/p/{product['slug']}/label.svg")
 
 
 def seen(sights: Sequence[Sight]) -> Key:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from webassay.benchmarks.arena.looking import ticked
 from webassay.benchmarks.arena.walking import (
     Reading,
     Steps,
@@ -128,6 +129,23 @@ def ounces(page: Observation) -> int:
 
 
 _PARTS = re.compile(r"([\d,]+) (lb|oz)")
+
+
+class PackageCard(NamedTuple):
+    """What is ticked on the card that lies in the package."""
+
+    origin: str
+    months: int
+
+
+def read_package_card(page: Observation) -> Reading[PackageCard]:
+    """From a product's page to the picture, by itself."""
+    page = yield Action.of("goto", page.url.partition("?")[0].partition("#")[0] + "/label.svg")
+    marks = [node.name for node in ticked(page)]
+    if len(marks) != 2 or not marks[1].isdigit():
+        raise AgentError(f"The card on {page.url} is ticked at {', '.join(marks) or 'nothing'}.")
+    return PackageCard(marks[0], int(marks[1]))
+
 
 # --- orders -----------------------------------------------------------------------------------------------
 

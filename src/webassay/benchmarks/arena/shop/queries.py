@@ -240,7 +240,7 @@ def order_items(world: World, number: str) -> list[Row]:
     """In the order of the page."""
     return rows(
         world,
-        "SELECT i.*, p.weight_oz, p.slug,"
+        "SELECT i.*, p.weight_oz, p.slug, p.origin, p.warranty_months,"
         " i.unit_price_cents * i.quantity AS subtotal_cents FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
         " JOIN products AS p ON p.id = i.product_id WHERE o.number = ? ORDER BY i.id",
         number,

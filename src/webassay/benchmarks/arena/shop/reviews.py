@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from webassay.benchmarks.arena.effort import Effort, pages_of
+from webassay.benchmarks.arena.effort import Difficulty, Effort, pages_of
 from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.shop import facts, pages, queries
 from webassay.benchmarks.arena.shortcuts import Shortcuts
@@ -27,7 +27,7 @@ class ReviewChore(Template, abstract=True):
     sites = ("shop",)
     kind = "retrieve"
     chore: ClassVar[ChoreType] = "massive_memory"
-    levels = ("easy", "medium", "hard", "extreme")
+    levels: ClassVar[tuple[Difficulty, ...]] = ("easy", "medium", "hard", "extreme")
 
     product: str
 

@@ -36,6 +36,7 @@ class HelpfulReview(ReviewChore):
         'Of the reviews that give "{product}" exactly {stars} of 5 stars, which one did the largest number of people '
         "find helpful? Answer with the nickname of its writer."
     )
+    levels = ("medium", "hard", "extreme")
     tags = ("tree",)
 
     product: str

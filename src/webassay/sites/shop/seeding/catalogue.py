@@ -9,20 +9,22 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
 
 import apsw
 
 from webassay.sites.rng import Stream
+from webassay.sites.shop.seeding.describing import Article, describe
 from webassay.sites.shop.seeding.words import (
     OPENED,
     TODAY,
-    capital,
+    color_tag,
     day_between,
-    plain_case,
+    number_of,
     sentences,
     short_noun,
-    this,
+    size_tag,
     vocabulary,
     words,
 )
@@ -30,6 +32,7 @@ from webassay.sites.shop.seeding.words import (
 PALETTES = {
     "home": "Ivory; Sage Green; Dusty Rose; Charcoal; Navy; Oatmeal; Terracotta; Slate Blue; White; Mustard; Gray",
     "kitchen": "Black; White; Red; Teal; Cream; Copper; Graphite; Sky Blue; Mint; Stainless Steel",
+    "glaze": "White; Cream; Sky Blue; Mint; Teal; Black; Terracotta; Sage Green; Sand; Speckled Gray",
     "metal": "Matte Black; Silver; Brushed Nickel; Brass; White; Bronze",
     "tech": "Black; White; Midnight Blue; Graphite; Rose Gold; Lavender; Sage Green",
     "bright": "Blue; Red; Green; Yellow; Pink; Purple; Orange; Teal; Black",
@@ -42,10 +45,17 @@ PALETTES = {
 }
 CHOICES = {"apparel": "XS; S; M; L; XL; XXL", "shoes": "6; 7; 8; 9; 10; 11; 12"}
 MODELS = words(
-    "Classic; Everyday; Harbor; Luna; Nova; Ridge; Duo; Aria; Sol; Atlas; Juno; Birch; Orbit; Tempo; Mesa; Pilot; "
-    "Haven; Fable; Cobalt; Willow; Echo; Onyx; Terra; Summit; Lark; Studio; Origin; Heritage; Metro; Drift; Canyon; "
-    "Original; Essential; Signature; Mini; Plus; Pro; Slim; Max; Lite; II; 2.0"
+    "Classic; Everyday; Harbor; Luna; Nova; Ridge; Aria; Sol; Atlas; Juno; Birch; Tempo; Mesa; Pilot; Haven; Fable; "
+    "Cobalt; Willow; Onyx; Terra; Summit; Lark; Studio; Origin; Heritage; Metro; Drift; Canyon; Original; Essential; "
+    "Signature; Linden; Marlow; Piper; Quincy; Alder; Sable; Wren; Beacon; Cove"
 )
+GADGETS = words("Pro; Max; Plus; Slim; Lite; Mini; II; 2.0; Echo; Duo; Orbit; Nova; Air; Go; X2; Core; Pulse; Vega")
+"""Models of things with a plug or a battery."""
+BLENDS = words(
+    "Original; Classic; Signature; Heritage; Everyday; Essential; Reserve; Homestead; Farmhouse; Select; Simply; "
+    "Old Mill; Daily; Little Creek; Meadow; Sunday"
+)
+"""Names of what is used up."""
 PRICE_ENDINGS = ((99, 10), (95, 5), (49, 4), (0, 2), (50, 2), (90, 2), (79, 1), (25, 1), (97, 1), (29, 1))
 
 ORIGINS = (
@@ -74,17 +84,21 @@ class Product:
     uses: tuple[str, ...]
     good: tuple[str, ...]
     bad: tuple[str, ...]
+    tags: frozenset[str]
 
 
 @dataclass(frozen=True)
 class _Line:
-    """Product types of one shelf that share features, sizes, colors and prices."""
+    """Product types of one shelf that share features, sizes, colors, prices, and what can be said of them."""
 
     types: tuple[str, ...]
     features: tuple[str, ...]
     sizes: tuple[str, ...]
     colors: tuple[str, ...]
     price: tuple[int, int]
+    tags: frozenset[str]
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -99,8 +113,6 @@ class _Shelf:
     choose: str
     brands: tuple[str, ...]
     uses: tuple[str, ...]
-    good: tuple[str, ...]
-    bad: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,8 @@ class _Draft:
     grams: int
     features: tuple[str, ...]
     since: date
+    words: Stream
+    """Where the description is drawn from: the same words for a whole family."""
 
 
 def fill_catalogue(db: apsw.Connection, stream: Stream, percent: int) -> list[Product]:
@@ -172,9 +186,7 @@ def _shelf(number: int, top: int, path: str, department: dict[str, Any], entry: 
         picture=entry["picture"],
         choose=entry.get("choose", ""),
         brands=words(department["brands"]),
-        uses=words(department["uses"]),
-        good=sentences(entry["good"]),
-        bad=sentences(entry["bad"]),
+        uses=words(entry["uses"]),
     )
 
 
@@ -191,11 +203,17 @@ def _lines(entry: dict[str, Any]) -> tuple[_Line, ...]:
 
     prices = entry["price"] if isinstance(entry["price"][0], list) else [entry["price"]] * len(types)
     palettes = [PALETTES.get(name.strip(), "-") for name in groups("colors")]
-    rows = zip(types, groups("features"), groups("sizes"), palettes, prices, strict=True)
+    rows = zip(
+        types, groups("features"), groups("sizes"), palettes, prices, groups("tags"), groups("good"), groups("bad"),
+        strict=True,
+    )  # fmt: skip
     return tuple(
-        _Line(split(kinds), split(features), split(sizes), split(colors), (price[0], price[1]))
-        for kinds, features, sizes, colors, price in rows
-    )
+        _Line(
+            split(kinds), split(features), split(sizes), split(colors), (price[0], price[1]), frozenset(tags.split()),
+            sentences(good), sentences(bad),
+        )
+        for kinds, features, sizes, colors, price, tags, good, bad in rows
+    )  # fmt: skip
 
 
 def _drafts(shelf: _Shelf, stream: Stream, names: set[str], percent: int) -> Iterator[_Draft]:
@@ -215,21 +233,23 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
     brand = shelf.brands[stream.long_tail(len(shelf.brands))] if stream.chance(1, 3) else stream.choice(shelf.brands)
     line = stream.weighted([(line, len(line.types)) for line in shelf.lines])
     kind = stream.choice(line.types)
-    model = stream.choice(MODELS) if stream.chance(2, 5) else ""
-    features = tuple(
-        stream.choice(either.split(" ~ ")) for either in stream.sample(line.features, min(4, len(line.features)))
-    )
+    model = stream.choice(_models(line)) if stream.chance(2, 5) else ""
+    said = min(stream.between(3, 6), len(line.features))
+    features = tuple(stream.choice(either.split(" ~ ")) for either in stream.sample(line.features, said))
     sizes, colors = line.sizes, line.colors
     low, high = line.price
     base = min(stream.between(low, (low + high) // 2 if sizes else high), stream.between(low, high))
     step = stream.between(14, 38)
     grams = stream.between(*shelf.grams)
     since = max(day_between(stream, OPENED, TODAY), day_between(stream, OPENED, TODAY)) - timedelta(days=9)
+    prices: dict[str, int] = {}
     for _ in range(stream.weighted(((1, 5), (2, 5), (3, 3), (4, 1)))):
         place = stream.below(len(sizes)) if sizes else 0
         size = sizes[place] if sizes and stream.chance(9, 10) else ""
         color = stream.choice(colors) if colors and stream.chance(4, 5) else ""
         spread = 100 + place * step if size else 100
+        if size not in prices:
+            prices[size] = _priced(stream, base * spread // 100)
         yield _Draft(
             shelf=shelf,
             line=line,
@@ -238,11 +258,26 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
             kind=kind,
             color=color,
             size=size,
-            price=_priced(stream, base * spread // 100),
-            grams=grams * (100 + place * step // 2) // 100 if size else grams,
+            price=prices[size],
+            grams=_grams(line, size, grams * (100 + place * step // 2) // 100 if size else grams),
             features=features,
             since=since if stream.chance(2, 3) else day_between(stream, since, TODAY - timedelta(days=9)),
+            words=stream.child("words"),
         )
+
+
+def _grams(line: _Line, size: str, usual: int) -> int:
+    """What is used up is as heavy as its name says, and its package."""
+    number, _, unit = size.partition(" ")
+    if "durable" in line.tags or unit not in ("oz", "lb"):
+        return usual
+    return int(float(number) * 100) * (28 if unit == "oz" else 454) * 115 // 10000 + 20
+
+
+def _models(line: _Line) -> tuple[str, ...]:
+    if "durable" not in line.tags:
+        return BLENDS
+    return MODELS + GADGETS if "electric" in line.tags else MODELS
 
 
 def _name(who: tuple[str, str, str], features: tuple[str, ...], size: str, color: str) -> str:
@@ -285,14 +320,20 @@ def _add_product(
     options = _options(own, draft)
     before = max(_priced(own, draft.price * own.between(112, 150) // 100), draft.price + 100)
     list_price = before if own.chance(1, 7) else None
+    ounces = _ounces(draft.grams * own.between(95, 105) // 100)
+    color = "" if options else draft.color
+    number_tag = number_of(short_noun(draft.kind))
+    tags = draft.line.tags | {number_tag, size_tag(draft.size), color_tag(color)}
+    article = Article(
+        draft.brand, draft.kind, draft.features, draft.shelf.uses, tags, draft.size, color, ounces
+    )  # fmt: skip
     db.execute(
         f"INSERT INTO products VALUES ({', '.join('?' * 19)})",
         (
             number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
-            "" if options else draft.color, draft.size, draft.price, list_price,
-            _ounces(draft.grams * own.between(95, 105) // 100),
+            color, draft.size, draft.price, list_price, ounces,
             0 if own.chance(1, 25) else own.between(3, 40) if own.chance(1, 3) else own.between(41, 400),
-            draft.since.isoformat(), _description(own, draft), "\n".join(draft.features), draft.shelf.picture,
+            draft.since.isoformat(), describe(draft.words, article), "\n".join(draft.features), draft.shelf.picture,
             own.weighted(ORIGINS), own.choice(WARRANTIES),
         ),
     )  # fmt: skip
@@ -300,8 +341,9 @@ def _add_product(
         for place, value in enumerate(values, 1):
             db.execute("INSERT INTO product_options VALUES (?, ?, ?, ?)", (number, name, value, place))
     return Product(
-        number, sku, draft.name, draft.kind, "" if options else draft.color, draft.size, draft.price, draft.since,
-        draft.shelf.id, draft.shelf.department, options, draft.shelf.uses, draft.shelf.good, draft.shelf.bad,
+        number, sku, draft.name, draft.kind, color, draft.size, draft.price, draft.since, draft.shelf.id,
+        draft.shelf.department, options, draft.shelf.uses, _agreeing(draft.line.good, number_tag),
+        _agreeing(draft.line.bad, number_tag), tags,
     )  # fmt: skip
 
 
@@ -323,19 +365,9 @@ def _options(stream: Stream, draft: _Draft) -> tuple[tuple[str, tuple[str, ...]]
     return (("Size", sizes[first : first + stream.between(4, 6)]), ("Color", tuple(sorted(picked))))
 
 
-def _description(stream: Stream, draft: _Draft) -> str:
-    voice = vocabulary("voices")["description"]
-    noun = short_noun(draft.kind)
-    use, use2 = stream.sample(draft.shelf.uses, 2)
-    features = [plain_case(feature) for feature in stream.sample(draft.features, min(3, len(draft.features)))]
-    slots = {
-        "brand": draft.brand, "type": draft.kind, "noun": noun, "this": this(noun), "this_cap": capital(this(noun)),
-        "use": use, "use2": use2, "features": ", ".join(features),
-    }  # fmt: skip
-    parts = [stream.choice(sentences(voice["opening"]))]
-    if stream.chance(3, 4):
-        parts.append(stream.choice(sentences(voice["features"])))
-    parts += stream.sample(sentences(voice["body"]), stream.between(1, 4))
-    if stream.chance(2, 3):
-        parts.append(stream.choice(sentences(voice["ending"])))
-    return " ".join(part.format_map(slots) for part in parts)
+@cache
+def _agreeing(listed: tuple[str, ...], number: str) -> tuple[str, ...]:
+    """Without the sentences that speak of one thing where there are many, or of many where there is one."""
+    wrong = r"\b[Ii]t\b|\b[Ii]ts\b" if number == "many" else r"^They\b|\bthese\b|\bthem\b"
+    kept = tuple(sentence for sentence in listed if not re.search(wrong, sentence))
+    return kept if len(kept) >= 2 else listed

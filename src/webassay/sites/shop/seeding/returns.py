@@ -40,7 +40,7 @@ def fill_returns(db: apsw.Connection, stream: Stream, delivered: list[Delivered]
             found.append((moment_on(own, day), day, order, own))
     for number, (moment, day, order, own) in enumerate(sorted(found, key=lambda one: (one[0], one[2].order)), 1):
         reason = own.weighted(tuple(zip(REASONS, (4, 3, 2, 5, 3, 3, 1), strict=True)))
-        said = sentences(vocabulary("voices")["returns"]["comment"])
+        said = sentences(vocabulary("voices")["returns"][reason])
         db.execute(
             "INSERT INTO returns VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (number, f"R{FIRST_RETURN + number}", order.order, order.customer, reason,
