@@ -286,7 +286,7 @@ def _add_product(
     before = max(_priced(own, draft.price * own.between(112, 150) // 100), draft.price + 100)
     list_price = before if own.chance(1, 7) else None
     db.execute(
-        f"INSERT INTO products VALUES ({', '.join('?' * 19)})",
+        f"INSERT INTO products VALUES ({', '.join('?' * 19)}, 1)",
         (
             number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
             "" if options else draft.color, draft.size, draft.price, list_price,
