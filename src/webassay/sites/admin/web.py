@@ -118,7 +118,7 @@ def grid_routes(grid: Grid, area: str, new: str = "") -> list[Route]:
     async def show(visit: Visit) -> Response:
         page = read_grid(visit.world, grid, visit.request.query_params)
         may = visit.may_change(area)
-        act = f"{grid.path}/bulk" if grid.actions and may else ""
+        act = f"/bulk{grid.path}" if grid.actions and may else ""
         problem = visit.role.refusal(area, change=True)
         status = 422 if page.errors else 200
         return visit.render("grid.html", status, page=page, act=act, new=new if may else "", problem=problem)

@@ -253,7 +253,7 @@ def _condition(column: Column, name: str, typed: str) -> Condition | str:
     if column.kind == "choice":
         if typed not in column.choices:
             return f"There is no {column.label.lower()} “{typed[:40]}”."
-        return f"{column.sql} = ?", (typed,)
+        return f"CAST({column.sql} AS TEXT) = ?", (typed,)
     if not column.is_range:
         return f"instr(lower({column.sql}), ?)", (typed.lower(),)
     compared = ">=" if name.endswith("_from") else "<="
