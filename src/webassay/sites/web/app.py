@@ -33,8 +33,8 @@ from webassay.sites.web.forms import Fields
 from webassay.sites.web.sessions import Sessions
 
 LONGEST_BODY = 65536
-MOST_FIELDS = 250
-"""A page of a grid has up to 200 rows to tick."""
+MOST_FIELDS = 200
+"""A page of a grid has up to 100 rows to tick."""
 
 Handler = Callable[[Any], Awaitable[Response]]
 """Gets the site's own kind of `Visit`."""

@@ -19,7 +19,7 @@ from webassay.sites.web.dates import read_date, short_date, short_time
 from webassay.sites.web.forms import Fields, read_cents, whole_number
 from webassay.sites.web.lists import Paging, one_of, same_list
 
-PAGE_SIZES = (20, 30, 50, 100, 200)
+PAGE_SIZES = (20, 30, 50, 100)
 LONGEST_FILTER = 100
 
 Kind = Literal["text", "number", "money", "date", "time", "choice"]
