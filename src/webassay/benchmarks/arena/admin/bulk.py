@@ -23,7 +23,7 @@ class BulkChore(Template, abstract=True):
     sites = ("admin",)
     kind = "mutate"
     chore = "others"
-    levels = ("easy", "medium")
+    levels = ("medium",)
 
     menu: ClassVar[str]
     first_column: ClassVar[str]
@@ -362,7 +362,6 @@ class ApproveByWord(PendingReviews):
         "and no other."
     )
     action = "Approve"
-    levels = ("medium", "hard")
 
     user: str
     word: str

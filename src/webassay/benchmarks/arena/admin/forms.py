@@ -39,7 +39,7 @@ class OneOfPending(Template, abstract=True):
     sites = ("admin",)
     kind = "mutate"
     chore = "others"
-    levels = ("easy", "medium")
+    levels = ("medium",)
 
     user: str
     buyer: str
@@ -479,7 +479,7 @@ class NewPriceRule(Template):
         'Draft a catalog price rule with the name "{rule}" that takes as many percent off {department} as the rule '
         '"{model}" took off, from {first} to {last}. Do not apply it yet.'
     )
-    levels = ("easy", "medium")
+    levels = ("medium",)
 
     user: str
     rule: str

@@ -189,7 +189,7 @@ class HighestOfEachMonth(Template):
         "Who placed the order with the highest grand total in each month from {since} to {until}, among the orders "
         "with the status Complete? Answer with the bill-to names, one for each month, in the order of the months."
     )
-    levels = ("medium", "hard")
+    levels = ("hard",)
 
     user: str
     month: str
@@ -283,7 +283,7 @@ class CouponDiscount(Template):
         "How much did the coupon code {code} take off the orders with the status Complete that were placed in {year}, "
         "all together? Answer with one amount."
     )
-    levels = ("easy", "medium")
+    levels = ("medium",)
 
     user: str
     code: str
@@ -365,7 +365,7 @@ class CompleteByMonth(Template):
         "How many orders with the status {status} were placed in each month from {since} to {until}? Answer with the "
         "numbers, one for each month, in the order of the months."
     )
-    levels = ("easy", "medium")
+    levels = ("easy",)
 
     user: str
     status: str

@@ -129,7 +129,7 @@ class RefundsFor(Template):
         'How much was refunded with credit memos that give the reason "{reason}" and were created from {first} to '
         "{last}, both days included? Answer with one amount."
     )
-    levels = ("easy", "medium", "hard")
+    levels = ("medium",)
 
     user: str
     reason: str
@@ -294,7 +294,7 @@ class BestOfMonths(Template):
         "Which product sold best in each month from {since} to {until}, according to the bestsellers report? Answer "
         "with the quantities that were ordered of these products, one for each month, in the order of the months."
     )
-    levels = ("easy", "medium")
+    levels = ("medium",)
 
     user: str
     month: str
@@ -449,7 +449,7 @@ class SearchesInVain(Template):
         "Which search terms were used at least {uses} times and found fewer than {results} products, according to the "
         "report on search terms? Answer with these terms."
     )
-    levels = ("medium", "hard")
+    levels = ("hard",)
 
     user: str
     uses: int

@@ -35,7 +35,7 @@ class CheapestOfShelf(Template, abstract=True):
     sites = ("admin", "shop")
     kind = "mutate"
     chore = "long_term_memory"
-    levels = ("medium", "hard")
+    levels = ("hard",)
 
     user: str
     shelf: str
@@ -280,7 +280,7 @@ class ExtendCoupon(Template):
         "Of the coupons that the shop offers today for {goods}, take the one that ends first, and let it run until "
         "{until}. The rules for coupons are in the back office."
     )
-    levels = ("medium", "hard")
+    levels = ("hard",)
 
     user: str
     goods: str
@@ -474,7 +474,7 @@ class WishForTop(Template):
         "Which product sold best in {when}, according to the bestsellers report of the back office? Put it on my wish "
         "list in the shop."
     )
-    levels = ("medium",)
+    levels = ("hard",)
 
     user: str
     staff: str
