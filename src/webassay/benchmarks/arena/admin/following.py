@@ -9,7 +9,7 @@ from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key, fact, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
-from webassay.benchmarks.arena.walking import answer, click
+from webassay.benchmarks.arena.walking import Reading, answer, click
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -82,7 +82,7 @@ class TrackingOfLargest(Template):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=self.count, pages=self.count + 1, steps=10 + 2 * self.count, longest=10 + 4 * self.count)
 
-    def _largest(self, page: Observation) -> pages.Reading[tuple[Observation, list[str]]]:
+    def _largest(self, page: Observation) -> Reading[tuple[Observation, list[str]]]:
         page = yield from click(page, "link", "Orders")
         days = {"Purchase Date from": office.typed(self.first), "Purchase Date to": office.typed(self.last)}
         page = yield from pages.narrow(page, days, {"Status": "Complete"})
@@ -182,7 +182,7 @@ class HomeOfBest(Template):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=2, pages=2, steps=12, longest=14)
 
-    def _email(self, page: Observation) -> pages.Reading[tuple[Observation, str]]:
+    def _email(self, page: Observation) -> Reading[tuple[Observation, str]]:
         page = yield from pages.report(page, "Customers by Order Total", office.month_span(self.month), "Month")
         return page, pages.lines(page)[0]["Email"]
 

@@ -9,7 +9,7 @@ from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key, fact, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
-from webassay.benchmarks.arena.walking import Steps, choose, click, done, fill
+from webassay.benchmarks.arena.walking import Reading, Steps, choose, click, done, fill
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -530,7 +530,7 @@ class NewPriceRule(Template):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=24, pages=2, steps=13)
 
-    def _model_percent(self, page: Observation, search: bool) -> pages.Reading[tuple[Observation, str]]:
+    def _model_percent(self, page: Observation, search: bool) -> Reading[tuple[Observation, str]]:
         page = yield from click(page, "link", "Catalog Price Rules")
         if search:
             page = yield from pages.search(page, self.model.split(":")[0])

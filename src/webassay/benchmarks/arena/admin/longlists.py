@@ -28,7 +28,7 @@ def day_of(shown_time: str) -> date:
 
 
 class LongList(Template, abstract=True):
-    """Reads everything that a grid has between two days."""
+    """Reads everything that the filters of a grid leave."""
 
     sites = ("admin",)
     kind = "retrieve"
@@ -37,14 +37,16 @@ class LongList(Template, abstract=True):
     menu: ClassVar[str]
     path: ClassVar[str]
     column: ClassVar[str]
-    """With the days that narrow it."""
+    """By which it can be sorted as well."""
     chosen: ClassVar[Mapping[str, str]] = {}
     """Filters that are lists."""
     more_columns: ClassVar[tuple[str, ...]] = ()
 
     user: str
-    first: str
-    last: str
+
+    @abstractmethod
+    def typed(self) -> Mapping[str, str]:
+        """Filters that are typed."""
 
     @abstractmethod
     def rows(self, worlds: Worlds) -> list[Row]:
@@ -56,19 +58,6 @@ class LongList(Template, abstract=True):
     @abstractmethod
     def findings(self, lines: list[pages.Line]) -> Json:
         """The response, once all are read."""
-
-    @staticmethod
-    def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str]:
-        """Of one of these numbers of months."""
-        count = stream.choice(months)
-        # Not so late that the last of them is in the future.
-        last = 2026 * 12 - count
-        start = stream.between(since * 12, last)
-        span = office.months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
-        return office.month_span(span[0])[0], office.month_span(span[-1])[1]
-
-    def typed(self) -> Mapping[str, str]:
-        return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
 
     def read(self, worlds: Worlds) -> Key:
         found = office.seen(self.sight(row) for row in office.spread(self.rows(worlds)))
@@ -90,9 +79,9 @@ class LongList(Template, abstract=True):
         return self.findings((yield from pages.all_lines(page)))
 
     def routes(self) -> Mapping[str, Route]:
-        return {"oldest-first": self._oldest_first}
+        return {"sorted-otherwise": self._sorted}
 
-    def _oldest_first(self, page: Observation) -> Walk:
+    def _sorted(self, page: Observation) -> Walk:
         page = yield from self._narrowed(page)
         page = yield from click(page, "link", self.column)
         if page.find("link", "Next") is not None:
@@ -101,8 +90,29 @@ class LongList(Template, abstract=True):
         return self.findings([line for one in listed for line in pages.lines(one)])
 
 
+class BetweenDays(LongList, abstract=True):
+    """Reads everything between two days; `column` has these."""
+
+    user: str
+    first: str
+    last: str
+
+    @staticmethod
+    def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str]:
+        """Of one of these numbers of months."""
+        count = stream.choice(months)
+        # Not so late that the last of them is in the future.
+        last = 2026 * 12 - count
+        start = stream.between(since * 12, last)
+        span = office.months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
+        return office.month_span(span[0])[0], office.month_span(span[-1])[1]
+
+    def typed(self) -> Mapping[str, str]:
+        return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
+
+
 @dataclass(frozen=True)
-class NextDayInvoices(LongList):
+class NextDayInvoices(BetweenDays):
     """Count the invoices that were not made on the day of the order, and what they come to."""
 
     name = "admin.next-day-invoices"
@@ -162,7 +172,7 @@ class NextDayInvoices(LongList):
         return answer({"count": len(late), "total": pages.dollars(total)})
 
 
-class Shipped(LongList, abstract=True):
+class Shipped(BetweenDays, abstract=True):
     menu = "Shipments"
     path = "/shipments"
     column = "Ship Date"
@@ -288,7 +298,7 @@ class SlowShipments(Shipped):
 
 
 @dataclass(frozen=True)
-class BusiestReviewer(LongList):
+class BusiestReviewer(BetweenDays):
     """Find the nickname that stands under the most reviews of some weeks."""
 
     name = "admin.busiest-reviewer"
@@ -349,7 +359,7 @@ class BusiestReviewer(LongList):
 
 
 @dataclass(frozen=True)
-class SteepDiscounts(LongList):
+class SteepDiscounts(BetweenDays):
     """Count the orders on which a discount took off a large share."""
 
     name = "admin.steep-discounts"

@@ -11,7 +11,7 @@ from webassay.benchmarks.arena.effort import Effort, pages_of
 from webassay.benchmarks.arena.key import Key, fact, money, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
-from webassay.benchmarks.arena.walking import answer, choose, click, every_page
+from webassay.benchmarks.arena.walking import Steps, answer, choose, click, every_page
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
 from webassay.sites.kit import Row
@@ -54,7 +54,7 @@ class MonthsOfOrders(Template, abstract=True):
         on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
         return Effort(count, on_pages, 8 + on_pages, longest=8 + pages_of(count, 50))
 
-    def _narrowed(self, page: Observation) -> pages.Steps:
+    def _narrowed(self, page: Observation) -> Steps:
         page = yield from click(page, "link", "Orders")
         days = {"Purchase Date from": office.typed(self.first), "Purchase Date to": office.typed(self.last)}
         return (yield from pages.narrow(page, days))

@@ -60,7 +60,7 @@ def lengthen(page: Observation) -> Steps:
 def lines(page: Observation) -> list[Line]:
     """The table that is on the page."""
     names: list[str] = []
-    found = []
+    found: list[Line] = []
     for inside in groups(page, "row"):
         heads = [node.name for node in inside if node.role == "columnheader"]
         cells = [node.name for node in inside if node.role == "cell"]

@@ -46,7 +46,8 @@ class CustomersOfStates(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(office.chief(stream), *stream.sample(list(STATES.values()), 3), stream.between(4, 15))
+        one, two, three = stream.sample(list(STATES.values()), 3)
+        drawn = cls(office.chief(stream), one, two, three, stream.between(4, 15))
         names = drawn._names(worlds)
         if len(names) <= drawn.place or min(len(drawn._of(worlds, state)) for state in drawn._states()) < 2:
             return None
