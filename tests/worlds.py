@@ -20,5 +20,10 @@ def arena() -> Arena:
     return Arena(sites(), cache=CACHE)
 
 
+def worlds(seed: int = 0) -> dict[str, World]:
+    """Of every site that templates are about."""
+    return {site: open_world(Setup(cache=CACHE), site, seed) for site in ("shop", "admin")}
+
+
 def shop(seed: int = 0) -> World:
     return open_world(Setup(cache=CACHE), "shop", seed)

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from tests.templates import TEMPLATES
-from tests.worlds import bench, shop
+from tests.worlds import bench
+from tests.worlds import worlds as open_worlds
 from webassay import Selection
 from webassay.benchmarks.arena.effort import DIFFICULTIES
 from webassay.benchmarks.arena.shortcuts import bites
@@ -19,7 +20,7 @@ SEEDS = ((0, 0), (1, 5))
 @pytest.fixture(scope="module", params=SEEDS, ids=lambda pair: f"world{pair[0]}-seed{pair[1]}")
 def tasks(request) -> dict[str, list[Task]]:
     world_seed, seed = request.param
-    worlds = {"shop": shop(world_seed)}
+    worlds = open_worlds(world_seed)
     return {template.name: instances(template, worlds, 3, seed) for template in TEMPLATES}
 
 
@@ -38,7 +39,7 @@ def test_instances_are_different_and_the_same_every_time(tasks):
     for template in TEMPLATES:
         found = tasks[template.name]
         assert len({task.goal.instruction + str(task.logins) for task in found}) == 3
-        worlds = {"shop": shop(found[0].world_seed)}
+        worlds = open_worlds(found[0].world_seed)
         seed = int(re.search(r"s(\d+)\.\d+$", found[0].id).group(1))
         assert instances(template, worlds, 3, seed) == found
 
@@ -49,7 +50,7 @@ def test_a_task_gives_back_the_instance_that_it_was_made_from(tasks):
             again = template.from_parameters(task.parameters)
             assert again.parameters == task.parameters
             assert again.logins == task.logins
-            assert again.key({"shop": shop(task.world_seed)}).checkpoints == task.checkpoints
+            assert again.key(open_worlds(task.world_seed)).checkpoints == task.checkpoints
 
 
 def test_the_goal_is_filled_in(tasks):
@@ -84,7 +85,7 @@ def test_every_condition_matters(tasks):
     """No hasty reading leads to the right end, and every template knows of some."""
     for template in TEMPLATES:
         for task in tasks[template.name]:
-            worlds = {"shop": shop(task.world_seed)}
+            worlds = open_worlds(task.world_seed)
             drawn = template.from_parameters(task.parameters)
             key, shortcuts = drawn.key(worlds).on(task.sites), drawn.shortcuts(worlds)
             assert shortcuts, template.name
@@ -116,7 +117,7 @@ def test_a_limit_does_not_betray_a_refusal(tasks):
 
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
 def test_templates_can_be_drawn_at_the_difficulties_that_they_name(difficulty):
-    worlds = {"shop": shop(0)}
+    worlds = open_worlds(0)
     able = [template for template in TEMPLATES if difficulty in template.levels]
     assert len(able) >= 5
     for template in able:
@@ -125,7 +126,7 @@ def test_templates_can_be_drawn_at_the_difficulties_that_they_name(difficulty):
 
 
 def test_the_highest_difficulty_is_a_long_list_on_many_pages():
-    worlds = {"shop": shop(1)}
+    worlds = open_worlds(1)
     for template in TEMPLATES:
         if "extreme" in template.levels:
             for task in instances(template, worlds, 5, 3, "extreme"):

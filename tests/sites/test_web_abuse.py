@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.sites.shop_visits import ADDRESS, MARCUS, NORA
 from tests.sites.visitors import HOST, content, fresh, visitor
-from webassay.sites import home, shop
+from webassay.sites import admin, home, shop
 from webassay.sites.kit import Site, World
 from webassay.sites.web.app import LONGEST_BODY
 
@@ -48,7 +48,24 @@ HOME = Target(
     (("/scratchpad", {"text": "a"}), ("/scratchpad/1/edit", {"text": "b"}), ("/scratchpad/1/delete", {})),
     long_field="text",
 )
-TARGETS = (SHOP, HOME)
+ADMIN = Target(
+    admin.SITE,
+    "greta.holm",
+    ("/", "/orders", "/orders/100001", "/products/1", "/reviews", "/customers/1", "/pages/1", "/reports/search-terms"),
+    (
+        ("/orders/100001/comment", {"comment": "a"}),
+        ("/bulk/orders", {"action": "cancel", "pick-1": "1"}),
+        ("/bulk/products", {"action": "disable", "pick-1": "1"}),
+        ("/reviews/1/delete", {}),
+        ("/bulk/reviews", {"action": "delete", "pick-2": "1"}),
+        ("/attributes/Color", {"value": "a"}),
+        ("/customers/1", {"first_name": "a", "last_name": "b", "email": "a@example.com"}),
+        ("/categories/1", {"name": "a"}),
+        ("/logout", {}),
+    ),
+    long_field="comment",
+)
+TARGETS = (SHOP, HOME, ADMIN)
 FORMS = [pytest.param(target, path, form, id=path) for target in TARGETS for path, form in target.forms]
 each_form = pytest.mark.parametrize(("target", "path", "form"), FORMS)
 each_site = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.site.name)
@@ -169,18 +186,32 @@ async def test_strange_addresses_lead_nowhere(client: httpx.AsyncClient, target:
 
 @each_site
 async def test_strange_cookies_are_nobody(world: World, target: Target) -> None:
-    name = "tallybrook_session" if target is SHOP else "doorstep_session"
+    name = {"shop": "tallybrook_session", "home": "doorstep_session", "admin": "backoffice_session"}[target.site.name]
+    front = "/login" if target is ADMIN else "/"
     async with visitor(world) as guest:
-        plain = (await guest.get("/")).text
+        plain = (await guest.get(front)).text
         for value in ("x", "' OR 1=1 --", "a" * 4000, '"; drop', "%00"):
-            answer = await guest.get("/", headers={"cookie": f"{name}={value}; {name}=y"})
+            answer = await guest.get(front, headers={"cookie": f"{name}={value}; {name}=y"})
             assert (answer.status_code, answer.text) == (200, plain)
 
 
 WILD = st.text(max_size=60) | st.sampled_from(
     ["'; DROP TABLE orders; --", "{{7*7}}", "\x00", "🦊" * 20, "-1", "9" * 25, "<script>alert(1)</script>"]
 )
-NAMES = ("product_id", "quantity", "email", "name", "message", "street", "region", "item_id", "text")
+NAMES = (
+    "product_id",
+    "quantity",
+    "email",
+    "name",
+    "message",
+    "street",
+    "region",
+    "item_id",
+    "text",
+    "comment",
+    "value",
+    "action",
+)
 
 
 @given(
@@ -192,7 +223,7 @@ async def test_wild_entries_never_break_a_form(case: tuple[Target, str], values:
     target, path = case
     world = fresh(target.site)
     try:
-        async with visitor(world, NORA if target is SHOP else "") as client:
+        async with visitor(world, NORA if target is SHOP else target.user) as client:
             form = {name: value.encode(errors="replace").decode() for name, value in zip(NAMES, values, strict=True)}
             answer = await client.post(path, data=form)
             assert answer.status_code in (303, 400, 403, 404, 409, 413, 422)

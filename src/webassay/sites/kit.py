@@ -83,10 +83,18 @@ class Site:
     events: Mapping[str, Callable[["World", "Asked"], bool]] = field(default_factory=dict)
     """What may happen while somebody visits, by `World.meanwhile`, just before a request is answered. Each says whether
     it did: not every request gives occasion for it."""
+    shares: "Site | None" = None
+    """The site whose database this one uses, with its schema, columns, seed and clock. Both can be open together: what
+    one of them changes, the other shows."""
 
     @property
     def has_accounts(self) -> bool:
         return self.log_in is not _nobody
+
+    @property
+    def owner(self) -> "Site":
+        """Whose database it is."""
+        return self.shares or self
 
 
 @dataclass(frozen=True)
@@ -168,16 +176,23 @@ class Snapshot:
 class World:
     """A private, writable copy of a site. Serves one request at a time."""
 
-    def __init__(self, site: Site, seed: int, snapshot: Snapshot) -> None:
+    def __init__(self, site: Site, seed: int, snapshot: Snapshot, beside: "World | None" = None) -> None:
+        """`beside`: the open world of another site on the same database. It keeps the database; this one looks in."""
         self.site = site
         self.seed = seed
         self.snapshot = snapshot
         self.neighbours: tuple[Neighbour, ...] = ()
         """Set by whoever opens several sites together, because addresses are known only then."""
+        self._keeper = beside or self
         self._writing = False
         self._others_left = snapshot
         """The snapshot as it would be now if nobody but others had changed anything."""
-        self.db = self._fresh()
+        if beside is None:
+            self._db = self._fresh()
+
+    @property
+    def db(self) -> apsw.Connection:
+        return self._keeper._db
 
     def _fresh(self) -> apsw.Connection:
         db = _open(self.snapshot.data)
@@ -201,9 +216,10 @@ class World:
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
         """A transaction, one tick after the previous one. All or nothing."""
-        if self._writing:
+        keeper = self._keeper
+        if keeper._writing:
             raise SiteError(f"The {self.site.name} site opened a write inside a write.")
-        self._writing = True
+        keeper._writing = True
         try:
             self.db.execute("BEGIN IMMEDIATE")
             try:
@@ -216,15 +232,16 @@ class World:
                 if self.db.in_transaction:
                     self.db.execute("ROLLBACK")
         finally:
-            self._writing = False
+            keeper._writing = False
 
     def meanwhile(self, change: Callable[[apsw.Connection], object]) -> None:
         """Something that others do, such as buying what the visitor looks at. `diff` leaves it out."""
         with self.write() as db:
             change(db)
-        with closing(_open(self._others_left.data)) as db:
+        keeper = self._keeper
+        with closing(_open(keeper._others_left.data)) as db:
             change(db)
-            self._others_left = Snapshot(db.serialize("main"))
+            keeper._others_left = Snapshot(db.serialize("main"))
 
     def rows(self, sql: str, *params: SqlValue) -> list[Row]:
         cursor = self.db.execute(sql, params)
@@ -249,17 +266,21 @@ class World:
     def reset(self) -> None:
         """Back to the snapshot: rows, clock, counters, indexes, schema, temporary tables."""
         with boundary(SiteError, f"Resetting the {self.site.name} world"):
-            self.close()
-            self._writing = False
-            self._others_left = self.snapshot
-            self.db = self._fresh()
+            keeper = self._keeper
+            keeper.close()
+            keeper._writing = False
+            keeper._others_left = keeper.snapshot
+            keeper._db = keeper._fresh()
 
     def close(self) -> None:
-        self.db.close(True)
+        if self._keeper is self:
+            self._db.close(True)
 
     def diff(self) -> list[Change]:
-        """The rows that differ from the snapshot; edits that cancel out do not count, and neither does what others
-        did."""
+        """The rows that differ from the snapshot; edits that cancel out do not count, and neither does what others did.
+        Of worlds that share a database, the one that keeps it has all of them, so that none is told twice."""
+        if self._keeper is not self:
+            return []
         with boundary(SiteError, f"Comparing the {self.site.name} world with its snapshot"):
             if self.db.in_transaction:
                 raise SiteError(f"The {self.site.name} world is in the middle of a write.")
@@ -368,6 +389,7 @@ def _quoted(name: str) -> str:
 def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snapshot:
     """The site's pristine database, from the cache if possible; an unusable cache is built again. `scale`: one of the
     site's, or empty for the usual size; a site of one size keeps it."""
+    site = site.owner
     scale = scale if site.scales else ""
     if scale and scale not in site.scales:
         raise InputError(f"There is no scale {scale!r}.", hint=f"The {site.name} site has {', '.join(site.scales)}.")

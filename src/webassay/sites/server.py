@@ -103,7 +103,8 @@ class Hosted:
     """A world with its application, its obstacles, the record of what it serves, and the lock that requests and
     commands take in turn."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, turn: asyncio.Lock | None = None) -> None:
+        """`turn`: that of the world whose database this one shares."""
         self.world = world
         self.app: ASGIApp = world.site.make_app(world)
         self.recorder = Recorder()
@@ -111,7 +112,7 @@ class Hosted:
         """The process whose requests are expected."""
         self.closed = False
         self.obstruct(())
-        self._turn = asyncio.Lock()
+        self.turns = turn or asyncio.Lock()
 
     def obstruct(self, obstacles: tuple[Obstacle, ...]) -> None:
         self._before = [Standing(obstacle) for obstacle in obstacles]
@@ -122,13 +123,13 @@ class Hosted:
         name = self.world.site.name
         try:
             async with asyncio.timeout(TURN_SECONDS):
-                await self._turn.acquire()
+                await self.turns.acquire()
         except TimeoutError:
             raise SiteError(f"A request to the {name} site has been running for {TURN_SECONDS:.0f} seconds.") from None
         try:
             yield self.world
         finally:
-            self._turn.release()
+            self.turns.release()
 
     async def probe(self, cookies: Mapping[str, str]) -> dict[str, Any]:
         async with self.turn() as world:
@@ -147,7 +148,7 @@ class Hosted:
     def close(self) -> None:
         """Immediately, even if a request is running: nobody will use this world again."""
         self.closed = True
-        if self._turn.locked():
+        if self.turns.locked():
             self.world.db.interrupt()
         else:
             self.world.close()
@@ -159,7 +160,7 @@ class Hosted:
         if not reply:
             body = self._with_losses(scope, body)
             scope = _sized(scope, body)
-            async with self._turn:
+            async with self.turns:
                 reply = [] if self.closed else await self._computed(scope, body)
             reply = self._afterwards(scope, reply)
         if reply:
@@ -392,14 +393,19 @@ class Server:
         """Fresh worlds under one label, with these users logged in."""
         if label in self._open:
             raise SiteError(f"The label {label} is taken.")
-        worlds = {}
+        worlds: dict[str, Hosted] = {}
+        keepers: dict[str, Hosted] = {}
         for name in sites:
             if name not in self._sites:
                 raise InputError(f"There is no site {name!r}.", hint=f"Sites: {', '.join(sorted(self._sites))}.")
-            pristine = await self._snapshot(name, seed, scale)
-            world = await asyncio.to_thread(World, self._sites[name], seed, pristine)
+            owner = self._sites[name].owner.name
+            keeper = keepers.get(owner)
+            pristine = await self._snapshot(self._sites[name].owner, seed, scale)
+            beside = keeper.world if keeper else None
+            world = await asyncio.to_thread(World, self._sites[name], seed, pristine, beside)
             with boundary(SiteError, f"Starting the {name} site"):
-                worlds[name] = Hosted(world)
+                worlds[name] = Hosted(world, keeper.turns if keeper else None)
+            keepers.setdefault(owner, worlds[name])
         cookies = {}
         for name, user in logins.items():
             if name not in worlds:
@@ -419,12 +425,12 @@ class Server:
             "now_ms": max((hosted.world.now() for hosted in worlds.values()), default=None),
         }
 
-    async def _snapshot(self, name: str, seed: int, scale: str) -> Snapshot:
+    async def _snapshot(self, site: Site, seed: int, scale: str) -> Snapshot:
         """Built once, however many ask for it at the same time; a failed build is tried again."""
-        key = (name, seed, scale)
+        key = (site.name, seed, scale)
         building = self._snapshots.pop(key, None)
         if building is None or (building.done() and building.exception() is not None):
-            building = asyncio.create_task(asyncio.to_thread(snapshot, self._sites[name], seed, self._cache, scale))
+            building = asyncio.create_task(asyncio.to_thread(snapshot, site, seed, self._cache, scale))
         self._snapshots[key] = building  # Now the most recently used.
         for old in list(self._snapshots)[:-SNAPSHOTS_KEPT]:
             if self._snapshots[old].done():

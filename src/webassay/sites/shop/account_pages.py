@@ -156,9 +156,14 @@ async def order(visit: Visit) -> Response:
         found["id"],
     )
     returns = visit.world.rows("SELECT * FROM returns WHERE order_id = ? ORDER BY id", found["id"])
+    messages = visit.world.rows(
+        "SELECT comment, created_at FROM order_comments WHERE order_id = ? AND notified ORDER BY id", found["id"]
+    )
     return visit.render(
         "account_order.html", order=found, items=items, addresses=addresses, returns=returns,
-        why_not=why_not_returnable(visit.world, found),
+        why_not=why_not_returnable(visit.world, found), messages=messages,
+        shipment=visit.world.row("SELECT * FROM shipments WHERE order_id = ?", found["id"]),
+        refunded=visit.world.scalar("SELECT sum(amount_cents) FROM refunds WHERE order_id = ?", found["id"]),
     )  # fmt: skip
 
 
@@ -180,7 +185,9 @@ async def reorder(visit: Visit) -> Response:
     missing = []
     with visit.world.write():
         for item in visit.world.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", found["id"]):
-            product = visit.world.row("SELECT * FROM products WHERE id = ?", item["product_id"])
+            product = visit.world.row(
+                "SELECT *, stock * enabled AS stock FROM products WHERE id = ?", item["product_id"]
+            )
             try:
                 put_in_cart(visit, product or {}, item["options"], item["quantity"])
             except HTTPException as problem:
@@ -300,7 +307,7 @@ def _default_addresses(visit: Visit) -> list[Row]:
 
 async def wishlist(visit: Visit) -> Response:
     items = visit.world.rows(
-        "SELECT w.id AS item_id, w.added_at, p.*, r.review_count, r.rating_sum,"
+        "SELECT w.id AS item_id, w.added_at, p.*, p.stock * p.enabled AS stock, r.review_count, r.rating_sum,"
         " EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id) AS has_options"
         " FROM wishlist_items AS w JOIN products AS p ON p.id = w.product_id"
         " JOIN product_ratings AS r ON r.product_id = p.id WHERE w.customer_id = ? ORDER BY w.added_at DESC, w.id DESC",
@@ -311,7 +318,8 @@ async def wishlist(visit: Visit) -> Response:
 
 async def add_wish(visit: Visit) -> Response:
     form = await visit.form()
-    product = visit.world.row("SELECT * FROM products WHERE id = ?", whole_number(form.get("product_id")) or 0)
+    number = whole_number(form.get("product_id")) or 0
+    product = visit.world.row("SELECT * FROM products WHERE id = ? AND enabled", number)
     if product is None:
         raise HTTPException(404, "We could not find this product.")
     there = visit.world.scalar(
@@ -346,7 +354,8 @@ async def wish_to_cart(visit: Visit) -> Response:
 
 def _own_wish(visit: Visit, form: Fields) -> Row:
     found = visit.world.row(
-        "SELECT w.id AS item_id, w.customer_id, p.* FROM wishlist_items AS w JOIN products AS p ON p.id = w.product_id"
+        "SELECT w.id AS item_id, w.customer_id, p.*, p.stock * p.enabled AS stock"
+        " FROM wishlist_items AS w JOIN products AS p ON p.id = w.product_id"
         " WHERE w.id = ?",
         whole_number(form.get("item_id")),
     )

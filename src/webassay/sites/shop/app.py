@@ -70,5 +70,6 @@ _ROUTES = (
     route("/contact", account.contact, "GET", "POST"),
     page("/contact-information", "contact_information.html"),
     page("/shipping-and-returns", "shipping.html"),
-    page("/about", "about.html"),
+    route("/about", catalogue.cms_page),
+    route("/pages/{key}", catalogue.cms_page),
 )

@@ -83,7 +83,9 @@ async def remove_coupon(visit: Visit) -> Response:
 async def add(visit: Visit) -> Response:
     form = await visit.form()
     quantity = form.number("quantity", "Quantity", 1, MOST_OF_ONE)
-    product = visit.world.row("SELECT * FROM products WHERE id = ?", whole_number(form.get("product_id")) or 0)
+    product = visit.world.row(
+        "SELECT * FROM products WHERE id = ? AND enabled", whole_number(form.get("product_id")) or 0
+    )
     if product is None:
         raise HTTPException(404, "We could not find this product.")
     options = _chosen_options(visit.world, form, product)
@@ -142,8 +144,9 @@ async def clear(visit: Visit) -> Response:
 
 def cart_items(visit: Visit) -> list[Row]:
     return visit.world.rows(
-        "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.stock, p.picture,"
-        " p.color, p.category_id FROM cart_items AS c JOIN products AS p ON p.id = c.product_id"
+        "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.picture,"
+        " p.stock * p.enabled AS stock, p.color, p.category_id FROM cart_items AS c"
+        " JOIN products AS p ON p.id = c.product_id"
         " WHERE c.customer_id IS ? AND c.visitor = ? ORDER BY c.id",
         *visit.cart_owner,
     )

@@ -21,7 +21,7 @@ REVIEWS_PER_PAGE = 10
 COUPONS_PER_PAGE = 10
 CRITERIA = ("name", "brand", "sku", "description", "min", "max", "price", "in_stock", "on_sale")
 _PRICE = re.compile(r"\$?[0-9]{1,7}([.][0-9]{1,2})?")
-_CARDS = f"SELECT {CARD} FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
+_CARDS = f"SELECT {CARD} FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id AND p.enabled"
 
 
 async def home(visit: Visit) -> Response:
@@ -132,6 +132,15 @@ async def offers(visit: Visit) -> Response:
     return visit.render("coupons.html", coupons=shown, paging=paging, show=show, query=query)
 
 
+async def cms_page(visit: Visit) -> Response:
+    """What the back office has written. The address of the page about us is older than that."""
+    key = visit.request.path_params.get("key", "about")
+    found = visit.world.row("SELECT * FROM cms_pages WHERE url_key = ? AND enabled", key)
+    if found is None:
+        raise HTTPException(404)
+    return visit.render("cms_page.html", page=found, paragraphs=found["content"].split("\n\n"))
+
+
 async def suggest(visit: Visit) -> Response:
     """Products that the beginning of a search may mean."""
     words = search_words(visit.request.query_params.get("q", "")[:LONGEST_QUERY])
@@ -140,7 +149,7 @@ async def suggest(visit: Visit) -> Response:
     *whole, begun = (f'"{word}"' for word in words)
     found = visit.world.rows(
         "SELECT p.name, p.slug FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
-        " WHERE p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)"
+        " WHERE p.enabled AND p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)"
         " ORDER BY r.review_count DESC, p.id LIMIT 6",
         f"name : ({' '.join([*whole, f'{begun}*'])})",
     )
@@ -198,7 +207,7 @@ async def write_review(visit: Visit) -> Response:
 def _product(visit: Visit) -> Row:
     found = visit.world.row(
         "SELECT p.*, r.review_count, r.rating_sum FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
-        " WHERE p.slug = ?",
+        " WHERE p.slug = ? AND p.enabled",
         visit.request.path_params["slug"],
     )
     if found is None:

@@ -110,7 +110,7 @@ def list_products(
     chosen = _settings(query, by_id, inside, search)
     around = chosen.category or inside
     rank, condition, params = _source(search, around, narrowed or Narrowing())
-    found = f"FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id WHERE {condition}"
+    found = f"FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id WHERE p.enabled AND {condition}"
     priced: list[SqlValue] = [*params, chosen.low, chosen.high]
     total: int = world.scalar(f"SELECT count(*) {found} AND p.price_cents BETWEEN ? AND ?", *priced)
     paging = Paging.at(query.get("p", "1"), chosen.size, total)

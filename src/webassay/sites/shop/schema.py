@@ -13,7 +13,7 @@ COLUMNS = {
     "products": classes(
         journal="id",
         content="sku slug category_id position name brand color size price_cents list_price_cents weight_oz stock"
-        " first_available description highlights picture origin warranty_months",
+        " first_available description highlights picture origin warranty_months enabled",
     ),
     "product_options": classes(content="product_id name value position"),
     "customers": classes(
@@ -45,4 +45,15 @@ COLUMNS = {
     "sessions": classes(telemetry="token customer_id checkout notice created_at"),
     "recently_viewed": classes(telemetry="token product_id viewed_at"),
     "search_terms": classes(telemetry="term uses results"),
+    "admins": classes(
+        journal="id", content="username first_name last_name email role password_hash", telemetry="last_login_at"
+    ),
+    "admin_sessions": classes(telemetry="token admin_id notice created_at"),
+    "invoices": classes(journal="id number created_at", content="order_id status"),
+    "shipments": classes(journal="id number created_at", content="order_id carrier tracking"),
+    "refunds": classes(journal="id number created_at", content="order_id amount_cents reason"),
+    "order_comments": classes(journal="id created_at", content="order_id admin_id status comment notified"),
+    "attribute_values": classes(content="attribute value position"),
+    "price_rules": classes(journal="id", content="name department_id percent starts_on ends_on status"),
+    "cms_pages": classes(journal="id updated_at", content="title url_key content enabled"),
 }

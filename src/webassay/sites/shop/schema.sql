@@ -29,7 +29,8 @@ CREATE TABLE products (
     highlights TEXT NOT NULL,               -- one a line
     picture TEXT NOT NULL,                  -- which drawing
     origin TEXT NOT NULL,                   -- a country; stands on the label only, which is a picture
-    warranty_months INTEGER NOT NULL        -- on the label only
+    warranty_months INTEGER NOT NULL,       -- on the label only
+    enabled INTEGER NOT NULL                -- 0: not in the shop, only in its back office
 ) STRICT;
 CREATE INDEX products_by_category ON products (category_id, position);
 CREATE INDEX products_by_price ON products (price_cents);
@@ -95,7 +96,7 @@ CREATE TABLE orders (
     id INTEGER PRIMARY KEY,
     number TEXT NOT NULL UNIQUE,
     customer_id INTEGER NOT NULL REFERENCES customers (id),
-    status TEXT NOT NULL CHECK (status IN ('pending', 'processing', 'complete', 'canceled')),
+    status TEXT NOT NULL CHECK (status IN ('pending', 'processing', 'complete', 'canceled', 'on hold', 'closed')),
     created_at TEXT NOT NULL,
     shipping_method TEXT NOT NULL,
     payment_method TEXT NOT NULL,
@@ -228,6 +229,90 @@ CREATE TABLE search_terms (
     uses INTEGER NOT NULL,
     results INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- The back office.
+
+CREATE TABLE admins (
+    id INTEGER PRIMARY KEY,
+    username TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    first_name TEXT NOT NULL,
+    last_name TEXT NOT NULL,
+    email TEXT NOT NULL,
+    role TEXT NOT NULL,
+    password_hash TEXT NOT NULL,
+    last_login_at TEXT
+) STRICT;
+
+CREATE TABLE admin_sessions (
+    token TEXT NOT NULL PRIMARY KEY,
+    admin_id INTEGER REFERENCES admins (id),
+    notice TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invoices (
+    id INTEGER PRIMARY KEY,
+    number TEXT NOT NULL,
+    order_id INTEGER NOT NULL UNIQUE REFERENCES orders (id),
+    status TEXT NOT NULL CHECK (status IN ('open', 'paid')),
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE shipments (
+    id INTEGER PRIMARY KEY,
+    number TEXT NOT NULL,
+    order_id INTEGER NOT NULL UNIQUE REFERENCES orders (id),
+    carrier TEXT NOT NULL,
+    tracking TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE refunds (
+    id INTEGER PRIMARY KEY,
+    number TEXT NOT NULL,
+    order_id INTEGER NOT NULL REFERENCES orders (id),
+    amount_cents INTEGER NOT NULL CHECK (amount_cents > 0),
+    reason TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX refunds_by_order ON refunds (order_id);
+
+CREATE TABLE order_comments (
+    id INTEGER PRIMARY KEY,
+    order_id INTEGER NOT NULL REFERENCES orders (id),
+    admin_id INTEGER NOT NULL REFERENCES admins (id),
+    status TEXT NOT NULL,                            -- that of the order when it was written
+    comment TEXT NOT NULL,
+    notified INTEGER NOT NULL,                       -- 1: the customer was told, and can read it
+    created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX order_comments_by_order ON order_comments (order_id);
+
+CREATE TABLE attribute_values (
+    attribute TEXT NOT NULL CHECK (attribute IN ('Size', 'Color')),
+    value TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (attribute, value)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE price_rules (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    department_id INTEGER REFERENCES categories (id),   -- whose goods it is for; NULL: all goods
+    percent INTEGER NOT NULL CHECK (percent BETWEEN 1 AND 90),
+    starts_on TEXT NOT NULL,
+    ends_on TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('inactive', 'active'))
+) STRICT;
+
+CREATE TABLE cms_pages (
+    id INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    url_key TEXT NOT NULL UNIQUE,
+    content TEXT NOT NULL,                           -- paragraphs, with an empty line between them
+    enabled INTEGER NOT NULL,
+    updated_at TEXT NOT NULL
+) STRICT;
 
 CREATE VIRTUAL TABLE product_search USING fts5 (
     name, other, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
+from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
 from webassay.sites.shop import commerce
@@ -68,6 +69,14 @@ class Visit(AnyVisit):
             "cart_count": self.cart_count(),
             "today": stamp(self.world.now())[:10],
         }
+
+    def render(self, template: str, status: int = 200, **context: Any) -> Response:
+        if status == 404 and not context.get("detail"):
+            # What a missing page says is a page of the back office, too.
+            found = self.world.row("SELECT title, content FROM cms_pages WHERE url_key = 'no-route' AND enabled")
+            if found is not None:
+                context |= {"reason": found["title"]}
+        return super().render(template, status, **context)
 
     def cart_count(self) -> int:
         count: int = self.world.scalar(

@@ -34,6 +34,7 @@ from webassay.sites.web.sessions import Sessions
 
 LONGEST_BODY = 65536
 MOST_FIELDS = 200
+"""A page of a grid has up to 100 rows to tick."""
 
 Handler = Callable[[Any], Awaitable[Response]]
 """Gets the site's own kind of `Visit`."""
@@ -98,13 +99,13 @@ class Visit:
 
     def switch_session(self, user_id: int | None) -> None:
         """A new token for every log-in, so that an old one is worthless. Call inside a write."""
-        self.world.db.execute("DELETE FROM sessions WHERE token = ?", (self.token,))
+        self.web.sessions.end(self.world, self.token)
         self.token = self.web.sessions.start(self.world, user_id)
         self._new_cookie = True
 
     def log_out(self, url: str) -> Response:
-        with self.world.write() as db:
-            db.execute("DELETE FROM sessions WHERE token = ?", (self.token,))
+        with self.world.write():
+            self.web.sessions.end(self.world, self.token)
         response = self.go(url)
         # Not `delete_cookie`, which would tell the page the real time.
         response.set_cookie(self.web.sessions.cookie, max_age=0, expires=_LONG_AGO, httponly=True, samesite="lax")
@@ -129,7 +130,7 @@ class Visit:
         notice = self.session.pop("notice", "")
         if notice:
             with self.world.write():
-                self.world.db.execute("UPDATE sessions SET notice = '' WHERE token = ?", (self.token,))
+                self.web.sessions.leave(self.world, self.token, "")
         values = {"visit": self, "user": self.user, "notice": notice, **self.context(), **context}
         body = self.web.environment.get_template(template).render(values)
         return self.sign(HTMLResponse(body, status, {"cache-control": "private, no-cache"}))
@@ -139,7 +140,7 @@ class Visit:
         if notice:
             token = self.ensure_session()
             with self.world.write():
-                self.world.db.execute("UPDATE sessions SET notice = ? WHERE token = ?", (notice, token))
+                self.web.sessions.leave(self.world, token, notice)
         return self.sign(RedirectResponse(url, 303))
 
     def json(self, data: Mapping[str, Any], status: int = 200) -> Response:

@@ -6,6 +6,8 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from webassay.sites.web.dates import read_date
+
 
 def whole_number(text: str, largest: int = 10**9) -> int | None:
     """None if it is not one. `int` is too lenient: it accepts underscores and digits of other scripts."""
@@ -16,6 +18,12 @@ def safe_path(text: str, otherwise: str) -> str:
     """A path on this site, or `otherwise`: a link must not send a log-in elsewhere."""
     ok = text.startswith("/") and not text.startswith(("//", "/\\")) and all(ord(char) > 32 for char in text)
     return text if ok else otherwise
+
+
+def read_cents(text: str) -> int | None:
+    """'$1,234.50' and '1234.5' as 123450; None if it is no amount."""
+    found = re.fullmatch(r"\$?((?:[0-9]{1,3}(?:,[0-9]{3})+)|[0-9]{1,7})(?:\.([0-9]{1,2}))?", text.strip())
+    return int(found[1].replace(",", "")) * 100 + int((found[2] or "0").ljust(2, "0")) if found else None
 
 
 class Fields:
@@ -65,6 +73,24 @@ class Fields:
             self.errors[name] = f"{label} must be a whole number from {low} to {high}."
             return low
         return number
+
+    def cents(self, name: str, label: str, low: int = 1, high: int = 10**8) -> int:
+        """An amount of money."""
+        value = self.get(name).strip()
+        self.values[name] = value[:20]
+        amount = read_cents(value)
+        if amount is None or not low <= amount <= high:
+            self.errors[name] = f"{label} must be an amount from ${low / 100:,.2f} to ${high / 100:,.2f}."
+            return low
+        return amount
+
+    def date(self, name: str, label: str) -> str:
+        value = self.get(name).strip()
+        self.values[name] = value[:20]
+        found = read_date(value)
+        if found is None:
+            self.errors[name] = f"{label} must be a date such as 03/31/2026."
+        return found or ""
 
     def ticked(self, name: str) -> bool:
         on = bool(self.get(name))

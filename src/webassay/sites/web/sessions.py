@@ -36,9 +36,11 @@ class Sessions:
     """The column of `users` that names a user."""
     fresh: Mapping[str, SqlValue] = field(default_factory=dict)
     """What the site's own columns contain at first."""
+    table: str = "sessions"
+    """A site that shares a database has sessions of its own."""
 
     def find(self, world: World, token: str) -> Row | None:
-        return world.row("SELECT * FROM sessions WHERE token = ?", token) if token else None
+        return world.row(f"SELECT * FROM {self.table} WHERE token = ?", token) if token else None
 
     def user(self, world: World, session: Row) -> Row | None:
         return world.row(f"SELECT * FROM {self.users} WHERE id = ?", session[self.user_id]) if self.users else None
@@ -54,9 +56,17 @@ class Sessions:
             **self.fresh,
         }
         world.db.execute(
-            f"INSERT INTO sessions ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values())
+            f"INSERT INTO {self.table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values())
         )
         return token
+
+    def end(self, world: World, token: str) -> None:
+        """Call inside a write."""
+        world.db.execute(f"DELETE FROM {self.table} WHERE token = ?", (token,))
+
+    def leave(self, world: World, token: str, notice: str) -> None:
+        """A notice for the next page. Call inside a write."""
+        world.db.execute(f"UPDATE {self.table} SET notice = ? WHERE token = ?", (notice, token))
 
     # --- what a `Site` needs ---
 

@@ -6,6 +6,7 @@ from webassay.sites.rng import Stream
 from webassay.sites.shop.seeding.catalogue import fill_catalogue
 from webassay.sites.shop.seeding.coupons import fill_coupons
 from webassay.sites.shop.seeding.customers import fill_customers
+from webassay.sites.shop.seeding.office import fill_office
 from webassay.sites.shop.seeding.orders import fill_orders
 from webassay.sites.shop.seeding.returns import fill_returns
 from webassay.sites.shop.seeding.reviews import fill_reviews
@@ -21,3 +22,4 @@ def seed(db: apsw.Connection, number: int, scale: str = "default") -> None:
     bought, delivered = fill_orders(db, stream.child("orders"), products, customers, coupons)
     fill_returns(db, stream.child("returns"), delivered)
     fill_reviews(db, stream.child("reviews"), products, bought)
+    fill_office(db, stream.child("office"))

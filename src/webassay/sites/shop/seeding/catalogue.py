@@ -328,7 +328,7 @@ def _add_product(
         draft.brand, draft.kind, draft.features, draft.shelf.uses, tags, draft.size, color, ounces
     )  # fmt: skip
     db.execute(
-        f"INSERT INTO products VALUES ({', '.join('?' * 19)})",
+        f"INSERT INTO products VALUES ({', '.join('?' * 19)}, 1)",
         (
             number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
             color, draft.size, draft.price, list_price, ounces,

@@ -12,3 +12,8 @@ for (const choice of document.querySelectorAll("[data-shows]")) {
   for (const other of document.getElementsByName(choice.name)) other.addEventListener("change", show);
   show();
 }
+
+for (const all of document.querySelectorAll("[data-pick-all]")) {
+  const boxes = all.closest("table").querySelectorAll("tbody input[type=checkbox]");
+  all.addEventListener("change", () => { for (const box of boxes) box.checked = all.checked; });
+}

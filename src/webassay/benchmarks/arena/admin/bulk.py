@@ -1,0 +1,451 @@
+"""Doing something with many rows at once."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from webassay.benchmarks.arena.admin import office, pages
+from webassay.benchmarks.arena.effort import Effort, pages_of
+from webassay.benchmarks.arena.key import Key, shown
+from webassay.benchmarks.arena.shortcuts import Shortcuts
+from webassay.benchmarks.arena.template import Route, Template, Worlds
+from webassay.benchmarks.arena.walking import Steps, click, done
+from webassay.core.interaction import Observation, Walk
+from webassay.core.task import Sight
+from webassay.sites.kit import Row
+from webassay.sites.rng import Stream
+
+
+class BulkChore(Template, abstract=True):
+    """Finds rows in a grid, ticks them, and acts."""
+
+    sites = ("admin",)
+    kind = "mutate"
+    chore = "others"
+    levels = ("medium",)
+
+    menu: ClassVar[str]
+    first_column: ClassVar[str]
+    """What a row is ticked by."""
+    path: ClassVar[str]
+    action: ClassVar[str]
+
+    user: str
+
+    @abstractmethod
+    def fitting(self, worlds: Worlds) -> list[Row]:
+        """The rows that are to be acted on."""
+
+    @abstractmethod
+    def others(self, worlds: Worlds) -> list[Row]:
+        """Rows that a hasty reader takes as well: those for which a condition was ignored."""
+
+    @abstractmethod
+    def change(self, row: Row) -> Key:
+        """What acting on a row does."""
+
+    @abstractmethod
+    def sight(self, row: Row) -> Sight: ...
+
+    @abstractmethod
+    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """What is typed and what is chosen to find them."""
+
+    @abstractmethod
+    def wanted(self, line: pages.Line) -> bool:
+        """Whether a row that the filters leave is one of them."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """What one looks for without filters."""
+
+    def key(self, worlds: Worlds) -> Key:
+        fitting = self.fitting(worlds)
+        changes = Key.all_of(self.change(row) for row in fitting)
+        return changes & office.seen(map(self.sight, fitting)) & Key.checkpoint("the grid", office.page(self.path))
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        fitting = self.fitting(worlds)
+        found = {"first-one-only": self.change(fitting[0])}
+        if others := self.others(worlds):
+            found["all-of-them"] = Key.all_of(self.change(row) for row in (*fitting, *others))
+        return found
+
+    def effort(self, worlds: Worlds) -> Effort:
+        count = len(self.fitting(worlds)) + len(self.others(worlds))
+        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), 10 + len(self.fitting(worlds)))
+
+    def _open(self, page: Observation) -> Steps:
+        page = yield from click(page, "link", self.menu)
+        return (yield from pages.narrow(page, *self.filters()))
+
+    def _finish(self, page: Observation, most: int = 10**6) -> Walk:
+        page = yield from pages.lengthen(page)
+        names = [line[self.first_column] for line in pages.lines(page) if self.wanted(line)]
+        page = yield from pages.tick(page, *names[:most])
+        yield from pages.act(page, self.action)
+        return done("mutate")
+
+    def solve(self, page: Observation) -> Walk:
+        page = yield from self._open(page)
+        return (yield from self._finish(page))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"by-keyword": self._by_keyword}
+
+    def _by_keyword(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", self.menu)
+        page = yield from pages.search(page, self.words())
+        return (yield from self._finish(page))
+
+    def hasty(self) -> Mapping[str, Route]:
+        return {"first-one-only": self._first_only}
+
+    def _first_only(self, page: Observation) -> Walk:
+        page = yield from self._open(page)
+        return (yield from self._finish(page, most=1))
+
+
+def _with_status(name: str, status: str, most: int = 12) -> str:
+    """Names on several orders with that status, and on others."""
+    return (
+        "SELECT b.first_name || ' ' || b.last_name AS name FROM orders AS o JOIN order_addresses AS b"
+        " ON b.order_id = o.id AND b.kind = 'billing' GROUP BY 1"
+        f" HAVING sum(o.status = '{status}') BETWEEN 2 AND {most} AND sum(o.status <> '{status}') >= 2"
+        f" AND count(*) <= 90 ORDER BY {name}"
+    )
+
+
+class OrdersOf(BulkChore, abstract=True):
+    """Acts on the pending orders of one buyer."""
+
+    menu = "Orders"
+    first_column = "ID"
+    path = "/orders"
+    now: ClassVar[str]
+
+    user: str
+    buyer: str
+
+    def _of_buyer(self, worlds: Worlds) -> list[Row]:
+        """Whose name contains it, as a filter finds them."""
+        every = office.orders(worlds["admin"], "2000-01-01", "2100-01-01")
+        return [one for one in every if one["bill_to"] == self.buyer]
+
+    def fitting(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._of_buyer(worlds) if one["status"] == "pending"]
+
+    def others(self, worlds: Worlds) -> list[Row]:
+        """Orders that are processed can be held, too."""
+        return [one for one in self._of_buyer(worlds) if one["status"] == "processing" and self.now == "on hold"]
+
+    def change(self, row: Row) -> Key:
+        return Key.update("orders", where={"id": row["id"]}, status=self.now)
+
+    def sight(self, row: Row) -> Sight:
+        return office.row_of(row)
+
+    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return {"Bill-to Name": self.buyer}, {"Status": "Pending"}
+
+    def wanted(self, line: pages.Line) -> bool:
+        return line["Bill-to Name"] == self.buyer and line["Status"] == "Pending"
+
+    def words(self) -> str:
+        return self.buyer
+
+    @classmethod
+    def some_buyer(cls, worlds: Worlds, stream: Stream) -> str:
+        found = office.pick(stream, office.rows(worlds["admin"], _with_status("name", "pending")))
+        return str(found["name"]) if found else ""
+
+
+@dataclass(frozen=True)
+class CancelAllOf(OrdersOf):
+    """Cancel all pending orders of one buyer."""
+
+    name = "admin.cancel-pending-of"
+    instruction = (
+        "{buyer} called and does not want anything any more. Cancel all pending orders whose bill-to name is {buyer}."
+    )
+    action = "Cancel"
+    now = "canceled"
+
+    user: str
+    buyer: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        return cls(office.chief(stream), buyer) if (buyer := cls.some_buyer(worlds, stream)) else None
+
+
+@dataclass(frozen=True)
+class HoldAllOf(OrdersOf):
+    """Put all pending orders of one buyer on hold."""
+
+    name = "admin.hold-pending-of"
+    instruction = (
+        "The payments of {buyer} have to be checked. Put every order on hold that is pending and has the bill-to name "
+        "{buyer}; leave those alone that are being processed."
+    )
+    action = "Hold"
+    now = "on hold"
+
+    user: str
+    buyer: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        return cls(office.chief(stream), buyer) if (buyer := cls.some_buyer(worlds, stream)) else None
+
+
+@dataclass(frozen=True)
+class InvoicesPaid(BulkChore):
+    """Mark the open invoices of one buyer as paid."""
+
+    name = "admin.invoices-paid"
+    instruction = "{buyer} has paid. Mark all open invoices with the bill-to name {buyer} as paid."
+    menu = "Invoices"
+    first_column = "Invoice"
+    path = "/invoices"
+    action = "Mark as Paid"
+
+    user: str
+    buyer: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        found = office.pick(
+            stream,
+            office.rows(
+                worlds["admin"],
+                "SELECT b.first_name || ' ' || b.last_name AS name FROM invoices AS i JOIN order_addresses AS b"
+                " ON b.order_id = i.order_id AND b.kind = 'billing' GROUP BY 1 HAVING sum(i.status = 'open') >= 2"
+                " AND count(*) BETWEEN 3 AND 90 ORDER BY 1",
+            ),
+        )
+        return cls(office.chief(stream), found["name"]) if found else None
+
+    def _of_buyer(self, worlds: Worlds, status: str) -> list[Row]:
+        return office.rows(
+            worlds["admin"],
+            "SELECT i.*, o.total_cents, o.number AS order_number FROM invoices AS i JOIN orders AS o"
+            " ON o.id = i.order_id JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
+            " WHERE b.first_name || ' ' || b.last_name = ? AND i.status = ? ORDER BY i.created_at DESC, i.id DESC",
+            self.buyer, status,
+        )  # fmt: skip
+
+    def fitting(self, worlds: Worlds) -> list[Row]:
+        return self._of_buyer(worlds, "open")
+
+    def others(self, worlds: Worlds) -> list[Row]:
+        return []
+
+    def change(self, row: Row) -> Key:
+        return Key.update("invoices", where={"id": row["id"]}, status="paid")
+
+    def sight(self, row: Row) -> Sight:
+        return shown(row["number"], self.buyer, "Open")
+
+    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return {"Bill-to Name": self.buyer}, {"Status": "Open"}
+
+    def wanted(self, line: pages.Line) -> bool:
+        return line["Bill-to Name"] == self.buyer and line["Status"] == "Open"
+
+    def words(self) -> str:
+        return self.buyer
+
+
+class ProductsOf(BulkChore, abstract=True):
+    """Acts on some products of a brand."""
+
+    menu = "Products"
+    first_column = "ID"
+    path = "/products"
+
+    user: str
+    brand: str
+
+    def _of_brand(self, worlds: Worlds) -> list[Row]:
+        return office.rows(
+            worlds["admin"], "SELECT * FROM products WHERE brand = ? AND name LIKE ? ORDER BY id",
+            self.brand, f"%{self.brand}%",
+        )  # fmt: skip
+
+    def sight(self, row: Row) -> Sight:
+        return shown(row["name"], row["sku"], str(row["stock"]))
+
+    def words(self) -> str:
+        return self.brand
+
+
+@dataclass(frozen=True)
+class DisableSoldOut(ProductsOf):
+    """Disable the products of a brand that are sold out, or nearly so."""
+
+    name = "admin.disable-scarce"
+    instruction = (
+        "The brand {brand} does not deliver any more. Disable every product whose name contains {brand} and of which "
+        "{most} pieces or fewer are left."
+    )
+    action = "Disable"
+
+    user: str
+    brand: str
+    most: int
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        found = office.pick(
+            stream,
+            office.rows(
+                worlds["admin"],
+                "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 20 AND 95 AND sum(instr(name, brand)"
+                " > 0) = count(*) ORDER BY brand",
+            ),
+        )
+        if found is None:
+            return None
+        drawn = cls(office.chief(stream), found["brand"], stream.choice((5, 10, 20)))
+        named = office.rows(
+            worlds["admin"], "SELECT count(*) AS n FROM products WHERE name LIKE ?", f"%{drawn.brand}%"
+        )[0]["n"]
+        if named != len(drawn._of_brand(worlds)):
+            return None
+        return drawn if 2 <= len(drawn.fitting(worlds)) <= 12 else None
+
+    def fitting(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._of_brand(worlds) if one["stock"] <= self.most]
+
+    def others(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._of_brand(worlds) if one["stock"] > self.most]
+
+    def change(self, row: Row) -> Key:
+        return Key.update("products", where={"id": row["id"]}, enabled=0)
+
+    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return {"Name": self.brand, "Quantity to": str(self.most)}, {}
+
+    def wanted(self, line: pages.Line) -> bool:
+        return int(line["Quantity"]) <= self.most
+
+
+class PendingReviews(BulkChore, abstract=True):
+    """Acts on reviews that wait for approval."""
+
+    menu = "Pending Reviews"
+    first_column = "ID"
+    path = "/reviews/pending"
+
+    user: str
+
+    def _pending(self, worlds: Worlds) -> list[Row]:
+        return office.rows(
+            worlds["admin"],
+            "SELECT v.*, p.name AS product, p.sku FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+            " WHERE v.status = 'pending' ORDER BY v.created_at DESC, v.id DESC",
+        )
+
+    def sight(self, row: Row) -> Sight:
+        return shown(str(row["id"]), row["nickname"], row["sku"])
+
+
+@dataclass(frozen=True)
+class ApproveByWord(PendingReviews):
+    """Approve the pending reviews that contain a word."""
+
+    name = "admin.approve-reviews-with"
+    instruction = (
+        'Approve every pending review whose text (not only its title) contains the word "{word}", in whatever case, '
+        "and no other."
+    )
+    action = "Approve"
+
+    user: str
+    word: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        drawn = cls(office.chief(stream), stream.choice(_WORDS))
+        fitting = drawn.fitting(worlds)
+        inside = [one for one in drawn._pending(worlds) if drawn.word in one["text"].lower() and one not in fitting]
+        return drawn if 2 <= len(fitting) <= 14 and not inside else None
+
+    def fitting(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._pending(worlds) if self.word in _words(one["text"])]
+
+    def others(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._pending(worlds) if self.word not in one["text"].lower()][:20]
+
+    def change(self, row: Row) -> Key:
+        return Key.update("reviews", where={"id": row["id"]}, status="approved")
+
+    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return {"Review": self.word}, {}
+
+    def wanted(self, line: pages.Line) -> bool:
+        return self.word in _words(line["Review"])
+
+    def words(self) -> str:
+        return self.word
+
+
+_WORDS = ("good", "price", "quality", "small", "easy", "color", "size", "broke", "love", "gift", "box", "week", "every",
+          "perfect", "cheap", "months", "house", "kitchen", "better", "friend", "smell", "heavy", "nice")  # fmt: skip
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,!?:;()\"'") for word in text.lower().split()}
+
+
+@dataclass(frozen=True)
+class RejectOfProductLine(PendingReviews):
+    """Reject the pending reviews of the products of one department, written by guests."""
+
+    name = "admin.reject-guest-reviews"
+    instruction = (
+        "We do not want reviews by guests for {department} any more: their SKUs begin with {code}. Reject every "
+        "pending review of such a product that was written by a guest, and leave those of customers alone."
+    )
+    action = "Reject"
+
+    user: str
+    department: str
+    code: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        found = office.pick(
+            stream,
+            office.rows(
+                worlds["admin"],
+                "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"
+                " ON k.id = p.category_id JOIN categories AS m ON m.id = k.parent_id JOIN categories AS d"
+                " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
+            ),
+        )
+        drawn = cls(office.chief(stream), found["name"], found["code"]) if found else None
+        return drawn if drawn and 2 <= len(drawn.fitting(worlds)) <= 16 and drawn.others(worlds) else None
+
+    def _of_line(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._pending(worlds) if one["sku"].startswith(self.code)]
+
+    def fitting(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._of_line(worlds) if one["customer_id"] is None]
+
+    def others(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._of_line(worlds) if one["customer_id"] is not None]
+
+    def change(self, row: Row) -> Key:
+        return Key.update("reviews", where={"id": row["id"]}, status="rejected")
+
+    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return {"SKU": self.code}, {"Type": "Guest"}
+
+    def wanted(self, line: pages.Line) -> bool:
+        return line["SKU"].startswith(self.code) and line["Type"] == "Guest"
+
+    def words(self) -> str:
+        return self.code

@@ -1,0 +1,109 @@
+"""Draws, truths and facts that several templates of the back office share."""
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from webassay.benchmarks.arena.key import Key, fact, shown
+from webassay.benchmarks.arena.shop.queries import pick, rows
+from webassay.core.task import Fact, PagePattern, Sight
+from webassay.sites.kit import Row, World
+from webassay.sites.rng import Stream
+
+__all__ = ["pick", "rows"]
+
+CHIEFS = ("greta.holm", "owen.baptiste")
+"""Who may do everything that is asked for."""
+STATUSES = {
+    "pending": "Pending", "processing": "Processing", "complete": "Complete", "canceled": "Canceled",
+    "on hold": "On Hold", "closed": "Closed",
+}  # fmt: skip
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def chief(stream: Stream) -> str:
+    return stream.choice(CHIEFS)
+
+
+def amount(cents: int) -> str:
+    return f"${cents // 100:,}.{cents % 100:02d}"
+
+
+def page(path: str) -> PagePattern:
+    return PagePattern(site="admin", path=path)
+
+
+def typed(day: str) -> str:
+    """2026-02-03 as one types it: 02/03/2026."""
+    return f"{day[5:7]}/{day[8:10]}/{day[:4]}"
+
+
+def month_span(month: str) -> tuple[str, str]:
+    """The first and the last day of 2026-02."""
+    first = date.fromisoformat(f"{month}-01")
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    return first.isoformat(), last.isoformat()
+
+
+def months_from(month: str, count: int) -> list[str]:
+    found = [date.fromisoformat(f"{month}-01")]
+    while len(found) < count:
+        found.append((found[-1] + timedelta(days=31)).replace(day=1))
+    return [one.isoformat()[:7] for one in found]
+
+
+def in_words(month: str) -> str:
+    return f"{MONTHS[int(month[5:7]) - 1]} {month[:4]}"
+
+
+# --- truths -----------------------------------------------------------------------------------------------
+
+_ORDERS = (
+    "SELECT o.*, b.first_name || ' ' || b.last_name AS bill_to, s.first_name || ' ' || s.last_name AS ship_to"
+    " FROM orders AS o JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
+    " JOIN order_addresses AS s ON s.order_id = o.id AND s.kind = 'shipping'"
+)
+
+
+def orders(world: World, first: str, last: str) -> list[Row]:
+    """Those of these days, the newest first, as the grid lists them."""
+    return rows(
+        world, f"{_ORDERS} WHERE substr(o.created_at, 1, 10) BETWEEN ? AND ? ORDER BY o.created_at DESC, o.id DESC",
+        first, last,
+    )  # fmt: skip
+
+
+def orders_with(world: World, status: str) -> list[Row]:
+    return rows(world, f"{_ORDERS} WHERE o.status = ? ORDER BY o.created_at DESC, o.id DESC", status)
+
+
+def order(world: World, number: str) -> Row:
+    (found,) = rows(world, f"{_ORDERS} WHERE o.number = ?", number)
+    return found
+
+
+# --- facts ------------------------------------------------------------------------------------------------
+
+
+def row_of(order: Row) -> Sight:
+    """In the grid."""
+    return shown(order["number"], order["bill_to"], amount(order["total_cents"]), STATUSES[order["status"]])
+
+
+def order_status(order: Row) -> Fact:
+    """In the grid, or on the order's own page."""
+    return fact(
+        shown(order["number"], STATUSES[order["status"]]),
+        shown(f"Order # {order['number']}", f"Order Status {STATUSES[order['status']]}", together="page"),
+    )
+
+
+def seen(sights: Iterable[Sight | Fact]) -> Key:
+    return Key.seen_share(1.0, dict.fromkeys(one if isinstance(one, Fact) else fact(one) for one in sights))
+
+
+def spread(found: list[Row], most: int = 40) -> list[Row]:
+    """Evenly spread: who has read the list has read these."""
+    return found if len(found) <= most else [found[place * len(found) // most] for place in range(most)]

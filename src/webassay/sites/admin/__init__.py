@@ -1,0 +1,21 @@
+"""Tallybrook's back office, on the shop's own database."""
+
+from dataclasses import replace
+
+from webassay.sites.admin.app import make_app
+from webassay.sites.admin.web import WEB
+from webassay.sites.shop import SITE as SHOP
+from webassay.sites.shop.seeding.office import PASSWORD
+
+SITE = replace(
+    SHOP,
+    name="admin",
+    title=WEB.name,
+    summary="Tallybrook's back office, on the shop's database: orders, products, customers, reviews, reports, pages.",
+    package=__name__,
+    shares=SHOP,
+    make_app=make_app,
+    log_in=WEB.sessions.log_in,
+    whoami=WEB.sessions.whoami,
+    credentials=lambda user: {"User Name": user, "Password": PASSWORD},
+)

@@ -1,0 +1,2 @@
+// Every page works without this; with it, it is quicker.
+import "./web.js";
