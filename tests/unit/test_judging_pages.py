@@ -233,15 +233,59 @@ def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(inst
     assert any(expected in message for message in told), told
 
 
-def test_what_was_read_and_never_used_is_told():
+def test_what_was_read_and_never_used_is_told_by_rows_of_the_same_form():
     blobs = MemoryBlobs()
-    page = "main ''\n\trow ''\n\t\tcell 'SKU-{0}'\n\t\tcell '${0}.00'"
-    run = run_over(blobs, [(f"/orders/{n}", page.format(n)) for n in (11, 12, 13)], answer=retrieved("SKU-12"))
+    page = (
+        "main ''\n\trow ''\n\t\tcell 'SKU-{0}'\n\t\tcell '${0}.00'\n\t\tcell '2'\n\t\tcell '${1}.00'"
+        "\n\trow ''\n\t\tcell 'Grand Total'\n\t\tcell '$999.00'"
+    )
+    trees = [(f"/orders/{n}", page.format(n, 2 * n)) for n in (11, 12, 13)]
+    run = run_over(blobs, trees, answer=retrieved("SKU-12"))
     told = [message for code, message in facts(run, blobs) if code == "read_not_used"]
     assert told == [
-        "Pages of the same kind as screenshot 2 that hold no value of the answer: screenshot 1 (largest amount 11.00), "
-        "screenshot 3 (largest amount 13.00)."
-    ]
+        "Pages of the same kind as screenshot 2 that hold no value of the answer: "
+        "screenshot 1 (largest amounts, by column, in such rows 11.00 and 22.00), "
+        "screenshot 3 (largest amounts, by column, in such rows 13.00 and 26.00)."
+    ], "a price for one is compared with prices for one, and not with totals"
+
+
+CARDS = """main ''
+	listitem ''
+		link 'Canvas Tote'
+		image '4.6 out of 5 stars'
+		StaticText '4.6'
+		StaticText '$42.00'
+	listitem ''
+		StaticText 'Sale'
+		link 'Weekender'
+		StaticText 'Special price'
+		StaticText '$30.00'
+		StaticText 'Regular price'
+		StaticText '$50.00'
+	listitem ''
+		link 'Rucksack'
+		StaticText 'No reviews yet'
+		StaticText '$20.00'
+		StaticText 'Out of stock'
+	listitem ''
+		link 'Trunk'
+		StaticText 'No reviews yet'
+		StaticText '$300.00'
+"""
+
+
+@pytest.mark.parametrize(("answer", "agrees"), [("$92.00", "by the first"), ("$112.00", "by the last"), ("$70.00", "")])
+def test_a_list_of_cards_is_added_up_whatever_each_card_has_beside_its_price(answer, agrees):
+    blobs = MemoryBlobs()
+    run = run_over(
+        blobs, [("/c/bags", CARDS), ("/", "x")], answer=retrieved(answer), instruction="What do all up to $95 cost?"
+    )
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    for called, total in (("first", "92.00"), ("last", "112.00")):
+        name = f"of at most 95.00, by the {called} amount of each: 3 "
+        assert any(name in message and total in message for message in told), told
+    agreeing = [message for message in told if "of the answer" in message]
+    assert len(agreeing) == bool(agrees) and all(agrees in message for message in agreeing), told
 
 
 def test_rows_that_differ_are_told_and_that_none_does():
