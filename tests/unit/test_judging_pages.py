@@ -10,9 +10,10 @@ from tests.unit.judging_samples import png, trajectory
 from webassay.core.interaction import Action, Goal
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import MemoryBlobs, RecordedObservation, RowChange, RowsResult, Step
-from webassay.judging.case import Case, frames_of
+from webassay.judging.case import Case, clip_lines, frames_of
 from webassay.judging.facts import named_in, positive_facts
-from webassay.judging.pages import Book, Page, digest, elements_of
+from webassay.judging.pages import Book, Page, digest, elements_of, place
+from webassay.judging.record_findings import record_findings
 from webassay.judging.sheet import date_of, describe_history
 
 ORDERS = """RootWebArea 'My Orders', focused
@@ -190,6 +191,54 @@ def test_the_date_is_the_world_s_and_not_the_machine_s():
     assert date_of(clocked, book_of(run, blobs)) == "the site's own clock said 2026-03-01"
     assert date_of(run, None) == "", "what must not depend on the trajectory"
     assert date_of(run.model_copy(update={"bases": {}}), None) == "the run began on 2031-05-06"
+
+
+def test_outside_addresses_keep_their_host_and_a_missing_one_is_called_missing():
+    bases = ("http://shop.test:8000/",)
+    assert place("http://shop.test:8000/orders?p=2", bases) == "/orders?p=2"
+    assert place("http://shop.test:8000", bases) == "/"
+    assert place("http://shop.test:80001/orders", bases) == "http://shop.test:80001/orders"
+    assert place("https://support.example.org/articles/7", ()) == "https://support.example.org/articles/7"
+    assert place("", ()) == "address not recorded"
+
+
+def test_where_nothing_was_recorded_after_the_last_action_the_last_page_is_named():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/orders", ORDERS), ("/cart", ORDERS), ("/", ORDERS)]).model_copy(
+        update={"last_seen": None}
+    )
+    told = describe_history(Case.of(run.goal, run, blobs, text=True, merge=True))
+    assert told.endswith(
+        "No page was recorded after the last action. The last page on record is screenshot 2, before that action."
+    )
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=40)), st.integers(100, 600))
+def test_a_long_list_is_cut_between_its_lines(lines, limit):
+    text = "\n".join(lines)
+    made = clip_lines(text, limit)
+    assert made == text or len(made) < limit + 120
+    if made != text:
+        kept = [line for line in made.split("\n") if not line.startswith("[… ")]
+        assert len(kept) < len(lines) and set(kept) <= set(lines)
+        gap = next(int(line.split()[1]) for line in made.split("\n") if "lines left out" in line)
+        assert gap == len(lines) - len(kept)
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "told"),
+    [
+        ('{"results": ["$408.51"]}', '{"results": ["$431.41"]}', True),
+        ('{"results": ["$408.51"]}', '{"results":["$408.51"]}', False),
+        ("It is done.", "", False),
+    ],
+)
+def test_an_answer_that_is_not_the_last_message_is_suspect_and_never_certain(sent, answer, told):
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/", ORDERS), ("/", ORDERS)], actions=(Action.of("send_msg_to_user", sent),), answer=answer)
+    found = [one for one in record_findings(run.goal, run, blobs) if one.code == "answer_not_sent"]
+    assert [one.status for one in found] == ["abstain"] * told
+    assert all("$408.51" in one.message for one in found)
 
 
 # --- facts ----------------------------------------------------------------------------------------------
