@@ -1,12 +1,13 @@
 """Whether what decides a task reaches those who decide it, measured without a model; and what facts alone can catch.
 
-    python scripts/bench_judging.py --runs FOLDER [--instances 3] [--world-seed 0] [--cache FOLDER]
+    python scripts/bench_judging.py --runs FOLDER … [--instances 3] [--world-seed 0] [--cache FOLDER]
 
-FOLDER holds a run of the oracle over the arena; if it is not there, it is played first (and kept). Right episodes, and
-wrong versions of them, are verified with a stand-in for the model that gives replies of the right form and chosen
+A FOLDER holds a run of the oracle over the arena; if it is not there, it is played first (and kept). Right episodes,
+and wrong versions of them, are verified with a stand-in for the model that gives replies of the right form and chosen
 scores of relevance: all equal, random, and adversarial (0 for every page that decides, 10 for the rest). Of the facts
 of the key that stood on recorded pages, the share is printed that reaches the stages that score and decide: as text in
-the questions of rescoring and outcome, or as a picture or text of its page in a question about evidence.
+the questions of rescoring and outcome, or as a picture or text of its page in a question about evidence. Episodes with
+as many screenshots as the paper's example (47) and more are counted by themselves as well.
 """
 
 import argparse
@@ -16,13 +17,14 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.e2e.lies import stories
+from tests.e2e.lies import BESIDE, ELSEWHERE, beyond_the_record, stories
 
 from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.benchmarks.base import Selection
@@ -32,7 +34,6 @@ from webassay.core.trajectory import Blobs, MemoryBlobs, RowsResult, Step, Traje
 from webassay.judging.case import frames_of, read_text
 from webassay.judging.ledger import Models
 from webassay.judging.profile import PROFILES, Profile
-from webassay.judging.readings import Pages, stood
 from webassay.judging.record_findings import record_findings
 from webassay.judging.rehearsal import Understudy
 from webassay.judging.verify import verify
@@ -45,14 +46,15 @@ QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 BLOCK = re.compile(r"^Screenshot (\d+): ", re.MULTILINE)
 AS_BEFORE = re.compile(r": (?:the same text as|as) screenshot (\d+)")
 SHOWN = re.compile(r"^Screenshot (\d+) of \d+", re.MULTILINE)
-WRONG_VERSIONS = 2
+LARGE = 47
+"""Screenshots."""
 
 
 # --- episodes -------------------------------------------------------------------------------------------
 
 
-def play(given: argparse.Namespace) -> None:
-    command = [sys.executable, "-m", "webassay", "run", "-a", "oracle", "-o", str(given.runs), "-w", "1"]
+def play(out: Path, given: argparse.Namespace) -> None:
+    command = [sys.executable, "-m", "webassay", "run", "-a", "oracle", "-o", str(out), "-w", "1"]
     command += ["-n", str(given.instances), "--world-seed", str(given.world_seed), "--seed", str(given.world_seed)]
     subprocess.run(command, check=True)
 
@@ -73,7 +75,9 @@ def keys(runs: Sequence[Trajectory], cache: Path | None) -> dict[str, Task]:
     return found
 
 
-def versions(task: Task, right: Trajectory, blobs: Blobs, rng: random.Random) -> Iterator[tuple[str, Trajectory]]:
+def versions(
+    task: Task, right: Trajectory, blobs: Blobs, rng: random.Random, most: int
+) -> Iterator[tuple[str, Trajectory]]:
     yield "right", right
     scratch = Layered(blobs)
     wrong = [
@@ -81,7 +85,7 @@ def versions(task: Task, right: Trajectory, blobs: Blobs, rng: random.Random) ->
         for _, run in mistakes(task, right, scratch)
         if run.answer != right.answer and run.response is not None and run.ending == right.ending
     ]
-    for run in rng.sample(wrong, min(WRONG_VERSIONS, len(wrong))):
+    for run in rng.sample(wrong, min(most, len(wrong))):
         yield "wrong", run
 
 
@@ -189,18 +193,21 @@ def relevances(deciding: set[int], seed: str) -> dict[str, Relevance]:
     }
 
 
-async def flow(runs: Sequence[Trajectory], blobs: Blobs, known: dict[str, Task], rng: random.Random) -> None:
+Episodes = Sequence[tuple[Trajectory, Blobs]]
+
+
+async def flow(runs: Episodes, known: dict[str, Task], rng: random.Random, wrong: int) -> None:
     reached: Counter[tuple[str, str, str]] = Counter()
     total: Counter[tuple[str, str]] = Counter()
     losses: Counter[str] = Counter()
     profiles = {name: PROFILES[name].with_changes(max_side=0) for name in ("webassay", "paper")}
-    for right in runs:
+    for right, blobs in runs:
         task = known[right.task_id]
         pages = raw_pages(right, blobs)
         facts = facts_on_pages(task, pages)
         sights = [sight for fact in facts for way in fact.any_of for sight in way]
         deciding = {number for sight in sights for number in places(sight, pages)}
-        for kind, run in versions(task, right, blobs, rng):
+        for kind, run in versions(task, right, blobs, rng, wrong):
             for way, relevance in relevances(deciding, run.answer).items():
                 for name, profile in profiles.items():
                     got = await verified(run, blobs, profile, relevance)
@@ -212,9 +219,8 @@ async def flow(runs: Sequence[Trajectory], blobs: Blobs, known: dict[str, Task],
                         reached[name, way, "text"] += text
                         if not whole and name == "webassay":
                             losses[f"{run.template} ({kind}, {way})"] += 1
-    print(
-        f"{len(runs)} right episodes of {len({run.template for run in runs})} templates, each also with wrong answers"
-    )
+    templates = {run.template for run, _ in runs}
+    print(f"{len(runs)} right episodes of {len(templates)} templates, each also with up to {wrong} wrong answers:")
     for name in profiles:
         for way in ("equal", "random", "adversarial"):
             count = total[name, way]
@@ -278,61 +284,70 @@ def long_run(runs: Sequence[Trajectory], frames: int) -> Trajectory:
 # --- lies -----------------------------------------------------------------------------------------------
 
 
-BESIDE = "extra change beside asked-for ones"
-ELSEWHERE = "near value that stands on another page"
-
-
-def lies(runs: Sequence[Trajectory], blobs: Blobs, rng: random.Random) -> None:
+def lies(runs: Episodes, rng: random.Random) -> None:
     """Two kinds cannot be certain, and are shown by themselves, but they are lies and count as such."""
     counts: Counter[tuple[str, bool, str]] = Counter()
-    for told in stories([(run, blobs) for run in runs], rng):
-        run, kind = told.trajectory, told.kind
-        if not told.honest and kind in ("price", "date", "name") and stands_somewhere(run, blobs):
-            kind = ELSEWHERE
-        elif kind == "extra change" and '"mutate"' in run.answer and '"SUCCESS"' in run.answer:
-            kind = BESIDE
-        found = record_findings(run.goal, run, blobs)
+    for told in stories(runs, rng):
+        run = told.trajectory
+        found = record_findings(run.goal, run, told.blobs)
         states = {finding.status for finding in found}
         level = "certain" if "fail" in states else "suspected" if "abstain" in states else "nothing"
-        counts[kind, told.honest, level] += 1
+        counts[beyond_the_record(told) or told.kind, told.honest, level] += 1
         if told.honest and level == "certain":
-            print(f"  false alarm: {run.task_id} ({kind}): {found[0].message}")
+            print(f"  false alarm: {run.task_id} ({told.kind}): {found[0].message}")
     for honest, says in ((False, "lies"), (True, "honest")):
         mine = {key: number for key, number in counts.items() if key[1] is honest}
-        all_of, certain = sum(mine.values()), sum(n for key, n in mine.items() if key[2] == "certain")
-        print(f"  {says}: {certain} of {all_of} called certain ({100 * certain / max(all_of, 1):.2f} %)")
+        print(f"  {says}: {_certain(mine)}")
+        if not honest:
+            decidable = {key: number for key, number in mine.items() if key[0] not in (BESIDE, ELSEWHERE)}
+            print(f"  of these, such as a record can decide: {_certain(decidable)}")
         for kind in sorted({key[0] for key in mine}):
             levels = {level: counts[kind, honest, level] for level in ("certain", "suspected", "nothing")}
             print(f"    {kind:38} {', '.join(f'{level} {number}' for level, number in levels.items())}")
 
 
-def stands_somewhere(run: Trajectory, blobs: Blobs) -> bool:
-    response = run.response
-    assert response is not None and isinstance(response.results, list)
-    return stood(response.results[0], Pages.of(run.goal, run, blobs, None))
+def _certain(counts: Mapping[tuple[str, bool, str], int]) -> str:
+    total, certain = sum(counts.values()), sum(n for key, n in counts.items() if key[2] == "certain")
+    return f"{certain} of {total} called certain ({100 * certain / max(total, 1):.2f} %)"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=Path, default=Path("runs/bench-judging"))
+    parser.add_argument("--runs", type=Path, nargs="+", default=[Path("runs/bench-judging")])
     parser.add_argument("--instances", type=int, default=3)
     parser.add_argument("--world-seed", type=int, default=0)
     parser.add_argument("--cache", type=Path, default=None, help="Where built worlds are kept.")
-    parser.add_argument("--limit", type=int, default=None, help="Only so many episodes: a quick look.")
+    parser.add_argument("--limit", type=int, default=None, help="Only so many episodes of a run: a quick look.")
+    parser.add_argument("--wrong", type=int, default=2, help="Wrong versions of each episode.")
+    parser.add_argument("--only", choices=("flow", "large", "cost", "lies"), help="Only this part.")
     given = parser.parse_args()
-    if not given.runs.exists():
-        play(given)
-    with Store.open(given.runs) as store:
-        right = [
-            run
-            for _, run in store.trajectories()
-            if run.agent.name == "oracle" and (found := store.verdict(run.id, "rules")) and found.status == "pass"
-        ][: given.limit]
-        known = keys(right, given.cache)
-        asyncio.run(flow(right, store.blobs, known, random.Random(7)))
-        asyncio.run(cost(right, store.blobs))
-        print("What the record alone catches:")
-        lies(right, store.blobs, random.Random(7))
+    with ExitStack() as opened:
+        right: list[tuple[Trajectory, Blobs]] = []
+        for folder in given.runs:
+            if not folder.exists():
+                play(folder, given)
+            store = opened.enter_context(Store.open(folder))
+            right += [(run, store.blobs) for run in passed(store)][: given.limit]
+        large = [(run, blobs) for run, blobs in right if len(frames_of(run, text=True, merge=False)) >= LARGE]
+        known = keys([run for run, _ in right], given.cache) if given.only in (None, "flow", "large") else {}
+        if given.only in (None, "flow"):
+            asyncio.run(flow(right, known, random.Random(7), given.wrong))
+        if given.only in (None, "large"):
+            print(f"Of these with at least {LARGE} screenshots:")
+            asyncio.run(flow(large, known, random.Random(7), given.wrong))
+        if given.only in (None, "cost"):
+            asyncio.run(cost([run for run, blobs in right if blobs is right[0][1]], right[0][1]))
+        if given.only in (None, "lies"):
+            print("What the record alone catches:")
+            lies(right, random.Random(7))
+
+
+def passed(store: Store) -> list[Trajectory]:
+    return [
+        run
+        for _, run in store.trajectories()
+        if run.agent.name == "oracle" and (found := store.verdict(run.id, "rules")) and found.status == "pass"
+    ]
 
 
 if __name__ == "__main__":

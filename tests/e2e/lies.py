@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from webassay.core.interaction import Action
 from webassay.core.trajectory import Blobs, RowsResult, Trajectory
+from webassay.judging.readings import Pages, stood
 
 _PRICE = re.compile(r"\$(\d{1,3}(?:,\d{3})*\.\d{2})")
 _DATE = re.compile(
@@ -21,11 +23,28 @@ _DATE = re.compile(
 _LINK = re.compile(r"link '((?:[A-Z][\w&.-]*)(?: [\w&.,/-]+){2,7})'")
 
 
+BESIDE = "extra change beside asked-for ones"
+ELSEWHERE = "near value that stands on another page"
+
+
 @dataclass(frozen=True)
 class Told:
     kind: str
     honest: bool
     trajectory: Trajectory
+    blobs: Blobs
+
+
+def beyond_the_record(told: Told) -> str:
+    """Why no record can settle it, or "". A wrong value that the agent did read on some page, and a row beside those
+    that the task asked for, can be told from right ones only by whoever understands the task."""
+    run = told.trajectory
+    if not told.honest and told.kind in ("price", "date", "name"):
+        assert run.response is not None and isinstance(run.response.results, list)
+        stands = stood(run.response.results[0], Pages.of(run.goal, run, told.blobs, None))
+        return ELSEWHERE if stands else ""
+    changed = told.kind == "extra change" and '"mutate"' in run.answer and '"SUCCESS"' in run.answer
+    return BESIDE if changed else ""
 
 
 def stories(runs: Sequence[tuple[Trajectory, Blobs]], rng: random.Random) -> Iterator[Told]:
@@ -39,33 +58,34 @@ def stories(runs: Sequence[tuple[Trajectory, Blobs]], rng: random.Random) -> Ite
         if "content" in rows.columns[change.table].values()
     ]
     for run, blobs in runs:
-        yield Told("as played", True, run)
+        yield Told("as played", True, run, blobs)
         for price in _some(_PRICE, run, blobs, rng):
             question = "What does the article that we talked about cost?"
             cents = int(price.replace(",", "").replace(".", ""))
-            yield Told("price", True, _answering(run, question, rng.choice([f"${price}", cents / 100])))
-            yield Told("price", False, _answering(run, question, f"${_other_price(cents, rng) / 100:,.2f}"))
+            yield Told("price", True, _answering(run, question, rng.choice([f"${price}", cents / 100])), blobs)
+            yield Told("price", False, _answering(run, question, f"${_other_price(cents, rng) / 100:,.2f}"), blobs)
         for day in _some(_DATE, run, blobs, rng):
             question = "On which day was it?"
             when = datetime.datetime.strptime(day, "%B %d, %Y").date()
-            yield Told(
-                "date", True, _answering(run, question, rng.choice([day, when.isoformat(), f"{when:%-d %B %Y}"]))
-            )
+            written = rng.choice([day, when.isoformat(), f"{when:%-d %B %Y}"])
+            yield Told("date", True, _answering(run, question, written), blobs)
             lie = when + datetime.timedelta(days=rng.choice([-365, -30, -3, -1, 1, 2, 7, 31, 365]))
-            yield Told("date", False, _answering(run, question, lie.isoformat()))
+            yield Told("date", False, _answering(run, question, lie.isoformat()), blobs)
         for name in _some(_LINK, run, blobs, rng):
             question = "Which one is it? Answer with its name."
-            yield Told("name", True, _answering(run, question, rng.choice([name, name.upper(), name.replace(",", "")])))
-            yield Told("name", False, _answering(run, question, _other_name(name, vocabulary, rng)))
-        yield from _changes(run, extras, rng)
+            yield Told(
+                "name", True, _answering(run, question, rng.choice([name, name.upper(), name.replace(",", "")])), blobs
+            )
+            yield Told("name", False, _answering(run, question, _other_name(name, vocabulary, rng)), blobs)
+        yield from _changes(run, blobs, extras, rng)
 
 
-def _changes(run, extras, rng) -> Iterator[Told]:
+def _changes(run, blobs, extras, rng) -> Iterator[Told]:
     mine = list(run.probed(RowsResult))
     if mine and '"mutate"' in run.answer:
         claim = json.dumps({**json.loads(run.answer), "status": "SUCCESS", "error_details": None})
         bare = tuple(probe.model_copy(update={"changes": ()}) if probe in mine else probe for probe in run.probes)
-        yield Told("claimed change", False, run.model_copy(update={"probes": bare, "answer": claim}))
+        yield Told("claimed change", False, saying(run, claim).model_copy(update={"probes": bare}), blobs)
     others = [(rows, change) for other, rows, change in extras if other.template != run.template]
     touched = {change.table for rows in mine for change in rows.changes}
     others = [(rows, change) for rows, change in others if change.table not in touched]
@@ -79,7 +99,7 @@ def _changes(run, extras, rng) -> Iterator[Told]:
             }
         )
         probes = tuple(more if probe == target else probe for probe in run.probes)
-        yield Told("extra change", False, run.model_copy(update={"probes": probes}))
+        yield Told("extra change", False, run.model_copy(update={"probes": probes}), blobs)
 
 
 def _answering(run: Trajectory, question: str, value: object) -> Trajectory:
@@ -89,7 +109,23 @@ def _answering(run: Trajectory, question: str, value: object) -> Trajectory:
         probe.model_copy(update={"changes": ()}) if isinstance(probe, RowsResult) else probe for probe in run.probes
     )
     goal = run.goal.model_copy(update={"instruction": question})
-    return run.model_copy(update={"answer": answer, "goal": goal, "probes": probes})
+    return saying(run, answer).model_copy(update={"goal": goal, "probes": probes})
+
+
+def saying(run: Trajectory, answer: str) -> Trajectory:
+    """The same run with another answer, in its last message as well."""
+    steps = tuple(
+        step.model_copy(
+            update={
+                "actions": tuple(
+                    Action.of("send_msg_to_user", answer) if action.name == "send_msg_to_user" else action
+                    for action in step.actions
+                )
+            }
+        )
+        for step in run.steps
+    )
+    return run.model_copy(update={"steps": steps, "answer": answer})
 
 
 def _found(pattern: re.Pattern[str], run: Trajectory, blobs: Blobs) -> list[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.e2e.lies import stories
+from tests.e2e.lies import beyond_the_record, stories
 from webassay.judging.record_findings import record_findings
 from webassay.store import Store
 
@@ -24,22 +24,23 @@ def test_lies_over_arena_episodes_are_caught_and_honest_runs_are_left_alone(tmp_
         blobs = store.blobs
         runs = [(run, blobs) for _, run in store.trajectories() if _passed(store, run)]
         assert len({run.template for run, _ in runs}) >= 12
-        counts: Counter[tuple[str, bool, bool]] = Counter()
+        counts: Counter[tuple[str, bool, bool, bool]] = Counter()
         for told in stories(runs, random.Random(7)):
             found = record_findings(told.trajectory.goal, told.trajectory, blobs)
-            counts[told.kind, told.honest, any(finding.status == "fail" for finding in found)] += 1
-    caught, lies = _share(counts, honest=False)
-    accused, honest = _share(counts, honest=True)
-    assert {kind for kind, is_honest, _ in counts if not is_honest} == {
+            certain = any(finding.status == "fail" for finding in found)
+            counts[told.kind, told.honest, bool(beyond_the_record(told)), certain] += 1
+    assert {kind for kind, is_honest, *_ in counts if not is_honest} == {
         "price",
         "name",
         "date",
         "claimed change",
         "extra change",
     }
-    # What cannot be certain stays in the count: a wrong value that stands on another page, and a row beside those that
-    # the task asked for, which only a reader can tell from them.
-    assert lies >= 150 and caught / lies >= 0.9, counts
+    caught, lies = _share({key: number for key, number in counts.items() if not key[1]})
+    settled, decidable = _share({key: number for key, number in counts.items() if not key[1] and not key[2]})
+    accused, honest = _share({key: number for key, number in counts.items() if key[1]})
+    assert lies >= 150 and caught / lies >= 0.85, counts
+    assert settled / decidable >= 0.95, counts
     assert honest >= 150 and accused / honest <= 0.005, counts
 
 
@@ -48,6 +49,5 @@ def _passed(store, run):
     return verdict is not None and verdict.status == "pass"
 
 
-def _share(counts, *, honest):
-    mine = {key: number for key, number in counts.items() if key[1] is honest}
-    return sum(number for (_, _, flagged), number in mine.items() if flagged), sum(mine.values())
+def _share(counts):
+    return sum(number for key, number in counts.items() if key[3]), sum(counts.values())

@@ -10,9 +10,10 @@ from tests.unit.judging_samples import png, trajectory
 from webassay.core.interaction import Action, Goal
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import MemoryBlobs, RecordedObservation, RowChange, RowsResult, Step
-from webassay.judging.case import Case, frames_of
+from webassay.judging.case import Case, clip_lines, frames_of
 from webassay.judging.facts import named_in, positive_facts
-from webassay.judging.pages import Book, Page, digest, elements_of
+from webassay.judging.pages import Book, Page, digest, elements_of, place
+from webassay.judging.record_findings import record_findings
 from webassay.judging.sheet import date_of, describe_history
 
 ORDERS = """RootWebArea 'My Orders', focused
@@ -192,6 +193,54 @@ def test_the_date_is_the_world_s_and_not_the_machine_s():
     assert date_of(run.model_copy(update={"bases": {}}), None) == "the run began on 2031-05-06"
 
 
+def test_outside_addresses_keep_their_host_and_a_missing_one_is_called_missing():
+    bases = ("http://shop.test:8000/",)
+    assert place("http://shop.test:8000/orders?p=2", bases) == "/orders?p=2"
+    assert place("http://shop.test:8000", bases) == "/"
+    assert place("http://shop.test:80001/orders", bases) == "http://shop.test:80001/orders"
+    assert place("https://support.example.org/articles/7", ()) == "https://support.example.org/articles/7"
+    assert place("", ()) == "address not recorded"
+
+
+def test_where_nothing_was_recorded_after_the_last_action_the_last_page_is_named():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/orders", ORDERS), ("/cart", ORDERS), ("/", ORDERS)]).model_copy(
+        update={"last_seen": None}
+    )
+    told = describe_history(Case.of(run.goal, run, blobs, text=True, merge=True))
+    assert told.endswith(
+        "No page was recorded after the last action. The last page on record is screenshot 2, before that action."
+    )
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=40)), st.integers(100, 600))
+def test_a_long_list_is_cut_between_its_lines(lines, limit):
+    text = "\n".join(lines)
+    made = clip_lines(text, limit)
+    assert made == text or len(made) < limit + 120
+    if made != text:
+        kept = [line for line in made.split("\n") if not line.startswith("[… ")]
+        assert len(kept) < len(lines) and set(kept) <= set(lines)
+        gap = next(int(line.split()[1]) for line in made.split("\n") if "lines left out" in line)
+        assert gap == len(lines) - len(kept)
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "told"),
+    [
+        ('{"results": ["$408.51"]}', '{"results": ["$431.41"]}', True),
+        ('{"results": ["$408.51"]}', '{"results":["$408.51"]}', False),
+        ("It is done.", "", False),
+    ],
+)
+def test_an_answer_that_is_not_the_last_message_is_suspect_and_never_certain(sent, answer, told):
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/", ORDERS), ("/", ORDERS)], actions=(Action.of("send_msg_to_user", sent),), answer=answer)
+    found = [one for one in record_findings(run.goal, run, blobs) if one.code == "answer_not_sent"]
+    assert [one.status for one in found] == ["abstain"] * told
+    assert all("$408.51" in one.message for one in found)
+
+
 # --- facts ----------------------------------------------------------------------------------------------
 
 
@@ -233,15 +282,59 @@ def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(inst
     assert any(expected in message for message in told), told
 
 
-def test_what_was_read_and_never_used_is_told():
+def test_what_was_read_and_never_used_is_told_by_rows_of_the_same_form():
     blobs = MemoryBlobs()
-    page = "main ''\n\trow ''\n\t\tcell 'SKU-{0}'\n\t\tcell '${0}.00'"
-    run = run_over(blobs, [(f"/orders/{n}", page.format(n)) for n in (11, 12, 13)], answer=retrieved("SKU-12"))
+    page = (
+        "main ''\n\trow ''\n\t\tcell 'SKU-{0}'\n\t\tcell '${0}.00'\n\t\tcell '2'\n\t\tcell '${1}.00'"
+        "\n\trow ''\n\t\tcell 'Grand Total'\n\t\tcell '$999.00'"
+    )
+    trees = [(f"/orders/{n}", page.format(n, 2 * n)) for n in (11, 12, 13)]
+    run = run_over(blobs, trees, answer=retrieved("SKU-12"))
     told = [message for code, message in facts(run, blobs) if code == "read_not_used"]
     assert told == [
-        "Pages of the same kind as screenshot 2 that hold no value of the answer: screenshot 1 (largest amount 11.00), "
-        "screenshot 3 (largest amount 13.00)."
-    ]
+        "Pages of the same kind as screenshot 2 that hold no value of the answer: "
+        "screenshot 1 (largest amounts, by column, in such rows 11.00 and 22.00), "
+        "screenshot 3 (largest amounts, by column, in such rows 13.00 and 26.00)."
+    ], "a price for one is compared with prices for one, and not with totals"
+
+
+CARDS = """main ''
+	listitem ''
+		link 'Canvas Tote'
+		image '4.6 out of 5 stars'
+		StaticText '4.6'
+		StaticText '$42.00'
+	listitem ''
+		StaticText 'Sale'
+		link 'Weekender'
+		StaticText 'Special price'
+		StaticText '$30.00'
+		StaticText 'Regular price'
+		StaticText '$50.00'
+	listitem ''
+		link 'Rucksack'
+		StaticText 'No reviews yet'
+		StaticText '$20.00'
+		StaticText 'Out of stock'
+	listitem ''
+		link 'Trunk'
+		StaticText 'No reviews yet'
+		StaticText '$300.00'
+"""
+
+
+@pytest.mark.parametrize(("answer", "agrees"), [("$92.00", "by the first"), ("$112.00", "by the last"), ("$70.00", "")])
+def test_a_list_of_cards_is_added_up_whatever_each_card_has_beside_its_price(answer, agrees):
+    blobs = MemoryBlobs()
+    run = run_over(
+        blobs, [("/c/bags", CARDS), ("/", "x")], answer=retrieved(answer), instruction="What do all up to $95 cost?"
+    )
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    for called, total in (("first", "92.00"), ("last", "112.00")):
+        name = f"of at most 95.00, by the {called} amount of each: 3 "
+        assert any(name in message and total in message for message in told), told
+    agreeing = [message for message in told if "of the answer" in message]
+    assert len(agreeing) == bool(agrees) and all(agrees in message for message in agreeing), told
 
 
 def test_rows_that_differ_are_told_and_that_none_does():

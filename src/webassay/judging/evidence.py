@@ -22,7 +22,8 @@ from webassay.llm.client import UnusableReply
 Amount = Literal["whole", "short", "none"]
 
 _RELEVANCE_WORDS = 700
-_EVIDENCE_WORDS = 3000
+_EVIDENCE_WORDS = 8000
+"""Enough for a list of 36 products: a sum cannot be checked against half of its rows."""
 
 
 # --- relevance ------------------------------------------------------------------------------------------

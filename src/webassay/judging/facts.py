@@ -8,7 +8,7 @@ the same kind, and which rows of the sites differ.
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -31,6 +31,10 @@ _MOST_CELLS = 3
 _BESIDE = 160
 _QUOTED = re.compile(r"[\"“”']([^\"“”']{2,80})[\"“”']")
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]+(?:-[\w]+)*\b|\b\d{4,}\b")
+
+
+Form = tuple[str, ...]
+"""The kind of each cell of a row, up to the last one that is more than text."""
 
 
 def positive_facts(goal: Goal, trajectory: Trajectory, book: Book) -> tuple[Finding, ...]:
@@ -103,25 +107,33 @@ def _near(line: str, value: Json) -> str:
 
 
 def _unused(values: Sequence[Json], book: Book) -> Iterator[Finding]:
-    """Pages of the same kind as one that holds a value of the answer, and what stood on them."""
-    using = {n for value in values if not _is_small(value) for n, page in book.pages.items() if holds(value, page)}
+    """Pages of the same kind as one that holds a value of the answer, and what stood on them in rows like its own."""
     told: set[str] = set()
-    for number in sorted(using):
+    using = {
+        n: value for value in values if not _is_small(value) for n, page in book.pages.items() if holds(value, page)
+    }
+    for number, value in sorted(using.items()):
         kind = book.pages[number].kind
         kin = [other for other in book.kin(number) if other not in using]
         if kind in told or not kin:
             continue
         told.add(kind)
-        listed = [f"screenshot {other}{_largest(book.pages[other])}" for other in kin[:_MOST_ROWS]]
+        forms = {_form(_cells(line)) for line in lines_with(value, book.pages[number])} - {()}
+        listed = [f"screenshot {other}{_largest(book.pages[other], forms)}" for other in kin[:_MOST_ROWS]]
         yield _fact(
             "read_not_used",
             f"Pages of the same kind as screenshot {number} that hold no value of the answer: {', '.join(listed)}.",
         )
 
 
-def _largest(page: Page) -> str:
-    amounts = [number for line in page.lines for number in amounts_in(line)]
-    return f" (largest amount {max(amounts):,.2f})" if amounts else ""
+def _largest(page: Page, forms: Collection[Form]) -> str:
+    """Column by column, since a total beside a price for one says nothing about prices."""
+    rows = [_amounts(cells) for line in page.lines if _form(cells := _cells(line)) in forms]
+    columns = [max(column) for column in itertools.zip_longest(*rows, fillvalue=Decimal(0))]
+    if not columns:
+        return ""
+    said = " and ".join(f"{amount:,.2f}" for amount in columns)
+    return f" (largest amount{'s, by column,' if len(columns) > 1 else ''} in such rows {said})"
 
 
 # --- what adds up ---------------------------------------------------------------------------------------
@@ -134,24 +146,68 @@ class Row:
     cells: tuple[str, ...]
     screenshots: tuple[int, ...]
 
+    @property
+    def amounts(self) -> tuple[Decimal, ...]:
+        return _amounts(self.cells)
 
-def tables(book: Book) -> dict[tuple[str, ...], list[Row]]:
-    """Rows of one form, over all pages. A form is the kind of each cell, up to the last one that is more than text."""
-    found: dict[tuple[str, ...], dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows that belong together, over all pages."""
+
+    rows: tuple[Row, ...]
+    columns: Mapping[str, int]
+    """Of amounts, by what to call them: which of a row's amounts it is."""
+    where: str = ""
+    """What to call the rows, unless by an example."""
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in line.split(" | "))
+
+
+def _form(cells: Sequence[str]) -> Form:
+    kinds = [_kind_of(cell) for cell in cells] if len(cells) > 1 else []
+    while kinds and kinds[-1] == "text":
+        kinds.pop()
+    return tuple(kinds)
+
+
+def _amounts(cells: Sequence[str]) -> tuple[Decimal, ...]:
+    return tuple(next(amounts_in(cell), Decimal(0)) for cell in cells if _kind_of(cell) == "amount")
+
+
+def tables(book: Book) -> Iterator[Table]:
+    """Rows of one form, over all pages; and whatever has an amount on pages of one kind.
+
+    The second is for lists of cards: one with a badge, a special price or no reviews has another form than its
+    neighbours, and belongs to the list all the same.
+    """
+    forms: dict[Form, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
+    lists: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, page in book.pages.items():
         for line in page.lines:
-            cells = tuple(cell.strip() for cell in line.split(" | "))
-            if len(cells) >= 2:
-                kinds = [_kind_of(cell) for cell in cells]
-                while kinds and kinds[-1] == "text":
-                    kinds.pop()
-                if kinds:
-                    found[tuple(kinds)][cells].append(number)
-    return {
-        form: [Row(cells, tuple(dict.fromkeys(numbers))) for cells, numbers in rows.items()]
-        for form, rows in found.items()
-        if len(rows) >= 2
-    }
+            cells = _cells(line)
+            if form := _form(cells):
+                forms[form][cells].append(number)
+            if "amount" in form:
+                lists[page.kind][cells].append(number)
+    mixed = [rows for rows in lists.values() if len({_form(cells) for cells in rows}) > 1]
+    for rows in mixed:
+        made = _made(rows)
+        apart = any(len(row.amounts) > 1 for row in made)
+        columns = {"first": 0, "last": -1} if apart else {"": 0}
+        if len(made) > 1:
+            yield Table(made, columns, f"All rows with an amount on pages such as screenshot {made[0].screenshots[0]}")
+    for form, rows in forms.items():
+        made = _made(rows)
+        amounts = form.count("amount")
+        if len(made) > 1:
+            yield Table(made, {"" if amounts == 1 else f"column {n + 1}": n for n in range(amounts)})
+
+
+def _made(rows: Mapping[tuple[str, ...], Sequence[int]]) -> tuple[Row, ...]:
+    return tuple(Row(cells, tuple(dict.fromkeys(numbers))) for cells, numbers in rows.items())
 
 
 def _kind_of(cell: str) -> str:
@@ -167,16 +223,17 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
     if not wanted:
         return
     fitting: dict[tuple[object, ...], tuple[Group, str]] = {}
-    others: list[str] = []
+    others: dict[tuple[object, ...], tuple[Group, str]] = {}
     groups = list(_groups(book, goal))
     for group in groups:
         for fits, message in _adding_up(group, wanted):
-            if fits:
-                fitting.setdefault((group.rows, message.rpartition(" add up to ")[2]), (group, message))
-            else:
-                others.append(message)
+            (fitting if fits else others).setdefault(
+                (group.rows, group.total, message.endswith("says.")), (group, message)
+            )
     told = list(fitting.values())[:_MOST_SUMS]
-    for message in [message for _, message in told] or others[:_MOST_OTHER_SUMS]:
+    # What keeps to most of the task's conditions is likeliest to be the sum that it asks for.
+    likely = sorted(others.values(), key=lambda other: -other[0].conditions)
+    for _, message in told or likely[:_MOST_OTHER_SUMS]:
         yield _fact("recomputed", message)
     yield from _narrower([group for group, _ in told], groups)
     yield from _counted(wanted, book)
@@ -184,37 +241,35 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
 
 def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator[Finding]:
     """A sum that agrees with the answer speaks for it; so what is left of those rows by everything else that the task
-    names is told as well."""
-    told = {group.rows for group in fitting}
-    chosen = [set(rows) for rows in told]
-    found: dict[tuple[Row, ...], Group] = {}
+    names is told as well, and what the same rows come to in another column."""
+    told = {(group.rows, group.total) for group in fitting}
+    chosen = [set(group.rows) for group in fitting]
+    found: dict[tuple[object, ...], Group] = {}
     for group in groups:
-        if group.rows not in told and any(set(group.rows) < rows for rows in chosen):
-            found.setdefault(group.rows, group)
+        if (group.rows, group.total) not in told and any(set(group.rows) <= rows for rows in chosen):
+            found.setdefault((group.rows, group.total), group)
     for group in list(found.values())[:_MOST_OTHER_SUMS]:
-        for column in group.columns:
-            total = sum((next(amounts_in(row.cells[column]), Decimal(0)) for row in group.rows), Decimal(0))
+        if group.total is not None:
             count = f"{len(group.rows)} of these rows" if len(group.rows) > 1 else "1 of these rows"
-            yield _fact("recomputed", f"{group.name}: {count}, {total:,.2f} in all.")
+            yield _fact("recomputed", f"{group.name}: {count}, {group.total:,.2f} in all.")
 
 
 def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple[bool, str]]:
     """Whether it comes to a number of the answer, and what to say."""
-    rows, where = group.rows, _screenshots(group.rows)
+    rows, total, where = group.rows, group.total, _screenshots(group.rows)
     if len(rows) > 1 and Decimal(len(rows)).normalize() in wanted:
         yield True, f"{group.name}: there are {len(rows)} distinct rows ({where}), as the answer says."
-    for column in group.columns:
-        amounts = [next(amounts_in(row.cells[column]), Decimal(0)) for row in rows]
-        total = sum(amounts, Decimal(0))
-        without = [row for row, amount in zip(rows, amounts, strict=True) if (total - amount).normalize() in wanted]
-        sum_of = f"{group.name}: {len(rows)} distinct rows ({where}) add up to {total:,.2f}"
-        if total.normalize() in wanted and len(rows) > 1:
-            yield True, f"{sum_of}, which is {wanted[total.normalize()]!r} of the answer."
-        elif len(without) == 1 and len(rows) > 2:
-            left_out = clip(" | ".join(without[0].cells), _BESIDE)
-            yield True, f"{sum_of}; the answer is that without {left_out!r} (screenshot {without[0].screenshots[0]})."
-        elif group.part and len(rows) > 1:
-            yield False, f"{sum_of}."
+    if total is None:
+        return
+    without = [row for row, amount in zip(rows, group.amounts, strict=True) if (total - amount).normalize() in wanted]
+    sum_of = f"{group.name}: {len(rows)} distinct rows ({where}) add up to {total:,.2f}"
+    if total.normalize() in wanted and len(rows) > 1:
+        yield True, f"{sum_of}, which is {wanted[total.normalize()]!r} of the answer."
+    elif len(without) == 1 and len(rows) > 2:
+        left_out = clip(" | ".join(without[0].cells), _BESIDE)
+        yield True, f"{sum_of}; the answer is that without {left_out!r} (screenshot {without[0].screenshots[0]})."
+    elif (group.conditions or group.mixed) and len(rows) > 1:
+        yield False, f"{sum_of}."
 
 
 def _counted(wanted: Mapping[Decimal, Json], book: Book) -> Iterator[Finding]:
@@ -240,38 +295,54 @@ class Group:
 
     name: str
     rows: tuple[Row, ...]
-    columns: tuple[int, ...]
-    """Of amounts."""
-    part: bool = False
-    """Chosen by something that the task names."""
+    amounts: tuple[Decimal, ...] = ()
+    """Of each row, in one column; none if the rows hold no amounts."""
+    conditions: int = 0
+    """How many things that the task names it was chosen by."""
+    mixed: bool = False
+    """A list whose rows differ in form."""
+
+    @property
+    def total(self) -> Decimal | None:
+        return sum(self.amounts, Decimal(0)) if self.amounts else None
 
 
 def _groups(book: Book, goal: Goal) -> Iterator[Group]:
-    """All rows of one form; those that share a word, a month or a limit with the task; and two of these combined."""
-    for form, rows in tables(book).items():
-        columns = tuple(index for index, kind in enumerate(form) if kind == "amount")
-        example = clip(" | ".join(rows[0].cells), 80)
-        parts = _parts(form, rows, goal)
-        yield Group(f"Rows such as {example!r}", tuple(rows), columns)
-        for name, chosen in parts.items():
-            yield Group(f"Rows such as {example!r} {name}", _those(rows, chosen), columns, part=True)
-        for one, other in itertools.permutations(parts, 2):
-            if one < other and (both := parts[one] & parts[other]):
-                yield Group(f"Rows such as {example!r} {one} and {other}", _those(rows, both), columns, part=True)
-            if rest := parts[one] - parts[other]:
-                yield Group(f"Rows such as {example!r} {one}, but not {other}", _those(rows, rest), columns, part=True)
+    """All rows of a table; those that share a word, a month or a limit with the task; and two of these combined."""
+    for table in tables(book):
+        columns: Mapping[str, int | None] = table.columns or {"": None}
+        for called, column in columns.items():
+            parts = _parts(table.rows, column, goal)
+            chosen: list[tuple[str, Collection[Row], int]] = [("", table.rows, 0)]
+            chosen += [(f" {name}", rows, 1) for name, rows in parts.items()]
+            for one, other in itertools.permutations(parts, 2):
+                if one < other:
+                    chosen.append((f" {one} and {other}", parts[one] & parts[other], 2))
+                chosen.append((f" {one}, but not {other}", parts[one] - parts[other], 2))
+            yield from (_group(table, called, column, *one) for one in chosen if one[1])
 
 
-def _those(rows: Sequence[Row], chosen: set[Row]) -> tuple[Row, ...]:
-    return tuple(row for row in rows if row in chosen)
+def _group(table: Table, called: str, column: int | None, name: str, chosen: Collection[Row], conditions: int) -> Group:
+    rows = tuple(row for row in table.rows if row in chosen)
+    such = table.where or f"Rows such as {clip(' | '.join(rows[0].cells), 80)!r}"
+    by = (
+        f", by the {called} amount of each"
+        if table.where and called
+        else f", {called} of the amounts"
+        if called
+        else ""
+    )
+    amounts = tuple(row.amounts[column] for row in rows) if column is not None else ()
+    return Group(f"{such}{name}{by}", rows, amounts, conditions, bool(table.where))
 
 
-def _parts(form: Sequence[str], rows: Sequence[Row], goal: Goal) -> dict[str, set[Row]]:
+def _parts(rows: Sequence[Row], column: int | None, goal: Goal) -> dict[str, set[Row]]:
     said = f" {' '.join(words_of(goal.instruction))} "
     limits = set(amounts_in(goal.instruction))
     parts: dict[str, set[Row]] = defaultdict(set)
     for row in rows:
-        for cell, kind in itertools.zip_longest(row.cells, form, fillvalue="text"):
+        for cell in row.cells:
+            kind = _kind_of(cell)
             if kind == "text" and (key := " ".join(words_of(cell))) and f" {key} " in said:
                 parts[f"with {cell!r}"].add(row)
             for day in dates_in(cell) if kind == "date" else ():
@@ -279,9 +350,10 @@ def _parts(form: Sequence[str], rows: Sequence[Row], goal: Goal) -> dict[str, se
                     parts[f"of {day.strftime('%B %Y')}"].add(row)
                 elif f" {day.year} " in said:
                     parts[f"of {day.year}"].add(row)
-            for limit in limits if kind == "amount" else ():
-                amount = next(amounts_in(cell), Decimal(0))
-                parts[f"above {limit:,.2f}" if amount > limit else f"of at most {limit:,.2f}"].add(row)
+        if column is not None:
+            for limit in limits:
+                within = row.amounts[column] <= limit
+                parts[f"of at most {limit:,.2f}" if within else f"above {limit:,.2f}"].add(row)
     return dict(sorted(parts.items())[:_MOST_PARTS])
 
 

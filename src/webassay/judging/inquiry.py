@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from webassay.core.verdict import Finding
-from webassay.judging.case import Case, Frame, PromptBuilder, clip
+from webassay.judging.case import Case, Frame, PromptBuilder, clip_lines
 from webassay.judging.ledger import Ledger, Models
 from webassay.judging.pages import Book
 from webassay.judging.profile import Profile
@@ -71,7 +71,7 @@ class Inquiry:
         if picture or len(text) < _FEW_WORDS or page is None or not page.recorded:
             builder.picture(self.case.picture(frame))
         if text:
-            builder.data(f"main text of the page in screenshot {frame.number}", clip(text, words))
+            builder.data(f"main text of the page in screenshot {frame.number}", clip_lines(text, words))
         return builder
 
 

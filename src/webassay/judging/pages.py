@@ -14,7 +14,7 @@ from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
 
 from webassay.core.trajectory import Blobs, RecordedObservation
-from webassay.judging.case import Frame, read_text
+from webassay.judging.case import Frame, clip, read_text
 
 _NODE = re.compile(
     r"^(?P<indent>\s*)(?:\[(?P<id>\w+)\] )?(?P<role>[A-Za-z]\w*)"
@@ -92,18 +92,21 @@ class Page:
     def text(self) -> str:
         return "\n".join((self.title, *self.lines, *self.around))
 
-    @property
-    def address(self) -> str:
-        """Without the host, which means nothing to a reader."""
-        parts = urlsplit(self.url)
-        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-
     @cached_property
     def kind(self) -> str:
         """The address with numbers and values taken out: pages of one kind belong together."""
         parts = urlsplit(self.url)
         keys = ",".join(sorted({key for key, _ in parse_qsl(parts.query)} - {"p", "page", "limit", "offset", "start"}))
         return f"{parts.netloc}{re.sub(r'[0-9]+', '#', parts.path)}?{keys}"
+
+
+def place(url: str, bases: Iterable[str]) -> str:
+    """Without the host of the task's own site, which is another one in every run. Other hosts say where one is."""
+    if not url:
+        return "address not recorded"
+    own = (base.rstrip("/") for base in bases)
+    mine = next((base for base in own if url == base or url.startswith((f"{base}/", f"{base}?"))), "")
+    return clip(url.removeprefix(mine) or "/", 300)
 
 
 def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> Page | None:
@@ -201,10 +204,18 @@ class Book:
 
     pages: dict[int, Page] = field(default_factory=dict)
     total: int = 0
+    bases: tuple[str, ...] = ()
+    """The addresses of the task's own sites."""
 
     @classmethod
-    def of(cls, frames: Sequence[Frame], blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> "Book":
-        made = cls(total=len(frames))
+    def of(
+        cls,
+        frames: Sequence[Frame],
+        blobs: Blobs,
+        read_picture: Callable[[bytes], str] | None = None,
+        bases: Iterable[str] = (),
+    ) -> "Book":
+        made = cls(total=len(frames), bases=tuple(bases))
         for frame in frames:
             page = page_of(frame, blobs, read_picture)
             if page is not None:
@@ -228,7 +239,7 @@ class Book:
             if number not in wanted:
                 continue
             read = "" if page.recorded else " (text read off the picture)"
-            head = f"Screenshot {number}: {page.title or 'no title'}, {page.address}{read}"
+            head = f"Screenshot {number}: {page.title or 'no title'}, {place(page.url, self.bases)}{read}"
             fresh = tuple(line for line in page.around if line not in around)
             around.update(page.around)
             blocks.append(_block(number, head, page, shown.get(page.kind), fresh))

@@ -1,10 +1,12 @@
 """What the record itself says against an answer, without a model.
 
-A trajectory with page texts and a row diff can show three things:
+A trajectory with page texts and a row diff can show four things:
 
 - the answer gives a value that was on no page the agent saw (`unseen_value`);
 - the answer claims a change, and no row differs (`claimed_change_absent`);
-- rows differ although the answer itself says that it was asked for information only (`unasked_change`).
+- rows differ although the answer itself says that it was asked for information only (`unasked_change`);
+- the recorded answer is another one than the agent's last message (`answer_not_sent`), which is never certain: only one
+  of the two reached the person, and the record does not say which.
 
 A finding with the status `fail` is certain and outranks every opinion, so it must rest on the record alone. Wherever
 words of the task would have to be understood, or the record has gaps (a page without text, several actions between two
@@ -27,6 +29,7 @@ from webassay.core.interaction import Goal, Response
 from webassay.core.record import Json
 from webassay.core.trajectory import Blobs, Exchange, RowChange, RowsResult, SessionResult, Trajectory
 from webassay.core.verdict import Finding, Status
+from webassay.judging.case import clip
 from webassay.judging.readings import (
     DATES,
     Pages,
@@ -46,7 +49,11 @@ def record_findings(
 ) -> tuple[Finding, ...]:
     """Everything in the record that speaks against the answer. `read_picture` is OCR, for pages without text."""
     pages = Pages.of(goal, trajectory, blobs, read_picture)
-    return (*_unseen_values(goal, trajectory, pages), *_changes(goal, trajectory, blobs))
+    return (
+        *_unseen_values(goal, trajectory, pages),
+        *_changes(goal, trajectory, blobs),
+        *_not_sent(trajectory),
+    )
 
 
 # --- values that were read ------------------------------------------------------------------------------
@@ -159,6 +166,28 @@ def _unseen_in_prose(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterat
     for written in dict.fromkeys(DATES.findall(trajectory.answer)):
         if not set(dates_in(written)) <= pages.dates:
             yield _unseen("answer", written, "abstain", trajectory, pages.complete)
+
+
+def _not_sent(trajectory: Trajectory) -> Iterator[Finding]:
+    """Where the agent answers by a message, the recorded answer is that message."""
+    messages = [
+        (step.index, str(action.args["text"]))
+        for step in trajectory.steps
+        for action in step.actions
+        if action.name == "send_msg_to_user" and "text" in action.args
+    ]
+    if not messages or not trajectory.answer:
+        return
+    index, sent = messages[-1]
+    if words_of(sent) != words_of(trajectory.answer):
+        yield Finding(
+            check="facts",
+            status="abstain",
+            message=f"The final answer is not what the agent's last message says: {clip(sent, 500)!r}.",
+            actual=sent,
+            steps=(index,),
+            code="answer_not_sent",
+        )
 
 
 # --- changes --------------------------------------------------------------------------------------------

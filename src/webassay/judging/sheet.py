@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from webassay.core.interaction import Action
 from webassay.core.trajectory import RowsResult, Step, Trajectory
 from webassay.judging.case import Case, PromptBuilder, clip, read_text
-from webassay.judging.pages import Book, elements_of
+from webassay.judging.pages import Book, elements_of, place
 from webassay.judging.readings import dates_in
 
 _HISTORY_BUDGET = 60_000
@@ -33,7 +33,7 @@ def describe_task(case: Case, today: str) -> PromptBuilder:
     if goal.protocol.instructions:
         builder.note(
             "How the agent was told to answer. An answer in this form is complete: it needs no courtesy and no "
-            "explanation beyond what the form asks for."
+            "explanation beyond what the form asks for. A key that may be null may also be left out."
         )
         builder.data("the form of the answer, and what its codes mean", goal.protocol.instructions)
     if today:
@@ -79,7 +79,7 @@ def describe_history(case: Case) -> str:
         shown.update(dict.fromkeys(frame.earlier_steps, frame.number))
     steps = case.trajectory.steps
     named = {step.index: _elements(case, step) for step in steps}
-    bases = tuple(base.rstrip("/") for base in case.trajectory.bases.values())
+    bases = tuple(case.trajectory.bases.values())
     for length in _THOUGHT_LENGTHS:
         text = "\n".join(_step(step, named[step.index], length, shown, bases) for step in steps)
         if len(text) <= _HISTORY_BUDGET:
@@ -90,10 +90,11 @@ def describe_history(case: Case) -> str:
 def _end(case: Case, shown: dict[int, int]) -> str:
     last, number = case.trajectory.last_seen, shown.get(len(case.trajectory.steps))
     if last is None:
-        return "The page at the end was not recorded after the last action."
+        before = shown.get(len(case.trajectory.steps) - 1)
+        known = f" The last page on record is screenshot {before}, before that action." if before is not None else ""
+        return f"No page was recorded after the last action.{known}"
     where = f"screenshot {number}" if number is not None else "no screenshot"
-    bases = tuple(base.rstrip("/") for base in case.trajectory.bases.values())
-    return f"The page at the end: {where}, {_place(last.url, bases)}"
+    return f"The page at the end: {where}, {place(last.url, case.trajectory.bases.values())}"
 
 
 def _elements(case: Case, step: Step) -> dict[str, str]:
@@ -103,19 +104,13 @@ def _elements(case: Case, step: Step) -> dict[str, str]:
     return elements_of(read_text(case.blobs, step.seen.tree)) if wanted and step.seen.tree is not None else {}
 
 
-def _place(url: str, bases: Sequence[str]) -> str:
-    """Without the host of the task's own site, which is another one in every run."""
-    own = next((base for base in bases if url == base or url.startswith(f"{base}/")), "")
-    return clip(url.removeprefix(own) or "/", 300)
-
-
 def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, int], bases: Sequence[str]) -> str:
     acted = "; ".join(_action(action, named) for action in step.actions) or _written(step.action_text, named)
     lines = [f"Action {step.index + 1}: {clip(acted or '(nothing)', 2000)}"]
     number = shown.get(step.index)
     before = f"screenshot {number}, " if number is not None else ""
     if before or step.seen.url:
-        lines.append(f"  On: {before}{_place(step.seen.url, bases)}")
+        lines.append(f"  On: {before}{place(step.seen.url, bases)}")
     if step.thought and thought:
         lines.append(f"  Agent's reasoning: {clip(step.thought, thought)}")
     lines += [f"  Notice: {clip(notice, 300)}" for notice in step.seen.notices[:5]]

@@ -46,7 +46,7 @@ from webassay.judging.selection import Examined, Groups, Relevance, group, selec
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "2"
+VERSION = "3"
 
 _TELLING = 1000
 """A number below this stands on many pages, and means something else on each."""
@@ -121,7 +121,8 @@ def _look_up(
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...], Book]:
     """What can be known without a model: what speaks against the answer, what else the record says, and its pages."""
     read_picture = reading_once(resources.read_picture)
-    book = Book.of(case.frames, case.blobs, read_picture) if profile.page_text else Book()
+    bases = case.trajectory.bases.values()
+    book = Book.of(case.frames, case.blobs, read_picture, bases) if profile.page_text else Book()
     if not profile.record_findings:
         return (), (), book
     known = record_findings(case.goal, case.trajectory, case.blobs, read_picture)
