@@ -174,7 +174,9 @@ class AgentRequest:
     """Of the model."""
     ask: AskPerson | None = None
     solution: Solution | None = None
-    """For the oracle only."""
+    """For agents that are made of it, such as the oracle."""
+    kind: str = ""
+    """Of the task: retrieve, navigate, mutate, unachievable. Told to those only that get its solution."""
 
 
 @dataclass(frozen=True)

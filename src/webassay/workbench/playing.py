@@ -426,6 +426,7 @@ class Builder:
             settings=chosen.settings if chosen else PROVIDERS_CHOICE,
             ask=self.options.ask,
             solution=solution_of(task, _route(options)) if "solution" in factory.needs else None,
+            kind=task.kind if "solution" in factory.needs else "",
         )
 
 

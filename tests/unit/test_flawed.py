@@ -1,0 +1,224 @@
+"""Agents of known ability: how often they err, that they err on their own, and that every mistake is one."""
+
+import asyncio
+import json
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webassay.agents import slips
+from webassay.agents.base import AgentRequest
+from webassay.agents.flawed import ERRORS, Flawed, FlawedOptions, errs
+from webassay.agents.pacing import Pace, Paced
+from webassay.agents.slips import NoOccasionError, Scene
+from webassay.core.errors import InputError
+from webassay.core.interaction import Action, Goal, Node, Observation, ResponseProtocol
+from webassay.core.options import read_options
+from webassay.workbench.kinds import AGENTS
+
+RESPONSES = {
+    "retrieve": {"action": "retrieve", "status": "SUCCESS", "results": ["$12.50", "Ann K."]},
+    "navigate": {"action": "navigate", "status": "SUCCESS", "results": None},
+    "mutate": {"action": "mutate", "status": "SUCCESS", "results": None},
+    "unachievable": {"action": "mutate", "status": "NOT_FOUND_ERROR", "results": None, "error_details": "No."},
+}
+
+
+def page(step=0):
+    nodes = (
+        Node("1", "link", "Ann K.", 1, url="http://shop.test/a"),
+        Node("2", "button", "Save Address", 1),
+        Node("3", "textbox", "City", 1),
+        Node("4", "link", "Next", 1, url="http://shop.test/next"),
+        Node("", "text", "It costs $12.50 in all", 1),
+    )
+    return Observation(url="http://shop.test/", title="Shop", tabs=(), active_tab=0, step=step, nodes=nodes)
+
+
+def solution(kind):
+    def walk(seen):
+        seen = yield Action.of("click", "1")
+        seen = yield Action.of("fill", "3", "Springfield")
+        yield Action.of("click", "2")
+        return RESPONSES[kind]
+
+    return walk
+
+
+def played(agent, most=40):
+    goal = Goal(instruction="Do it.", start_urls=(), protocol=ResponseProtocol(name="arena", instructions=""))
+
+    async def play():
+        await agent.start(goal)
+        made = []
+        for step in range(most):
+            decision = await agent.decide(page(step))
+            made.append(decision)
+            if not isinstance(decision, str) and decision.actions[0].name == "send_msg_to_user":
+                return made, json.loads(decision.actions[0].get("text"))
+        raise AssertionError("it never answers")
+
+    return asyncio.run(play())
+
+
+def flawed(kind, seed=1, name="flawed", **options):
+    return Flawed(AgentRequest(name, FlawedOptions(**options), seed, solution=solution(kind), kind=kind))
+
+
+@pytest.mark.parametrize("skill", [0.0, 0.1, 0.35, 0.6, 0.9, 1.0])
+def test_the_share_of_mistakes_is_the_one_asked_for(skill):
+    n = 20_000
+    right = sum(not errs("flawed", seed, skill) for seed in range(n)) / n
+    assert abs(right - skill) <= 4 * math.sqrt(skill * (1 - skill) / n)
+
+
+def test_two_agents_err_independently():
+    n = 20_000
+    both = sum(errs("one", seed, 0.5) and errs("other", seed, 0.5) for seed in range(n)) / n
+    assert abs(both - 0.25) < 0.02
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+def test_without_mistakes_it_answers_as_the_solution_does(kind):
+    made, answer = played(flawed(kind, skill=1.0))
+    assert answer == RESPONSES[kind]
+    assert len(made) == 4
+    assert "Ann K." in made[0].thought
+
+
+@pytest.mark.parametrize("kind", RESPONSES)
+@pytest.mark.parametrize("errors", ["any", "answer", "claim", "stop"])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**32))
+def test_a_mistake_shows_in_the_answer_or_in_what_was_done(kind, errors, seed):
+    made, answer = played(flawed(kind, seed, skill=0.0, errors=errors))
+    deeds = [one.actions[0].text for one in made[:-1]]
+    right = [one.actions[0].text for one in played(flawed(kind, skill=1.0))[0][:-1]]
+    assert answer != RESPONSES[kind] or deeds != right
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**32))
+def test_a_change_that_is_claimed_or_given_up_is_never_made(seed):
+    made, _ = played(flawed("mutate", seed, skill=0.0))
+    assert "click(bid='2')" not in [one.actions[0].text for one in made]
+
+
+def test_the_same_seed_makes_the_same_mistake():
+    assert played(flawed("retrieve", 7, skill=0.0)) == played(flawed("retrieve", 7, skill=0.0))
+
+
+def test_every_kind_of_task_has_mistakes():
+    assert set(ERRORS) == set(RESPONSES)
+
+
+def test_an_impossible_skill_is_refused_at_once():
+    with pytest.raises(InputError, match="between 0 and 1"):
+        read_options("flawed", FlawedOptions, {"skill": "1.5"})
+
+
+def test_it_can_be_named():
+    assert AGENTS.get("flawed").needs == ("solution",)
+
+
+# --- slips --------------------------------------------------------------------------------------------------------
+
+VALUES = st.one_of(
+    st.integers(0, 10**6),
+    st.decimals(0, 10_000, places=2).map(lambda amount: f"${amount:,}"),
+    st.text("abcdefgh ", min_size=1, max_size=20).map(str.strip).filter(bool),
+    st.sampled_from(["000123-45", "March 3, 2025", "A-1", "True Grit"]),
+)
+
+
+@given(value=VALUES, seed=st.integers(0, 10**6))
+def test_a_near_miss_misses(value, seed):
+    missed = slips.near_miss([value], random.Random(seed), ("Ann K.", "x y", "$1.00"))
+    assert missed != [value]
+    assert type(missed[0]) is type(value)
+
+
+def run(course):
+    moves, seen, step = course(page()), [], 0
+    try:
+        move = next(moves)
+        while True:
+            seen.append(move)
+            step += 1
+            move = moves.send(page(step))
+    except StopIteration as done:
+        return seen, done.value
+
+
+@pytest.mark.parametrize(
+    ("slip", "kind", "step"),
+    [
+        (slips.misquoted, "retrieve", None),
+        (slips.withheld, "retrieve", None),
+        (slips.partly_delivered, "retrieve", None),
+        (slips.feigned, "unachievable", None),
+        (slips.claimed, "mutate", None),
+        (slips.cut_short, "retrieve", None),
+        (slips.unreadable, "retrieve", 0),
+        (slips.unheard_of, "retrieve", 0),
+        (slips.said_otherwise, "retrieve", 0),
+        (slips.went_elsewhere, "retrieve", 0),
+        (slips.first_page_only, "retrieve", 0),
+    ],
+)
+def test_a_slip_says_where_it_was_made(slip, kind, step):
+    scene = Scene(random.Random(3), kind=kind, length=1)
+    run(slip(solution(kind), scene))
+    assert scene.incident.happened
+    assert (scene.incident.step is None) == (step is None)
+
+
+def test_a_slip_is_the_only_difference():
+    scene = Scene(random.Random(1), length=2)
+    moves, answer = run(slips.unreadable(solution("mutate"), scene))
+    right, same = run(solution("mutate"))
+    place = scene.incident.step
+    assert isinstance(moves[place], str)
+    assert [*moves[:place], *moves[place + 1 :]] == right
+    assert answer == same
+
+
+def test_another_value_is_entered_and_the_rest_is_right():
+    scene = Scene(random.Random(0), kind="mutate")
+    scene.rng.randrange = lambda *_: 0  # the first field
+    moves, _ = run(slips.mistyped(solution("mutate"), scene))
+    assert moves[1].get("value") != "Springfield"
+    assert moves[2] == Action.of("click", "2")
+
+
+@pytest.mark.parametrize(
+    ("slip", "kind"),
+    [
+        (slips.miscalculated, "retrieve"),  # the amount stands on the page
+        (slips.feigned, "retrieve"),
+        (slips.withheld, "mutate"),
+        (slips.asked_again, "mutate"),  # an address can be changed again
+        (slips.gave_up, "retrieve"),
+        (slips.confused, "mutate"),
+    ],
+)
+def test_without_an_occasion_there_is_no_course(slip, kind):
+    with pytest.raises(NoOccasionError):
+        run(slip(solution(kind), Scene(random.Random(1), kind=kind)))
+
+
+# --- pace ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30)
+@given(steps=st.integers(0, 20), more=st.integers(0, 6), seed=st.integers(0, 1000))
+def test_a_paced_course_takes_the_steps_asked_for_and_does_the_same(steps, more, seed):
+    agent = Paced("player", solution("mutate"), Pace(more=more, steps=steps, stays=True), random.Random(seed))
+    made, answer = played(agent)
+    assert answer == RESPONSES["mutate"]
+    assert len(made) == max(steps, 4 + more)
+    deeds = [one.actions[0] for one in made if not isinstance(one, str)][:-1]
+    assert deeds == run(solution("mutate"))[0]
