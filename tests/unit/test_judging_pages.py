@@ -282,6 +282,14 @@ def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(inst
     assert any(expected in message for message in told), told
 
 
+@pytest.mark.parametrize(("answer", "counted"), [("4", True), (4, True), ("$4.00", False)])
+def test_an_amount_is_no_count(answer, counted):
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/orders", ORDERS), ("/", "x")], answer=retrieved(answer))
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    assert any("there are 4 distinct rows" in message for message in told) == counted, told
+
+
 def test_what_was_read_and_never_used_is_told_by_rows_of_the_same_form():
     blobs = MemoryBlobs()
     page = (

@@ -257,7 +257,7 @@ def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator
 def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple[bool, str]]:
     """Whether it comes to a number of the answer, and what to say."""
     rows, total, where = group.rows, group.total, _screenshots(group.rows)
-    if len(rows) > 1 and Decimal(len(rows)).normalize() in wanted:
+    if len(rows) > 1 and _is_count(wanted.get(Decimal(len(rows)).normalize())):
         yield True, f"{group.name}: there are {len(rows)} distinct rows ({where}), as the answer says."
     if total is None:
         return
@@ -277,6 +277,8 @@ def _counted(wanted: Mapping[Decimal, Json], book: Book) -> Iterator[Finding]:
     lines = {line for page in book.pages.values() for line in page.lines if " | " in line}
     counts = Counter(cell for line in lines for cell in set(line.split(" | ")) if len(cell) <= _BESIDE)
     for number, value in wanted.items():
+        if not _is_count(value):
+            continue
         fitting = sorted(cell for cell, count in counts.items() if count == number and count > 2)
         for cell in fitting[:_MOST_CELLS]:
             yield _fact("recomputed", f"{cell!r} stands in {int(number)} distinct lines: {value!r} of the answer.")
@@ -287,6 +289,13 @@ def _number(value: Json) -> Iterator[Decimal]:
         yield Decimal(str(value)).normalize()
     elif isinstance(value, str) and (MONEY.fullmatch(value.strip()) or re.fullmatch(r"[\d,.]+", value.strip())):
         yield from numbers_in(value)
+
+
+def _is_count(value: Json) -> bool:
+    """Fifteen rows say nothing about $15.00."""
+    if isinstance(value, str):
+        return re.fullmatch(r"[\d,]+", value.strip()) is not None
+    return isinstance(value, int)
 
 
 @dataclass(frozen=True, slots=True)
