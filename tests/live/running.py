@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -24,7 +24,7 @@ class StandIn:
     site: Site
     host: str = "127.0.0.1"
     mode: str = "well"
-    """`dead`: answers with 503; `slow`: takes for ever."""
+    """`dead`: answers with 503; `slow`: takes for ever; `elsewhere`: believes to be at another address."""
     control_mode: str = "well"
     """`refuses`, `never ready`, `half`: says that it is done, and has done nothing; `kills`: the site is dead then."""
     resets: int = 0
@@ -51,6 +51,9 @@ class StandIn:
             await asyncio.sleep(20)
         if self.mode == "dead":
             await PlainTextResponse("no workers", 503)(scope, receive, send)
+            return
+        if self.mode == "elsewhere":
+            await RedirectResponse("http://metis.example:7770/", 302)(scope, receive, send)
             return
         request = Request(scope)
         self.requests.append((request.method, request.url.path, str(dict(request.cookies))))

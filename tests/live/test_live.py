@@ -95,7 +95,14 @@ class TestBeforeARun:
         await place.look()
         assert place.told[1].startswith("Nothing puts shopping back between episodes")
 
-    @pytest.mark.parametrize(("mode", "says"), [("dead", "no: with 503"), ("slow", "not answered within 1 seconds")])
+    @pytest.mark.parametrize(
+        ("mode", "says"),
+        [
+            ("dead", "no: with 503"),
+            ("slow", "not answered within 1 seconds"),
+            ("elsewhere", "it leads to metis.example:7770"),
+        ],
+    )
     async def test_a_site_that_does_not_answer(self, sites, mode, says):
         sites["reddit"].mode = mode
         with pytest.raises(InputError, match=rf"(?s)Not every site can be reached:.*reddit .*{says}"):

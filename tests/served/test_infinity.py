@@ -124,6 +124,13 @@ class TestTheUnkindApplication:
         water = next(row for row in rows.changes if row.key == {"id": 1})
         assert "updatedAt" in water.after and list(rows.differing(water)) == ["done"]
 
+    async def test_where_the_verifier_fails_nobody_knows_what_was_asked_for(self, browser):
+        async with environment() as place:
+            _, verdict = await played(TASKS[WATER], place, browser, "click button 'Delete 3'")
+        assert verdict.status == "fail" and "side_effects" not in verdict.aspects
+        (found,) = [one for one in verdict.findings if one.check == "state.changes"]
+        assert found.message.startswith("Changed: unkind: delete in chores (id=3)")
+
     async def test_the_clock_is_that_of_the_data(self, browser):
         async with environment() as place:
             trajectory, _ = await played(TASKS[WATER], place, browser, blobs=(blobs := MemoryBlobs()))

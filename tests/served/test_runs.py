@@ -2,13 +2,16 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.worlds import CACHE
 from webassay import GradeOptions, PlayOptions, Selection, Workbench
+from webassay.agents.cell import Cell, why_not
 from webassay.core.errors import InputError
+from webassay.workbench.tasks import key_files
 
 AGENT = "tests.served.playing:Chores"
 PLAY = PlayOptions(workers=2, trust_agent=True)
@@ -40,6 +43,24 @@ async def test_an_application_in_the_form_of_infinity(tmp_path):
     verifier.write_text(f"open({str(marker)!r}, 'w')\n")
     statuses = [one.verdict.status for one in bench.grade(run, GradeOptions())]
     assert statuses == ["fault", "fail"] and not marker.exists()
+
+
+def test_an_agent_that_is_not_trusted_cannot_read_the_keys(tmp_path):
+    if why_not():
+        pytest.skip(why_not())
+    folder = shutil.copytree(UNKIND, tmp_path / "apps" / "unkind")
+    file = tmp_path / "apps" / "tasks.json"
+    file.write_text("[]")
+    for selection, secret in (
+        (Selection(benchmark=f"infinity:{folder}"), folder / "real-tasks.json"),
+        (Selection(benchmark="webarena", file=str(file)), file),
+        (Selection(benchmark=str(file)), file),
+    ):
+        shown = Cell(writable=(tmp_path,)).command(["cat", str(secret)])
+        assert subprocess.run(shown, capture_output=True, check=True).stdout == secret.read_bytes()
+        hidden = Cell(hidden=key_files(selection), writable=(tmp_path,)).command(["cat", str(secret)])
+        assert subprocess.run(hidden, capture_output=True, check=False).stdout == b""
+    assert key_files(Selection(benchmark="mine.py:tasks")) == ()
 
 
 @pytest.mark.parametrize(

@@ -128,14 +128,18 @@ class TestApplicationsThatDoNotWork:
         ("program", "says"),
         [
             ("import sys; sys.exit('no database')", r"notes ended with 1\. It said: no database"),
-            ("import time; print('busy', flush=True); time.sleep(60)", r"not up within 3 seconds.*It said: busy"),
             ("import os; os.kill(os.getpid(), 9)", r"notes ended with 137"),
         ],
     )
     async def test_one_that_does_not_start(self, notes, program, says):
         (notes / "app.py").write_text(program)
         with pytest.raises(SiteError, match=says):
-            await probed(notes, task(notes), start_seconds=3)
+            await probed(notes, task(notes))
+
+    async def test_one_that_never_listens(self, notes):
+        (notes / "app.py").write_text("import time; print('busy', flush=True); time.sleep(600)")
+        with pytest.raises(SiteError, match=r"not up within 5 seconds.*It said"):
+            await probed(notes, task(notes), start_seconds=5)
 
     async def test_a_command_that_is_not_there(self, notes):
         with pytest.raises(SiteError, match="no-such-program cannot be started: No such file or directory"):

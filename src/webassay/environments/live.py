@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Self
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from webassay.core.errors import InputError, ProbeError, SiteError
 from webassay.core.interaction import Cookie
@@ -139,6 +139,9 @@ class Live:
             return (site, address.url, f"no: {error.message}", account, reset), False
         if answer.status >= 500:
             return (site, address.url, f"no: with {answer.status}", account, reset), False
+        onward = urlsplit(urljoin(answer.url, answer.header("location"))).netloc
+        if onward not in address.hosts:  # Its own idea of where it is; the browser would follow it.
+            return (site, address.url, f"no: it leads to {onward}", account, reset), False
         return (site, address.url, f"{answer.status} in {time.monotonic() - started:.1f} s", account, reset), True
 
     def _resets(self, site: str) -> str:

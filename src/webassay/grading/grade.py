@@ -293,9 +293,10 @@ class _Grading:
         outcome = check_program(check, probed(ProgramResult), probed(RowsResult))
         self.findings.append(outcome.verdict)
         level = self.policy.collateral or ("report" if check.may_change is None else "enforce")
-        if level != "off":
-            self._add(outcome.collateral, level if outcome.enforceable else "report")
-        self.aspects["side_effects"] = Aspect(value=float(len(outcome.collateral)), note="unrequested changes")
+        self.findings += outcome.changes
+        if outcome.collateral is not None:
+            self._add(outcome.collateral if level != "off" else (), level)
+            self.aspects["side_effects"] = Aspect(value=float(len(outcome.collateral)), note="unrequested changes")
 
     def _state(self) -> None:
         program = self._program

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from webassay.core.errors import GradingError
 from webassay.core.task import ProgramCheck
-from webassay.core.trajectory import ProgramResult, RowsResult
+from webassay.core.trajectory import ProgramResult, RowChange, RowsResult
 from webassay.core.verdict import Finding
 from webassay.grading.evidence import keepable
 from webassay.grading.state import describe_change
@@ -19,9 +19,10 @@ from webassay.grading.state import describe_change
 @dataclass(frozen=True)
 class ProgramOutcome:
     verdict: Finding
-    collateral: tuple[Finding, ...]
-    enforceable: bool
-    """Whether it is known which changes were not asked for."""
+    changes: tuple[Finding, ...]
+    """What changed, where nobody knows whether it was asked for."""
+    collateral: tuple[Finding, ...] | None
+    """None: nobody knows."""
 
 
 def check_program(check: ProgramCheck, results: Iterable[ProgramResult], rows: Iterable[RowsResult]) -> ProgramOutcome:
@@ -36,29 +37,36 @@ def check_program(check: ProgramCheck, results: Iterable[ProgramResult], rows: I
         message=f"{check.program}: {said.message or ('passed' if said.passed else 'failed')}",
         code="" if said.passed else "verifier_failed",
     )
-    collateral = tuple(_collateral(check, said, rows))
-    return ProgramOutcome(verdict, collateral, check.may_change is not None or said.unneeded is not None)
+    counted = [
+        (result, position, change)
+        for result in rows
+        for position, change in enumerate(result.changes)
+        if result.counts(change)
+    ]
+    if check.may_change is not None:
+        about = check.may_change
+        found = [(result, change) for result, _, change in counted if not _within(change.table, about)]
+        return ProgramOutcome(verdict, (), tuple(_damage("Not asked for", *one) for one in found))
+    if said.unneeded is not None:
+        unneeded = said.unneeded
+        found = [(result, change) for result, position, change in counted if position in unneeded]
+        return ProgramOutcome(verdict, (), tuple(_damage("The verifier passes without it", *one) for one in found))
+    changes = tuple(
+        Finding(check="state.changes", status="pass", message=f"Changed: {describe_change(result, change)}.")
+        for result, _, change in counted
+    )
+    return ProgramOutcome(verdict, changes, None)
 
 
-def _collateral(check: ProgramCheck, said: ProgramResult, rows: Iterable[RowsResult]) -> Iterable[Finding]:
-    for result in rows:
-        for position, change in enumerate(result.changes):
-            if not result.counts(change):
-                continue
-            if check.may_change is not None:
-                if any(change.table == table or change.table.startswith(f"{table}.") for table in check.may_change):
-                    continue
-                why = "Not asked for"
-            elif said.unneeded is not None and result.site == said.site:
-                if position not in said.unneeded:
-                    continue
-                why = "The verifier passes without it"
-            else:
-                why = "Changed"
-            yield Finding(
-                check="state.collateral",
-                status="fail",
-                message=f"{why}: {describe_change(result, change)}.",
-                actual=keepable(change.model_dump(mode="json")),
-                code="collateral_damage",
-            )
+def _within(table: str, about: tuple[str, ...]) -> bool:
+    return any(table == one or table.startswith(f"{one}.") for one in about)
+
+
+def _damage(why: str, result: RowsResult, change: RowChange) -> Finding:
+    return Finding(
+        check="state.collateral",
+        status="fail",
+        message=f"{why}: {describe_change(result, change)}.",
+        actual=keepable(change.model_dump(mode="json")),
+        code="collateral_damage",
+    )

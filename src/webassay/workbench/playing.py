@@ -47,7 +47,7 @@ from webassay.workbench.damage import added_to, in_words, remove_empty
 from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import TaskSet, environment_for, select
+from webassay.workbench.tasks import TaskSet, environment_for, key_files, select
 
 RULES = "rules"
 
@@ -100,7 +100,7 @@ async def run(
     the tasks."""
     specs = expand(agents)
     models = _models(setup, options)
-    builder = Builder(options, models, _cell(setup, out, options))
+    builder = Builder(options, models, _cell(setup, out, options, key_files(selection)))
     try:
         for spec in specs:
             builder.check(spec)
@@ -159,8 +159,9 @@ async def _run(
             await run_units(store, builder, context, graders, agents=names, settings=settings, on_done=done)
 
 
-def _cell(setup: Setup, out: Path, options: PlayOptions) -> Cell | None:
-    """For agents that are not trusted: without a view of the run, or of the worlds that were built for it."""
+def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...]) -> Cell | None:
+    """For agents that are not trusted: without a view of the run, of the worlds that were built for it, or of the files
+    that its tasks come from."""
     if options.trust_agent:
         return None
     for folder in options.agent_dirs:
@@ -168,7 +169,7 @@ def _cell(setup: Setup, out: Path, options: PlayOptions) -> Cell | None:
             raise InputError(f"{folder} is not a directory.", hint="Name a folder that the agent may write.")
         if folder.resolve().is_relative_to(out.resolve()):
             raise InputError(f"{folder} is in the run directory, which no agent may see.", hint="Name another folder.")
-    return Cell(hidden=(out, setup.cache), writable=options.agent_dirs, variables=options.agent_env)
+    return Cell(hidden=(out, setup.cache, *keys), writable=options.agent_dirs, variables=options.agent_env)
 
 
 async def try_goals(

@@ -64,6 +64,17 @@ def _of_difficulty(selection: Selection, tasks: Sequence[Task]) -> Sequence[Task
     return found
 
 
+def key_files(selection: Selection) -> tuple[Path, ...]:
+    """What holds the keys of these tasks outside of the cache: nothing that an agent may read."""
+    kind, _, place = selection.benchmark.partition(":")
+    found = [Path(selection.file)] if selection.file else []
+    if selection.benchmark.endswith(".json"):
+        found.append(Path(selection.benchmark))
+    if place and kind in BENCHMARKS.built_in() and BENCHMARKS.get(kind).in_folder:
+        found.append(Path(place) if Path(place).is_dir() else Path(place).parent)
+    return tuple(found)
+
+
 def benchmark_named(name: str, *, trusted: bool) -> Benchmark:
     kind = name.partition(":")[0]
     if kind in BENCHMARKS.built_in() and BENCHMARKS.get(kind).in_folder:
