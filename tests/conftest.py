@@ -13,10 +13,17 @@ settings.register_profile("webassay", deadline=None)
 settings.load_profile("webassay")
 
 ONE_WORKER_EACH = (
-    "tests.e2e.test_killed",
-    "tests.e2e.test_model_arena",
-    "tests.e2e.test_model_agents",
     "tests.browser",
+    "tests.contracts.test_arena_tasks",
+    "tests.e2e.test_gym",
+    "tests.e2e.test_killed",
+    "tests.e2e.test_model_agents",
+    "tests.e2e.test_model_arena",
+    "tests.e2e.test_plugin",
+    "tests.e2e.test_replayed",
+    "tests.e2e.test_workbench",
+    "tests.sites",
+    "tests.unit.test_episode_page_browser",
 )
 """What these set up for a whole module (browsers, servers, a run to compare with) is not worth doing twice."""
 
@@ -27,3 +34,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         module = item.module.__name__
         if module.startswith(ONE_WORKER_EACH):
             item.add_marker(pytest.mark.xdist_group(module))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Versions of pytest and xdist that do not fit each other spread the groups, and only the time shows it."""
+    if session.config.getoption("loadgroup", False):
+        spread = [item for item in session.items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid]
+        if spread:
+            raise pytest.UsageError(f"pytest-xdist does not keep groups together: {spread[0].nodeid} has lost its own.")
