@@ -1,6 +1,7 @@
 """Where tests keep built worlds, so that each is built once on a machine and not once in every process."""
 
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from webassay.environments.arena import Arena
@@ -20,8 +21,9 @@ def arena() -> Arena:
     return Arena(sites(), cache=CACHE)
 
 
+@cache
 def worlds(seed: int = 0) -> dict[str, World]:
-    """Of every site that templates are about."""
+    """Of every site that templates are about, opened once: they are only read."""
     return {site: open_world(Setup(cache=CACHE), site, seed) for site in ("shop", "admin")}
 
 

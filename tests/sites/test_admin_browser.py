@@ -60,7 +60,7 @@ async def test_a_filter_and_a_number_of_rows_work_together(office: Served) -> No
     async with office.open(OWNER) as (_, page):
         await page.goto("/orders")
         await page.get_by_text("Filters", exact=True).click()
-        await page.get_by_label("Status").select_option("Canceled")
+        await page.get_by_role("combobox", name="Status", exact=True).select_option("Canceled")
         await page.get_by_role("button", name="Apply Filters").click()
         await page.get_by_label("Rows per page").select_option("100")
         await expect(page.get_by_role("list", name="Active filters")).to_contain_text("Status: Canceled")
