@@ -40,8 +40,8 @@ def page(step=0):
 
 def solution(kind):
     def walk(seen):
-        seen = yield Action.of("click", "1")
-        seen = yield Action.of("fill", "3", "Springfield")
+        yield Action.of("click", "1")
+        yield Action.of("fill", "3", "Springfield")
         yield Action.of("click", "2")
         return RESPONSES[kind]
 
