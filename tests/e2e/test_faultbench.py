@@ -10,6 +10,8 @@ from webassay.store import Store
 from webassay.workbench import BenchOptions
 from webassay.workbench.fault_scores import load
 
+pytestmark = pytest.mark.browser
+
 OPTIONS = BenchOptions(
     trajectories=12,
     codes=("2.2", "2.4", "3.3", "6.1", "7.2"),
