@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from webassay.core.faultbench import FaultBench, FaultLabel
 from webassay.core.interaction import Goal
 from webassay.core.record import content_hash
 from webassay.core.report import Report
@@ -20,7 +21,7 @@ from webassay.core.verdict import Verdict
 from webassay.store import MIGRATIONS, UnitOfWork
 
 PINS = Path(__file__).parent / "schemas.json"
-RECORDS = (Goal, Task, Trajectory, Verdict, Report, Exchange, UnitOfWork)
+RECORDS = (Goal, Task, Trajectory, Verdict, Report, Exchange, UnitOfWork, FaultLabel, FaultBench)
 SUMMARIES = (UnitSummary, TrajectorySummary, VerdictSummary)
 
 

@@ -39,7 +39,7 @@ def page(step=0):
 
 
 def solution(kind):
-    def walk(_):
+    def walk(seen):
         yield Action.of("click", "1")
         yield Action.of("fill", "3", "Springfield")
         yield Action.of("click", "2")

@@ -19,6 +19,17 @@ run -o out -a oracel
 run -o out -a oracle[route=
 run -o out -a oracle[nosuch=1]
 run -o out -a oracle[route=nosuch] --template nosuch
+run -o out -a flawed[skill=1.5]
+run -o out -a flawed[skill=x]
+run -o out -a flawed[errors=nosuch]
+faultbench
+faultbench generate
+faultbench generate -o out -n 1
+faultbench generate -o out --code 9.9
+faultbench generate -o out --template nosuch
+faultbench score
+faultbench score nosuch
+faultbench score folder.json
 run -o out -a generic
 run -o out -a occam
 run -o out -a computer

@@ -6,6 +6,7 @@ import typer
 
 from webassay.cli import (
     agreeing,
+    faultbench,
     grading,
     importing,
     judging,
@@ -35,6 +36,7 @@ for part in (
     labelling,
     importing,
     agreeing,
+    faultbench,
     results,
     showing,
     store,

@@ -92,6 +92,13 @@ DEMO_TEMPLATES = (
     "shop.price-of-nothing",
 )
 """Every kind of task and every type of chore, in the time that a newcomer gives us."""
+DEMO_AGENTS = (
+    "flawed[skill=0.9]",
+    "flawed[skill=0.7,errors=answer]",
+    "flawed[skill=0.5,errors=stop]",
+    "naive-link-follower",
+)
+"""One that seldom errs, one that misreports, one that gives up, and one that does not read."""
 
 
 def register(app: typer.Typer) -> None:
@@ -109,22 +116,28 @@ def demo(
     ] = None,
     workers: Workers = 2,
 ) -> None:
-    """See agents evaluated end to end: real browser, real site, recorded trajectories, verdicts, a report.
+    """See four agents evaluated end to end: real browser, real site, recorded trajectories, verdicts, a report.
 
-    Plays the reference solution and every naive baseline on the embedded shop. Needs no model and no key.
+    Three of them know how to do every task and err in a known share of them, each in its own way: it misreports what
+    it found, or gives up on the way. The fourth follows links without reading. Needs no model and no key.
     """
     from webassay import PlayOptions, Selection, run_sync
 
     path = out or common.new_directory("demo")
     with common.workbench() as bench:
-        selection = Selection(instances=1, templates=DEMO_TEMPLATES)
-        run_sync(bench.run(path, ["oracle", "naive"], selection, PlayOptions(workers=workers)))
+        selection = Selection(instances=2, templates=DEMO_TEMPLATES)
+        run_sync(bench.run(path, DEMO_AGENTS, selection, PlayOptions(workers=workers)))
         report = bench.report([path], title="webassay demo")
         page = path / "report.html"
         common.give(report, "table")
         bench.write_report(report, [path], page)
+        failed = next((line.unit for line in bench.units(path) if line.status == "fail"), "")
+        if failed:
+            common.write(path / "failed.html", bench.episode_page(path, failed))
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     common.say(f"\nOpen the report: {opener} {page}")
+    if failed:
+        common.say(f"One that failed, and why: {opener} {path / 'failed.html'}, or webassay show {path} '{failed}'")
     common.say(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
 
 

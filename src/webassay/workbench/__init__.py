@@ -31,6 +31,7 @@ from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask
 from webassay.browser.install import ensure_chromium
 from webassay.core.errors import InputError
+from webassay.core.faultbench import FaultBench
 from webassay.core.interaction import Goal
 from webassay.core.report import Report
 from webassay.core.task import Task
@@ -56,6 +57,8 @@ from webassay.workbench import (
     contamination,
     damage,
     failures,
+    fault_scores,
+    faultbench,
     grading,
     importing,
     judging,
@@ -73,6 +76,8 @@ from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
 from webassay.workbench.contamination import GuessOptions, GuessPlan
 from webassay.workbench.damage import Damage, Repaired
+from webassay.workbench.fault_scores import bench_in_words
+from webassay.workbench.faultbench import BenchOptions
 from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
@@ -93,6 +98,7 @@ __all__ = [
     "AgreeOptions",
     "ArenaStage",
     "Asked",
+    "BenchOptions",
     "Damage",
     "Difference",
     "EpisodeView",
@@ -122,6 +128,7 @@ __all__ = [
     "UnitLine",
     "VerifyOptions",
     "Workbench",
+    "bench_in_words",
     "describe_plan",
     "describe_review",
     "episode_in_words",
@@ -291,6 +298,14 @@ class Workbench:
     def goal(self, task: str, selection: Selection = ALL_TASKS) -> Goal:
         """Of a task by its id; a text with blanks in it is a goal itself."""
         return judging.goal_of(self.setup, task, selection)
+
+    async def make_faultbench(self, out: AnyPath, options: BenchOptions) -> FaultBench:
+        """Trajectories with one known mistake each, beside honest ones that look alike, as a run with labels."""
+        return await faultbench.generate(self.setup, Path(out), options, self.on_progress)
+
+    def score_faultbench(self, bench: AnyPath, predictions: Sequence[str] = ()) -> Listed:
+        """How well the judges whose verdicts are in a fault bench find its mistakes; `NAME=FILE` adds others."""
+        return fault_scores.score_bench(Path(bench), predictions)
 
     # --- trajectories of other people -------------------------------------------------------------------------
 

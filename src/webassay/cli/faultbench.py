@@ -1,0 +1,99 @@
+"""`webassay faultbench`: trajectories with known mistakes, and how well judges find them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webassay.cli import common
+from webassay.cli.common import Csv, Format, Html, Json, Markdown, Seed, WorldSeed
+
+
+def register(app: typer.Typer) -> None:
+    bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    bench.command(short_help="Play trajectories with one known mistake each.")(generate)
+    bench.command(short_help="How well judges find the mistakes.")(score)
+    app.add_typer(
+        bench,
+        name="faultbench",
+        help="Trajectories with exactly one known mistake each, beside honest ones: a bench for judges.",
+        short_help="A bench for judges: trajectories with known mistakes.",
+    )
+
+
+def generate(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the bench is made; must not exist yet.")],
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=2, max=100_000, help="Trajectories; half are honest.")
+    ] = 200,
+    seed: Seed = 0,
+    world_seed: WorldSeed = 0,
+    code: Annotated[
+        list[str] | None, typer.Option("--code", help="Only this kind of mistake, such as 2.1 (repeatable).")
+    ] = None,
+    template: common.Templates = None,
+    longest: Annotated[
+        int, typer.Option("--longest", min=1, max=240, help="Leave out tasks that may take more steps.")
+    ] = 40,
+    name: Annotated[str, typer.Option("--name", help="What the bench is called.")] = "faultbench-v1",
+    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Play arena tasks with exactly one known mistake each, and beside each an honest run that looks alike.
+
+    The label is the mistake that was made, with its code, its step and whether the rules can see it. Half of the
+    templates are for tuning (dev), the other half for testing. The same seed makes the same labels, actions and
+    changes. What did not come about is counted.
+
+    Example: `webassay faultbench generate -o faultbench-v1 -n 1000`
+    """
+    from webassay import run_sync
+    from webassay.workbench import BenchOptions, bench_in_words
+
+    options = BenchOptions(
+        name=name,
+        trajectories=count,
+        seed=seed,
+        world_seed=world_seed,
+        workers=workers,
+        codes=tuple(code or ()),
+        templates=tuple(template or ()),
+        longest=longest,
+    )
+    with common.workbench() as bench:
+        made = run_sync(bench.make_faultbench(out, options))
+    if as_json:
+        print(made.model_dump_json(indent=1))
+    else:
+        common.give(bench_in_words(made), "table")
+        common.say(
+            f"\nJudge it: webassay verify {out} --judge NAME --model MODEL; then webassay faultbench score {out}"
+        )
+    if made.disagreements:
+        raise typer.Exit(1)
+
+
+def score(
+    bench: Annotated[Path, typer.Argument(help="A bench that `generate` made, with verdicts of `webassay verify`.")],
+    prediction: Annotated[
+        list[str] | None,
+        typer.Option("--predictions", help="NAME=FILE: lines of JSON of a judge of your own (repeatable)."),
+    ] = None,
+    html: Html = None,
+    as_json: Json = False,
+    markdown: Markdown = False,
+    as_csv: Csv = False,
+    format: Format = None,
+) -> None:
+    """How well judges find the mistakes of a bench: kappa, FPR, FNR, what they find of each kind, and how near the step
+    is that they name, on all of it and on each half. Beside them stands what needs no judge.
+
+    Every judge counts whose verdicts are in the bench. A line of `--predictions` has trajectory_id, outcome (pass or
+    fail) and, if you have them, code and step (from 0).
+
+    Example: `webassay verify faultbench-v1 --judge webjudge --model openai:NAME`, then
+    `webassay faultbench score faultbench-v1`
+    """
+    with common.workbench() as work:
+        made = work.score_faultbench(bench, prediction or ())
+    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)

@@ -1,0 +1,88 @@
+"""A small fault bench, really played: what it holds, that it is the same again, and that judges can be scored on it."""
+
+import json
+
+import pytest
+
+from webassay import Workbench, run_sync
+from webassay.core.trajectory import RowsResult
+from webassay.store import Store
+from webassay.workbench import BenchOptions
+from webassay.workbench.fault_scores import load
+
+pytestmark = pytest.mark.browser
+
+OPTIONS = BenchOptions(
+    trajectories=12,
+    codes=("2.2", "2.4", "3.3", "6.1", "7.2"),
+    templates=("shop.change-address", "shop.cart-sold-out", "shop.order-weight"),
+    workers=2,
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench") / "one"
+    return folder, run_sync(Workbench().make_faultbench(folder, OPTIONS))
+
+
+def test_pairs_of_a_mistake_and_an_honest_run(made):
+    folder, bench = made
+    _, labels = load(folder)
+    assert bench.trajectories == len(labels) == 12
+    assert set(bench.codes) == set(OPTIONS.codes)
+    assert (bench.seen_by_rules, bench.disagreements) == (bench.rules_agree, ())
+    pairs = {}
+    for label in labels:
+        pairs.setdefault(label.pair, []).append(label)
+    for one, other in pairs.values():
+        assert one.task_id == other.task_id
+        assert sorted([bool(one.code), bool(other.code)]) == [False, True]
+        assert one.steps == other.steps
+        honest = one if not one.code else other
+        assert (honest.outcome, honest.rules, honest.step) == (True, "pass", None)
+
+
+def test_the_label_is_what_happened(made):
+    folder, _ = made
+    _, labels = load(folder)
+    with Store.open(folder) as store:
+        by_id = {trajectory.id: trajectory for _, trajectory in store.trajectories()}
+    assert set(by_id) == {label.trajectory_id for label in labels}
+    for label in labels:
+        run = by_id[label.trajectory_id]
+        assert run.agent.name == "player" and not run.agent.settings
+        changed = any(rows.counts(change) for rows in run.probed(RowsResult) for change in rows.changes)
+        if label.code == "2.2":
+            assert json.loads(run.answer)["status"] == "SUCCESS" and not changed
+        if label.code == "3.3":
+            assert json.loads(run.answer)["results"] == []
+        if label.code == "6.1":
+            assert changed and label.step < len(run.steps) - 1
+        if label.code == "7.2":
+            assert "There is no action" in run.steps[label.step].error
+            assert label.outcome is True
+
+
+def test_the_same_seed_makes_the_same_bench(made, tmp_path):
+    again = run_sync(Workbench().make_faultbench(tmp_path / "again", OPTIONS))
+    assert again.labels == made[1].labels
+
+
+def test_judges_are_scored(made, tmp_path):
+    folder, _ = made
+    _, labels = load(folder)
+    perfect = tmp_path / "perfect.jsonl"
+    perfect.write_text(
+        "".join(
+            json.dumps({"trajectory_id": one.trajectory_id, "outcome": one.outcome, "code": one.code, "step": one.step})
+            + "\n"
+            for one in labels
+        )
+    )
+    listed = Workbench().score_faultbench(folder, [f"perfect={perfect}"])
+    rows = {(row[0], row[1]): row for row in listed.sections[0].rows}
+    assert rows["perfect", "all"][4].startswith("1.00")
+    assert rows["rules", "all"][4].startswith("1.00")
+    assert rows["always pass", "all"][5] == "100 %"
+    assert ("facts alone", "test") in rows
