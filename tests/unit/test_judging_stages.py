@@ -96,6 +96,14 @@ def test_evidence_is_told_in_order_of_time_whatever_order_it_came_in(pairs, rng)
 # --- as many as matter ----------------------------------------------------------------------------------
 
 
+def test_a_page_of_hardly_any_use_is_not_looked_at_if_it_is_read_whole_anyway():
+    book = book_of(dict.fromkeys((1, 2, 3), "order") | {4: "end"})
+    relevance = {1: (9,), 2: (4,), 3: (3,), 4: (0,)}
+    assert select(relevance, 1, 24, frozenset(), book, frozenset((1, 2, 3, 4))) == ((1, 2, 4),)
+    assert select(relevance, 1, 24, frozenset(), book, frozenset((1, 2, 4))) == ((1, 2, 3, 4),), "else nobody sees it"
+    assert select(relevance, 1, 24, frozenset((3,)), book, frozenset((1, 2, 3, 4))) == ((1, 2, 3, 4),), "holds a value"
+
+
 def book_of(kinds):
     pages = {
         number: Page(number, f"http://s.example/{kind}/{number}", "", (f"line {number}",))

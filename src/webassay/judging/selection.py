@@ -20,6 +20,8 @@ Groups = tuple[tuple[int, ...], ...]
 
 _NEAR_THE_TOP = 2
 _MATTERS = 5
+_HARDLY = 3
+"""At most "hardly any" use, as relevance is asked for."""
 
 
 def group(relevance: Relevance, criteria: int, *, top_k: int, prune: Pruning, minimum: int = 0) -> Groups:
@@ -48,14 +50,24 @@ def _top(relevance: Relevance, index: int, top_k: int, prune: Pruning, minimum: 
 # --- as many as matter ----------------------------------------------------------------------------------
 
 
-def select(relevance: Relevance, criteria: int, most: int, held: frozenset[int], book: Book) -> Groups:
+def select(
+    relevance: Relevance,
+    criteria: int,
+    most: int,
+    held: frozenset[int],
+    book: Book,
+    read: frozenset[int] = frozenset(),
+) -> Groups:
     """For each criterion: every screenshot near its best score, the pages that belong to those, the pages that hold a
     value of the answer or of the rubric, and the last page.
+
+    Of the pages that belong to others, those in `read` are told whole to whoever decides. So they are looked at as well
+    only if somebody found them of use.
 
     At most `most` different screenshots in all. What has to give way first is what scored least, then what was read as
     text anyway; among equals the later one stays.
     """
-    wanted = [_wanted(relevance, index, held, book) for index in range(criteria)]
+    wanted = [_wanted(relevance, index, held, book, read) for index in range(criteria)]
     last = max(relevance, default=0)
     best = {number: max(row, default=0) for number, row in relevance.items()}
     everything = sorted(set().union(*wanted), key=lambda n: (n != last, n not in held, n in book.pages, -best[n], -n))
@@ -68,7 +80,7 @@ def select(relevance: Relevance, criteria: int, most: int, held: frozenset[int],
     )
 
 
-def _wanted(relevance: Relevance, index: int, held: frozenset[int], book: Book) -> set[int]:
+def _wanted(relevance: Relevance, index: int, held: frozenset[int], book: Book, read: frozenset[int]) -> set[int]:
     scores = {number: row[index] for number, row in relevance.items()}
     if not scores:
         return set()
@@ -76,6 +88,7 @@ def _wanted(relevance: Relevance, index: int, held: frozenset[int], book: Book) 
     near = {n for n, score in scores.items() if score >= max(best - _NEAR_THE_TOP, 1) or score >= _MATTERS + 2}
     near = near or {max(scores)}
     kin = {other for n in near for other in book.kin(n) if other in scores}
+    kin -= {number for number in kin & read if scores[number] <= _HARDLY}
     return near | kin | (held & set(scores)) | {max(scores)}
 
 

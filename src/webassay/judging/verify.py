@@ -192,10 +192,6 @@ def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Grou
     values = {*values_of(goal, inquiry.case.trajectory), *named_in(written), *named_in(goal.instruction)}
     telling = [value for value in values if not isinstance(value, int | float) or abs(value) >= _TELLING]
     held = frozenset(n for n, page in book.pages.items() if any(holds(value, page) for value in telling))
-    if profile.top_k:
-        groups = group(relevance, count, top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance)
-    else:
-        groups = select(relevance, count, profile.most_pictures, held, book)
     last = max(book.pages, default=0)
 
     def rank(number: int) -> float:
@@ -205,6 +201,10 @@ def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Grou
         return any(stood(value, Pages([line])) for value in telling)
 
     told = digest(book, profile.text_budget, rank, matters)
+    if profile.top_k:
+        groups = group(relevance, count, top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance)
+    else:
+        groups = select(relevance, count, profile.most_pictures, held, book, frozenset(told.whole))
     return groups, told, digest(book, profile.text_budget * 2 // 5, rank, matters)
 
 
