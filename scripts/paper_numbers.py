@@ -1,6 +1,6 @@
 """Numbers of the two benchmark papers, made again from published data: ours beside theirs (docs/papers.md).
 
-    python -m scripts.paper_numbers protocols    old against verified protocol on logs that are right, or wrong, by design
+    python -m scripts.paper_numbers protocols    both protocols on logs that are right, or wrong, by design
     python -m scripts.paper_numbers hard         what the Hard rule makes of the outcomes at hand
     python -m scripts.paper_numbers chores       WebChoreArena's counts, Tables 1 and 2, and the sizes behind B, E, G, H
 
@@ -71,7 +71,7 @@ def hard() -> None:
     kept = [task for task in tasks if task.sites != ("map",)]
     several = [task for task in kept if len(task.sites) > 1]
     print(
-        f"tasks {len(tasks)}, on the map alone {len(tasks) - len(kept)} (published 109), on several sites {len(several)}"
+        f"tasks {len(tasks)}, on the map alone {len(tasks) - len(kept)} (published 109), several sites {len(several)}"
     )
     for agents in (4, 5, 6, 7):
         least = min(k for k in range(agents + 2) if k > agents or classify(k, agents, TEXT) != "hard")
@@ -85,7 +85,7 @@ def hard() -> None:
         f"  all tasks on several sites in it: {all(task in chosen for task in several)}; paper's set: {PUBLISHED_HARD}"
     )
     print(
-        f"  AgentOccam by three people: solves {rate[True]} of {rate.total()} in it, {rest[True]} of {rest.total()} outside"
+        f"  AgentOccam, by three people: {rate[True]} of {rate.total()} in it, {rest[True]} of {rest.total()} outside"
     )
     failed = [task for task in kept if len(task.sites) == 1 and not solved.get(verified.number_of(task), False)]
     templates = {task.template for task in failed}
