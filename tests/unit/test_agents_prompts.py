@@ -120,7 +120,7 @@ def test_every_prompt_file_is_used_by_some_agent() -> None:
 
 def test_tips_exist_for_the_four_sites_of_the_paper_and_for_no_path() -> None:
     assert all(prompts.tips_for(site) for site in ("shopping", "shopping_admin", "reddit", "gitlab"))
-    assert prompts.tips_for("shop") == ""
+    assert prompts.tips_for("nowhere") == ""
     with pytest.raises(prompts.InputError):
         prompts.tips_for("../generic_user")
 

@@ -28,6 +28,8 @@ SHOWN = 10
 def register(app: typer.Typer) -> None:
     app.command("import", short_help="Read trajectories of other people into a run directory.")(import_)
     app.command(short_help="Write a run's trajectories in another project's layout.")(export)
+    app.command(short_help="A package for WebArena-Verified's leaderboard.")(submission)
+    app.command(short_help="Episodes as a CSV like AgentLab's.")(agentlab)
 
 
 def import_(
@@ -88,6 +90,45 @@ def _logs(
     from webassay.workbench import LogImport, LogOptions
 
     return LogImport(LogOptions(benchmark, str(tasks_file or ""), config), agent or "", only_present)
+
+
+def submission(
+    run: Annotated[Path, typer.Argument(help="A run of webarena-verified.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A new folder.")],
+    name: Annotated[str, typer.Option("--name", help="What the leaderboard calls it.")],
+    reference: Annotated[str, typer.Option("--reference", help="A page about the agent: https://…")],
+    agent: Annotated[str, typer.Option("--agent", "-a", help="Whose episodes, if the run has several.")] = "",
+    version: Annotated[str | None, typer.Option("--version", help="Of the model.")] = None,
+    contact: Annotated[str | None, typer.Option("--contact", help="An e-mail address.")] = None,
+    tasks_file: common.TasksFile = None,
+) -> None:
+    """A package for WebArena-Verified's leaderboard: responses, network logs, submission.json and manifest.json.
+
+    Nothing is uploaded; its own tool does that.
+
+    Example: `webassay submission runs/mine -o my-submission --name Mine --reference https://example.org/mine`
+    """
+    from webassay.workbench import Submission
+
+    told = Submission(name, reference, agent, version, contact, str(tasks_file or ""))
+    with common.workbench() as bench:
+        said = bench.package_submission(run, out, told)
+    for scope, counts in said["packaged_tasks"].items():
+        print(f"{scope}: {counts['valid']} of {counts['expected']} tasks")
+    common.say(f"Written to {out}.")
+
+
+def agentlab(
+    runs: common.Runs,
+    grader: Annotated[str, typer.Option("--grader", help="Whose verdicts; default: the rules.")] = "",
+) -> None:
+    """One line an episode, as CSV with the columns of AgentLab's result tables, on standard output.
+
+    Example: `webassay agentlab runs/* > results.csv`
+    """
+    with common.workbench() as bench:
+        made = bench.agentlab_table(runs, grader)
+    common.give(made, "csv")
 
 
 def export(

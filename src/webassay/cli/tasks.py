@@ -142,6 +142,35 @@ def generate(
 
 
 @app.command()
+def cost(
+    benchmark: Annotated[str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="Whose tasks.")],
+    model: Annotated[list[str], typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME… (repeatable).")],
+    tasks_file: TasksFile = None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="How often each task is played.")] = 1,
+    steps: Annotated[
+        float, typer.Option("--steps", min=0, help="A task; default: what WebArena Verified's A.2 says of Operator.")
+    ] = 12.3,
+    tokens_in: Annotated[
+        int, typer.Option("--tokens-in", min=0, help="A step: page, history and instructions.")
+    ] = 12_000,
+    tokens_out: Annotated[int, typer.Option("--tokens-out", min=0, help="A step, with reasoning.")] = 800,
+) -> None:
+    """What playing a benchmark with a model would cost, by list prices. Nothing is played and nothing is asked.
+
+    Example: `webassay tasks cost webchorearena-small --tasks-file tasks.json -m openai:gpt-5 -m openai:gpt-4o`
+    """
+    with common.workbench() as bench:
+        count = len(bench.tasks(common.selection(benchmark, tasks_file)))
+        calls = round(count * trials * steps)
+        print(f"{count} tasks, {trials} trial(s), {steps:g} steps each: {calls:,} calls")
+        for name in model:
+            # Call by call: long questions have a price of their own.
+            dollars = bench.estimated_cost(name, tokens_in, tokens_out)
+            said = "its price is not known" if dollars is None else f"about ${dollars * calls:,.2f}"
+            common.say(f"{name}: {calls * tokens_in:,} tokens in, {calls * tokens_out:,} out: {said}")
+
+
+@app.command()
 def fetch(
     benchmark: Annotated[
         str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="webarena-verified or webarena.")

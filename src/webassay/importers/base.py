@@ -55,6 +55,8 @@ class Importer:
     """Refuses with an `InputError` that names the file; pictures and page trees become blobs."""
     write: Callable[[Trajectory, Blobs, Path], None] | None = None
     """Writes one trajectory into a new folder; None if the format cannot be written."""
+    folder: Callable[[Trajectory], str] | None = None
+    """Where that folder lies in the output, if its readers expect a certain name; None: it is called as the unit is."""
     read_many: "Callable[[Path, WritableBlobs, OnError], Iterator[Found | Claim]] | None" = None
     """For files that hold several items, in place of `read`; one that is damaged is reported and skipped."""
     verdicts: Callable[[Path], Iterable[Verdict]] | None = None

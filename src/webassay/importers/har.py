@@ -1,12 +1,25 @@
 """HAR: the network log of a browser session. The pages that were loaded are its steps; nothing says what was wanted."""
 
+import base64
+import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from webassay.core.errors import InputError
 from webassay.core.text import well_formed
-from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
+from webassay.core.trajectory import (
+    AgentInfo,
+    Blobs,
+    Ending,
+    Exchange,
+    RecordedObservation,
+    Step,
+    Trajectory,
+    WritableBlobs,
+)
 from webassay.importers.base import Importer
 from webassay.importers.originals import write_files
 from webassay.importers.reading import Source, goal, network_log
@@ -50,9 +63,70 @@ def _page(entry: Mapping[str, Any]) -> str:
 
 
 def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
-    if trajectory.network is None or trajectory.network.format != "har":
-        raise InputError(f"{trajectory.id} has no HAR file.", hint="Only what was imported with one can be written.")
-    write_files(folder, {f"{folder.name}.har": blobs.read(trajectory.network.blob)})
+    write_files(folder, {f"{folder.name}.har": har_of(trajectory, blobs)})
+
+
+def har_of(trajectory: Trajectory, blobs: Blobs) -> bytes:
+    """The network log as a HAR file. Bodies of responses are not recorded, so it has none."""
+    log = trajectory.network
+    if log is None or log.format == "playwright-trace":
+        raise InputError(f"{trajectory.id} has no network log that could be written as HAR.")
+    if log.format == "har":
+        return blobs.read(log.blob)
+    start = _time(trajectory.started_at)
+    with blobs.open(log.blob) as stream:
+        entries = [_entry(Exchange.model_validate_json(line), start) for line in stream if line.strip()]
+    creator = {"name": "webassay", "version": "1"}
+    return json.dumps({"log": {"version": "1.2", "creator": creator, "entries": entries}}).encode()
+
+
+def _time(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _entry(one: Exchange, start: datetime) -> dict[str, Any]:
+    posted: dict[str, Any] = {}
+    if one.post_data is not None:
+        data = base64.b64decode(one.post_data).decode("utf-8", "replace") if one.post_data_base64 else one.post_data
+        posted = {"postData": {"mimeType": one.request_headers.get("content-type", ""), "text": data}}
+    milliseconds = round((one.duration or 0.0) * 1000, 3)
+    return {
+        "startedDateTime": (start + timedelta(seconds=one.time)).isoformat(timespec="milliseconds"),
+        "time": milliseconds,
+        "_resourceType": one.resource_type,
+        "request": {
+            "method": one.method,
+            "url": one.url,
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": _named(one.request_headers),
+            "queryString": [{"name": k, "value": v} for k, v in parse_qsl(urlsplit(one.url).query)],
+            "headersSize": -1,
+            "bodySize": -1,
+            **posted,
+        },
+        "response": {
+            "status": one.status or 0,
+            "statusText": "",
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": _named(one.response_headers),
+            "content": {"size": -1, "mimeType": one.mime_type},
+            "redirectURL": one.response_headers.get("location", ""),
+            "headersSize": -1,
+            "bodySize": -1,
+            **({"_failureText": one.error} if one.error else {}),
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": milliseconds, "receive": 0},
+    }
+
+
+def _named(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in headers.items()]
 
 
 HAR = Importer(

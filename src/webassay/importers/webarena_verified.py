@@ -3,6 +3,8 @@
 With the task file, `webassay import --benchmark webarena-verified` also grades them; this reads what is there.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,11 +14,13 @@ from webassay.core.text import well_formed
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict
 from webassay.importers.base import Importer
-from webassay.importers.originals import FILES, all_files, kept, write_originals
+from webassay.importers.har import har_of
+from webassay.importers.originals import FILES, all_files, kept, write_files, write_originals
 from webassay.importers.reading import Source, goal, har_in, optional
 
 _RESPONSE = "agent_response.json"
 _RESULT = "eval_result.json"
+_NETWORK = "network.har"
 
 
 def recognises(place: Path) -> bool:
@@ -50,8 +54,38 @@ def verdicts(folder: Path) -> Iterator[Verdict]:
 
 
 def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
-    if trajectory.source != "webarena-verified" or not write_originals(trajectory, blobs, folder):
-        raise InputError(f"{trajectory.id} was not read from logs of WebArena-Verified.")
+    """What was read from such logs is given back as it was; anything else as its harness would have written it."""
+    if trajectory.source == "webarena-verified" and write_originals(trajectory, blobs, folder):
+        return
+    write_files(folder, log_files(trajectory, blobs))
+
+
+def log_files(trajectory: Trajectory, blobs: Blobs) -> dict[str, bytes]:
+    return {_RESPONSE: response_of(trajectory).encode(), _NETWORK: har_of(trajectory, blobs)}
+
+
+def response_of(trajectory: Trajectory) -> str:
+    """In the words of the release. What is not a response is written as it came, and its readers refuse it."""
+    said = trajectory.response
+    if said is None or not isinstance(said.action, str):
+        return trajectory.answer
+    response = {
+        "task_type": said.action.upper(),
+        "status": said.status,
+        "retrieved_data": said.results,
+        "error_details": said.error_details,
+    }
+    return json.dumps(response, ensure_ascii=False, indent=2)
+
+
+def folder_of(trajectory: Trajectory) -> str:
+    """Its readers know tasks by their numbers; agents and further trials have folders of their own above that."""
+    number = re.search(r"(\d+)$", trajectory.task_id)
+    if number is None:
+        raise InputError(f"{trajectory.task_id} has no number.", hint="WebArena-Verified's logs are of its tasks only.")
+    agent = re.sub(r"[^\w.=+-]+", "-", trajectory.agent.name).strip("-.") or "agent"
+    trial = f".{trajectory.trial}" if trajectory.trial else ""
+    return f"{agent}{trial}/{int(number[1])}"
 
 
 WEBARENA_VERIFIED = Importer(
@@ -60,5 +94,6 @@ WEBARENA_VERIFIED = Importer(
     recognises=recognises,
     read=read,
     write=write,
+    folder=folder_of,
     verdicts=verdicts,
 )

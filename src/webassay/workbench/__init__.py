@@ -47,6 +47,7 @@ from webassay.judging.explain import explain_review as describe_review
 from webassay.judging.plan import describe_plan
 from webassay.judging.rubric import freeze
 from webassay.judging.verify import Review
+from webassay.llm.hosted import estimated_cost
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
 from webassay.workbench import (
@@ -66,6 +67,7 @@ from webassay.workbench import (
     serving,
     showing,
     stepping,
+    submitting,
 )
 from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
@@ -81,6 +83,7 @@ from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
 from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
+from webassay.workbench.submitting import Submission
 from webassay.workbench.tasks import select
 
 __all__ = [
@@ -115,6 +118,7 @@ __all__ = [
     "ReportFormat",
     "Selection",
     "StudyOptions",
+    "Submission",
     "UnitLine",
     "VerifyOptions",
     "Workbench",
@@ -176,6 +180,10 @@ class Workbench:
             raise nearest("benchmark to fetch", benchmark, able)
         self.on_progress(Progress(f"fetching {benchmark}"))
         return able[benchmark](self.setup.cache)
+
+    def estimated_cost(self, model: str, input_tokens: int, output_tokens: int) -> float | None:
+        """In US dollars, by list prices; None where no list knows the model."""
+        return estimated_cost(model, input_tokens, output_tokens)
 
     # --- playing ----------------------------------------------------------------------------------------------
 
@@ -303,6 +311,14 @@ class Workbench:
 
     def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
         return importing.export_run(self.setup, Path(run), Path(out), format, self.on_progress)
+
+    def package_submission(self, run: AnyPath, out: AnyPath, told: Submission) -> dict[str, Any]:
+        """A package for WebArena-Verified's leaderboard; returns what its `submission.json` says."""
+        return submitting.package(self.setup, Path(run), Path(out), told, self.on_progress)
+
+    def agentlab_table(self, runs: Sequence[AnyPath], grader: str = "") -> Listed:
+        """One line an episode, with the columns of AgentLab's result tables."""
+        return submitting.agentlab([Path(run) for run in runs], grader)
 
     # --- one episode ------------------------------------------------------------------------------------------
 

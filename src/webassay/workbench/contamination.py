@@ -95,8 +95,9 @@ async def plan(setup: Setup, selection: Selection, model: ModelOptions) -> Guess
     for task in select(selection, setup).tasks:
         await _said(AGENTS.get(KNOWLEDGE), task, counting, model)
     output = counting.calls * TOKENS_OF_REPLY
-    cost = estimated_cost(model.model, counting.input_tokens, output)
-    return GuessPlan(counting.calls, counting.input_tokens, output, cost)
+    calls = max(1, counting.calls)
+    each = estimated_cost(model.model, counting.input_tokens // calls, TOKENS_OF_REPLY)
+    return GuessPlan(counting.calls, counting.input_tokens, output, None if each is None else each * calls)
 
 
 def _all(options: GuessOptions) -> Sequence[str]:

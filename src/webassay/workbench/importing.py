@@ -211,7 +211,7 @@ def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnP
         for said in in_words(store):
             setup.tell(said)
         for unit, trajectory in store.trajectories():
-            folder = out / _folder_name(unit.id)
+            folder = out / (importer.folder(trajectory) if importer.folder else _folder_name(unit.id))
             importer.write(trajectory, store.blobs, folder)
             count += 1
             on_progress(Progress("exporting", count))
