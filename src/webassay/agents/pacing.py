@@ -17,6 +17,13 @@ from webassay.core.record import Json
 
 _LEAVE_ALONE = re.compile(r"log-?out|log out|delete|remove|cancel|reorder|print", re.IGNORECASE)
 _IDLE_SHARE = 0.2
+_LOOKING = "I look at "
+_SCROLL = "scroll("
+
+
+def is_idle(action_text: str, thought: str) -> bool:
+    """Whether a step was there for the pace only."""
+    return action_text.startswith(_SCROLL) or thought.startswith(_LOOKING)
 
 
 @dataclass(frozen=True)
@@ -63,12 +70,12 @@ class Paced(Performer):
         links = [] if self._pace.stays else list(self._fresh(observation))
         if links and len(self._pages) < self._wanted_pages:
             link = self._rng.choice(links)
-            return Decision(actions=(Action.of("click", link.id),), thought=f"I look at '{link.name}' as well.")
+            return Decision(actions=(Action.of("click", link.id),), thought=f"{_LOOKING}'{link.name}' as well.")
         return self._scroll()
 
     def _scroll(self) -> str:
         self._idle += 1
-        return f"scroll(0, {self._rng.choice((200, 300, 400))})"
+        return f"{_SCROLL}0, {self._rng.choice((200, 300, 400))})"
 
     def _fresh(self, page: Observation) -> Iterator[Node]:
         """Links to pages of the same site that were not seen yet."""
