@@ -226,8 +226,10 @@ class Planner:
         halves = self.halves
         names = sorted(by_template)
         rng.shuffle(names)
-        dev, test = ([name for name in names if halves[name] == half] for half in ("dev", "test"))
-        turns = [name for two in _zipped(dev, test) for name in two]
+        sides = [[name for name in names if halves[name] == half] for half in ("dev", "test")]
+        # Codes take turns in which half comes first, so that a small bench has both.
+        sides = sides[:: 1 if list(self._codes).index(code) % 2 else -1]
+        turns = [name for two in _zipped(*sides) for name in two]
         return [job for row in _zipped(*(by_template[name] for name in turns)) for job in row]
 
     def wave(self, queues: dict[str, list[Job]], have: Counter[str], missing: int) -> list[Job]:
