@@ -14,6 +14,7 @@ SCALE ?= 1
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
   bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
   bench-armour bench-legacy clean
+  bench-armour bench-faults clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -96,6 +97,9 @@ bench-store: setup  ## Verdicts appended a second, and what a report over very m
 
 bench-armour: setup  ## Attacks, counted: damaged runs, hostile files, texts, pages and programs (SCALE=0.01: a quick look)
 	$(BIN)/python -m scripts.bench_armour --scale $(SCALE)
+
+bench-faults: setup  ## How often a run of three instances a template ranks agents of known ability rightly, beside theory
+	$(BIN)/python -m scripts.bench_faults rankings
 
 bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
 	$(BIN)/python -m scripts.bench_record

@@ -13,7 +13,7 @@ from webassay.workbench.fault_scores import load
 pytestmark = pytest.mark.browser
 
 OPTIONS = BenchOptions(
-    trajectories=12,
+    trajectories=10,
     codes=("2.2", "2.4", "3.3", "6.1", "7.2"),
     templates=("shop.change-address", "shop.cart-sold-out", "shop.order-weight"),
     workers=2,
@@ -29,7 +29,7 @@ def made(tmp_path_factory):
 def test_pairs_of_a_mistake_and_an_honest_run(made):
     folder, bench = made
     _, labels = load(folder)
-    assert bench.trajectories == len(labels) == 12
+    assert bench.trajectories == len(labels) == 10
     assert set(bench.codes) == set(OPTIONS.codes)
     assert (bench.seen_by_rules, bench.disagreements) == (bench.rules_agree, ())
     pairs = {}

@@ -1,7 +1,7 @@
 """A course that is played at a given pace: idle moves make an episode as long as another one.
 
-Between two steps of the course nothing is done but scrolling, so that it goes on where it was. When it has its answer,
-it may look at further pages before it gives it.
+On the way, on a page that has just been opened, nothing is done but scrolling, so that the course goes on where it was.
+When it has its answer, it may look at further pages before it gives it.
 """
 
 import random
@@ -16,7 +16,14 @@ from webassay.core.interaction import Action, Decision, Node, Observation
 from webassay.core.record import Json
 
 _LEAVE_ALONE = re.compile(r"log-?out|log out|delete|remove|cancel|reorder|print", re.IGNORECASE)
-_IDLE_SHARE = 0.2
+_IDLE_SHARE = 0.3
+_LOOKING = "I look at "
+_SCROLL = "scroll("
+
+
+def is_idle(action_text: str, thought: str) -> bool:
+    """Whether a step was there for the pace only."""
+    return action_text.startswith(_SCROLL) or thought.startswith(_LOOKING)
 
 
 @dataclass(frozen=True)
@@ -37,15 +44,19 @@ class Paced(Performer):
         super().__init__(name, course)
         self._pace, self._rng = pace, rng
         self._pages: set[str] = set()
+        self._last = ""
         self._idle = 0
         self._answer: Json = None
         self._steps = self._wanted_pages = 0
         """Both are known when the course is over."""
 
     async def decide(self, observation: Observation) -> Decision | str:
-        self._pages.add(_place(observation.url))
+        arrived = _place(observation.url) != self._last
+        self._last = _place(observation.url)
+        self._pages.add(self._last)
         if self._steps == 0:
-            if self._idle < self._pace.more and self._rng.random() < _IDLE_SHARE:
+            # A menu that is open, or a form that is half filled in, is not disturbed.
+            if arrived and self._idle < self._pace.more and self._rng.random() < _IDLE_SHARE:
                 return self._scroll()
             try:
                 if self._moves is None:
@@ -63,12 +74,12 @@ class Paced(Performer):
         links = [] if self._pace.stays else list(self._fresh(observation))
         if links and len(self._pages) < self._wanted_pages:
             link = self._rng.choice(links)
-            return Decision(actions=(Action.of("click", link.id),), thought=f"I look at '{link.name}' as well.")
+            return Decision(actions=(Action.of("click", link.id),), thought=f"{_LOOKING}'{link.name}' as well.")
         return self._scroll()
 
     def _scroll(self) -> str:
         self._idle += 1
-        return f"scroll(0, {self._rng.choice((200, 300, 400))})"
+        return f"{_SCROLL}0, {self._rng.choice((200, 300, 400))})"
 
     def _fresh(self, page: Observation) -> Iterator[Node]:
         """Links to pages of the same site that were not seen yet."""

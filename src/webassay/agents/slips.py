@@ -36,10 +36,15 @@ class Incident:
     happened: bool = False
     step: int | None = None
     """None: in the answer."""
+    throughout: bool = False
+    """The whole course is about something else; its first step that differs from the right one is where it began."""
 
     def at(self, page: Observation | None = None) -> None:
         self.happened = True
         self.step = None if page is None else page.step
+
+    def from_the_start(self) -> None:
+        self.happened = self.throughout = True
 
 
 @dataclass

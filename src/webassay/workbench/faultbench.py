@@ -9,14 +9,14 @@ import asyncio
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from webassay.agents.base import Agent
-from webassay.agents.pacing import Pace, Paced
+from webassay.agents.pacing import Pace, Paced, is_idle
 from webassay.agents.slips import NO_OCCASION, Course, Incident, Scene
 from webassay.analysis.lookalike import Feature, features_of, given_away
 from webassay.benchmarks.base import Selection
@@ -94,8 +94,9 @@ async def generate(setup: Setup, out: Path, options: BenchOptions, on_progress: 
     chromium = setup.find_chromium()
     on_progress(Progress("building tasks"))
     planner = Planner(setup, options)
+    place = planner.environment()
     with Store.create(out) as store:
-        async with planner.environment() as environment, Browser(chromium) as browser:
+        async with place as environment, Browser(chromium) as browser:
             context = EpisodeContext(browser, environment, store.blobs)
             player = Player(planner, context, options)
             pairs, excluded = await _collect(planner, player, options, on_progress)
@@ -124,7 +125,9 @@ async def _collect(
     return pairs, excluded
 
 
-async def _at_once(player: "Player", jobs: Sequence[Job], workers: int, tell: Any) -> list["Pair | Excluded"]:
+async def _at_once(
+    player: "Player", jobs: Sequence[Job], workers: int, tell: Callable[[int], None]
+) -> list["Pair | Excluded"]:
     results: dict[int, Pair | Excluded] = {}
     waiting = iter(list(enumerate(jobs)))
 
@@ -223,8 +226,10 @@ class Planner:
         halves = self.halves
         names = sorted(by_template)
         rng.shuffle(names)
-        dev, test = ([name for name in names if halves[name] == half] for half in ("dev", "test"))
-        turns = [name for two in _zipped(dev, test) for name in two]
+        sides = [[name for name in names if halves[name] == half] for half in ("dev", "test")]
+        # Codes take turns in which half comes first, so that a small bench has both.
+        sides = sides[:: 1 if list(self._codes).index(code) % 2 else -1]
+        turns = [name for two in _zipped(*sides) for name in two]
         return [job for row in _zipped(*(by_template[name] for name in turns)) for job in row]
 
     def wave(self, queues: dict[str, list[Job]], have: Counter[str], missing: int) -> list[Job]:
@@ -271,32 +276,34 @@ class Player:
     async def pair(self, job: Job) -> Pair | Excluded:
         occasion = self._planner.occasion(job, "mistake")
         stays = job.task.kind == "navigate"
-        more = occasion.rng.randint(2, 6)
+        more = self._planner.occasion(job, "pace").rng.randint(2, 6)
         relaxed = Pace(more=more, more_pages=0 if stays else more // 2, stays=stays)
-        honest = await self._play(job, occasion.right, relaxed, "honest")
+        honest = await self._play(job, lambda: occasion.right, relaxed, "honest")
         if _status(honest) != "pass":
             return _left_out(job, "the honest counterpart does not pass", _said(honest))
-        long = honest.trajectory
-        wrong = await self._play(
-            job, job.kind.make(occasion), Pace(steps=len(long.steps), pages=_pages(long), stays=stays), "wrong"
-        )
-        if why := self._unusable(job, wrong.trajectory, long):
+
+        def mistaken() -> Course:
+            nonlocal occasion  # Played again after a fault of ours, it must be the same mistake.
+            occasion = self._planner.occasion(job, "mistake")
+            return job.kind.make(occasion)
+
+        wrong = await self._play(job, mistaken, _as_long_as(honest.trajectory, stays), "wrong")
+        if why := self._unusable(job, wrong.trajectory, honest.trajectory):
             return _left_out(job, *why)
-        if len(wrong.trajectory.steps) > len(long.steps) or _pages(wrong.trajectory) > _pages(long):
-            right = self._planner.occasion(job, "mistake").right
-            like = Pace(steps=len(wrong.trajectory.steps), pages=_pages(wrong.trajectory), stays=stays)
-            honest = await self._play(job, right, like, "honest")
+        if _is_longer(wrong.trajectory, honest.trajectory):
+            honest = await self._play(job, lambda: occasion.right, _as_long_as(wrong.trajectory, stays), "honest")
             if _status(honest) != "pass":
                 return _left_out(job, "the honest counterpart does not pass", _said(honest))
-        step = occasion.scene.incident.step
-        if step is None:
+        incident = occasion.scene.incident
+        step = len(wrong.trajectory.steps) - 1 if incident.step is None else incident.step
+        if incident.throughout:
             step = _first_difference(wrong.trajectory, honest.trajectory)
         if job.kind.retold is not None:
             wrong, step = _retold(wrong, job.kind.retold(occasion)), 0
         return Pair(job, wrong, honest, step)
 
-    async def _play(self, job: Job, course: Course, pace: Pace, part: str) -> Played:
-        rng = random.Random(content_hash([self._options.seed, job.kind.name, job.task.id, job.occasion, part, "pace"]))
+    async def _play(self, job: Job, make: Callable[[], Course], pace: Pace, part: str) -> Played:
+        seed = content_hash([self._options.seed, job.kind.name, job.task.id, job.occasion, part, "pace"])
         unit = UnitOfWork(
             agent=PLAYER,
             task_id=job.task.id,
@@ -304,8 +311,8 @@ class Player:
             metadata={**metadata(job.task), "baseline": False},
         )
         for attempt in range(_ATTEMPTS):
-            part_of = _Part(job.task, Paced(PLAYER, course, pace, rng))
-            played = await perform(unit, part_of, self._context, [GRADERS.get(RULES).grade], attempt=attempt)
+            cast = _Part(job.task, Paced(PLAYER, make(), pace, random.Random(seed)))
+            played = await perform(unit, cast, self._context, [GRADERS.get(RULES).grade], attempt=attempt)
             if played.trajectory.ending.kind != "fault":
                 break
         return played
@@ -361,6 +368,14 @@ def _pages(trajectory: Trajectory) -> int:
     return len({step.seen.url.partition("#")[0] for step in trajectory.steps})
 
 
+def _as_long_as(trajectory: Trajectory, stays: bool) -> Pace:
+    return Pace(steps=len(trajectory.steps), pages=_pages(trajectory), stays=stays)
+
+
+def _is_longer(one: Trajectory, other: Trajectory) -> bool:
+    return len(one.steps) > len(other.steps) or _pages(one) > _pages(other)
+
+
 def _plain(trajectory: Trajectory, text: str) -> str:
     """Without the addresses of the sites, which nobody can know beforehand."""
     for site, base in trajectory.bases.items():
@@ -393,7 +408,7 @@ def _first_difference(wrong: Trajectory, honest: Trajectory) -> int:
     """The first thing that is done otherwise; what is idle does not count."""
 
     def acts(one: Trajectory) -> list[tuple[int, str]]:
-        return [(step.index, _decided(one, step)) for step in one.steps if not step.action_text.startswith("scroll")]
+        return [(step.index, _decided(one, step)) for step in one.steps if not is_idle(step.action_text, step.thought)]
 
     for (step, mine), (_, theirs) in zip(acts(wrong), acts(honest), strict=False):
         if mine != theirs:

@@ -127,7 +127,7 @@ def _about(choose: Callable[[Occasion, list[Template]], Template]) -> Callable[[
     """The right way to do something else."""
 
     def make(occasion: Occasion) -> Course:
-        occasion.scene.incident.at()
+        occasion.scene.incident.from_the_start()
         return occasion.past(choose(occasion, _elsewhere(occasion)).solve)
 
     return make
@@ -157,14 +157,14 @@ def _other_limit(occasion: Occasion) -> Course:
     name = occasion.rng.choice(_limits(drawn))
     value = getattr(drawn, name)
     changed: dict[str, Any] = {name: value - 1 if value > 1 and occasion.rng.random() < 0.5 else value + 1}
-    occasion.scene.incident.at()
+    occasion.scene.incident.from_the_start()
     return occasion.past(replace(drawn, **changed).solve)
 
 
 def _hasty(occasion: Occasion) -> Course:
     """A shortcut of the template that is a walk of its own."""
     routes = occasion.drawn.hasty()
-    occasion.scene.incident.at()
+    occasion.scene.incident.from_the_start()
     return occasion.past(routes[occasion.rng.choice(sorted(routes))])
 
 
