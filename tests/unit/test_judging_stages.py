@@ -102,6 +102,8 @@ def test_a_page_of_hardly_any_use_is_not_looked_at_if_it_is_read_whole_anyway():
     assert select(relevance, 1, 24, frozenset(), book, frozenset((1, 2, 3, 4))) == ((1, 2, 4),)
     assert select(relevance, 1, 24, frozenset(), book, frozenset((1, 2, 4))) == ((1, 2, 3, 4),), "else nobody sees it"
     assert select(relevance, 1, 24, frozenset((3,)), book, frozenset((1, 2, 3, 4))) == ((1, 2, 3, 4),), "holds a value"
+    alike = dict.fromkeys((1, 2, 3), (2,)) | {4: (0,)}
+    assert select(alike, 1, 24, frozenset(), book, frozenset((1, 2, 3, 4))) == ((1, 2, 3, 4),), "none stands out"
 
 
 def book_of(kinds):

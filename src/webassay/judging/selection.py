@@ -88,7 +88,8 @@ def _wanted(relevance: Relevance, index: int, held: frozenset[int], book: Book, 
     near = {n for n, score in scores.items() if score >= max(best - _NEAR_THE_TOP, 1) or score >= _MATTERS + 2}
     near = near or {max(scores)}
     kin = {other for n in near for other in book.kin(n) if other in scores}
-    kin -= {number for number in kin & read if scores[number] <= _HARDLY}
+    if best > _HARDLY:  # else the scores tell no page from another
+        kin -= {number for number in kin & read if scores[number] <= _HARDLY}
     return near | kin | (held & set(scores)) | {max(scores)}
 
 
