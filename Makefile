@@ -13,8 +13,7 @@ SCALE ?= 1
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
   bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
-  bench-armour bench-legacy clean
-  bench-armour bench-faults clean
+  bench-armour bench-legacy bench-faults clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
