@@ -25,6 +25,7 @@ from webassay.core.trajectory import (
 )
 from webassay.judging import ocr
 from webassay.judging.record_findings import record_findings
+from webassay.workbench.kinds import IMPORTERS
 
 TREE = """[1] RootWebArea 'Juniper Road: kettles'
   [2] link 'Copper Gooseneck Kettle, 1.2 l', clickable
@@ -218,6 +219,20 @@ def test_a_real_screenshot_can_be_read():
     assert read is not None and read.name.startswith("rapidocr ")
     text = read(picture.read_bytes())
     assert "Massacre Falls" in text and "Trailhead" in text
+
+
+@pytest.mark.slow
+@pytest.mark.external
+@pytest.mark.parametrize("folder", ["fara-example", "om2w-example/example/fb7b4f784cfde003e2548fdf4e8d6b4f"])
+def test_nothing_that_was_read_off_a_picture_is_certain(folder):
+    pytest.importorskip("rapidocr", reason="the extra `ocr` is not installed")
+    if not (OUTSIDE / folder).is_dir():
+        pytest.skip("the outside examples are not here")
+    blobs = MemoryBlobs()
+    importer = next(each for each in IMPORTERS if each.recognises(OUTSIDE / folder))
+    made = importer.read(OUTSIDE / folder, blobs)
+    assert ocr.lacks_text(made)
+    assert all(one.status != "fail" for one in record_findings(made.goal, made, blobs, ocr.reader()))
 
 
 def test_prose_is_only_ever_suspected():
