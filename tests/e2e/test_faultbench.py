@@ -10,7 +10,7 @@ from webassay.store import Store
 from webassay.workbench import BenchOptions
 from webassay.workbench.fault_scores import load
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
 OPTIONS = BenchOptions(
     trajectories=10,
