@@ -442,6 +442,20 @@ def test_tasks_of_one_difficulty_have_ids_of_their_own(worlds):
     assert [task.parameters for task in hard][: len(drawn)] == drawn[:5]
 
 
+def test_a_world_that_has_nothing_of_what_is_drawn_has_no_instance(worlds):
+    class Nowhere(Numbered):
+        """Nowhere."""
+
+        name = "notes.nowhere"
+
+        @classmethod
+        def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+            return cls(stream.choice(()))
+
+    with pytest.raises(TaskError, match=r"World 3 has only 0 instances of notes\.nowhere, not 1"):
+        instances(Nowhere, worlds, 1)
+
+
 def test_it_says_how_many_instances_there_are(worlds):
     class Few(Numbered):
         """Few."""

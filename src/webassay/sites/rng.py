@@ -15,6 +15,10 @@ _WORD = 1 << 64
 _MASK = _WORD - 1
 
 
+class NothingToDraw(ValueError):
+    """There is nothing to choose from."""
+
+
 class Stream:
     __slots__ = ("_counter", "_key", "_path")
 
@@ -41,7 +45,7 @@ class Stream:
     def below(self, n: int) -> int:
         """0 to n - 1, each equally likely."""
         if not 1 <= n <= _WORD:
-            raise ValueError(f"below({n}): must be 1 to 2**64")
+            raise NothingToDraw(f"below({n}): must be 1 to 2**64")
         while True:
             product = self._word() * n
             low = product & _MASK
@@ -74,7 +78,7 @@ class Stream:
     def sample(self, items: Sequence[T], k: int) -> list[T]:
         """k items from different positions, in random order."""
         if not 0 <= k <= len(items):
-            raise ValueError(f"sample of {k} from {len(items)}")
+            raise NothingToDraw(f"sample of {k} from {len(items)}")
         pool = list(items)
         for i in range(k):
             j = i + self.below(len(pool) - i)

@@ -35,7 +35,7 @@ from webassay.core.task import (
     TaskKind,
 )
 from webassay.sites.kit import World
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 Worlds = Mapping[str, World]
 """Site to its pristine world."""
@@ -224,7 +224,7 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
             break
-        one = template.draw(worlds, stream.child(number))
+        one = _drawn(template, worlds, stream.child(number))
         if one is None or one in drawn:
             continue
         drawn.add(one)
@@ -238,6 +238,14 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
             hint=f"Ask for at most {len(tasks)}." if tasks else "Choose another world or difficulty.",
         )
     return tasks
+
+
+def _drawn(template: type[Template], worlds: Worlds, stream: Stream) -> Template | None:
+    """A small world may have no shelf of the size that was drawn: that is no instance, and no fault either."""
+    try:
+        return template.draw(worlds, stream)
+    except NothingToDraw:
+        return None
 
 
 def _needed(template: type[Template], worlds: Worlds) -> Worlds:
