@@ -44,6 +44,7 @@ def test_every_agent_describes_itself() -> None:
     assert len(naive) == 20
     assert {factory.name for factory in AGENTS} - {factory.name for factory in naive} == {
         *MODEL_AGENTS,
+        "flawed",
         "human",
         "oracle",
     }

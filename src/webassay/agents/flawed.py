@@ -115,7 +115,7 @@ class Flawed(Performer):
         if not errs(self.name, request.seed, options.skill):
             return
         rng = _rng("which", self.name, request.seed)
-        known = ERRORS[request.kind]
+        known = ERRORS.get(request.kind, ERRORS["retrieve"])
         slip = known.get(options.errors) or known[rng.choice(sorted(known))]
         self._course = slip(request.solution, Scene(rng, kind=request.kind))
 
