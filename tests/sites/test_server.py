@@ -18,6 +18,7 @@ from webassay.benchmarks.arena.benchmark import OBSTACLES as TASK_OBSTACLES
 from webassay.core.errors import InputError, SiteError
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites import server
+from webassay.sites.frames import frame
 from webassay.sites.kit import World, snapshot
 from webassay.sites.obstacles import (
     NAMED,
@@ -292,7 +293,7 @@ async def test_the_server_ends_when_its_parent_is_gone(unread: bool) -> None:
         )
     settings = {"id": 0, "sites": SITES, "cache": "", "port": 0, "sys_path": sys.path}
     with ours:
-        ours.sendall(server.frame(settings))
+        ours.sendall(frame(settings))
         # Its first byte shows that it is there; the rest of the answer is read, or is not.
         assert await asyncio.to_thread(ours.recv, 1 if unread else 65_536)
     assert await asyncio.wait_for(process.wait(), 20) == 0

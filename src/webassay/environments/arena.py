@@ -26,8 +26,8 @@ from webassay.core.served import SERVED_TYPE
 from webassay.core.task import Task
 from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, ServedResult, SessionResult, WritableBlobs
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
+from webassay.sites.frames import frame, read_frame
 from webassay.sites.obstacles import Obstacle, named
-from webassay.sites.server import frame, read_frame
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,9 @@ only while the site computes. A command waits its turn like a request.
 
 import asyncio
 import importlib
-import json
 import logging
 import os
 import socket
-import struct
 import sys
 import threading
 from base64 import b64encode
@@ -31,6 +29,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
 from webassay.core.peers import comes_from
+from webassay.sites.frames import frame, read_from
 from webassay.sites.kit import Asked, Change, Neighbour, Site, Snapshot, World, json_value, snapshot
 from webassay.sites.obstacles import (
     OBSTACLES,
@@ -55,46 +54,6 @@ TURN_SECONDS = 30.0
 SNAPSHOTS_KEPT = 8
 VISITORS = "webassay.visitors"
 """Where a connection keeps which browsers it comes from, by their process."""
-
-# --- frames ----------------------------------------------------------------------------------------------
-
-_LENGTH = struct.Struct(">I")
-
-
-def frame(message: Mapping[str, Any]) -> bytes:
-    data = json.dumps(message, allow_nan=False).encode()
-    return _LENGTH.pack(len(data)) + data
-
-
-def _read_exactly(channel: socket.socket, count: int) -> bytes:
-    """Returns fewer bytes if the other side is gone."""
-    data = bytearray()
-    while len(data) < count:
-        part = channel.recv(count - len(data))
-        if not part:
-            break
-        data += part
-    return bytes(data)
-
-
-def _read_frame(channel: socket.socket) -> dict[str, Any] | None:
-    header = _read_exactly(channel, _LENGTH.size)
-    if len(header) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(header)
-    data = _read_exactly(channel, length)
-    if len(data) < length:
-        return None
-    message: dict[str, Any] = json.loads(data)
-    return message
-
-
-async def read_frame(reader: asyncio.StreamReader) -> dict[str, Any]:
-    """For the parent. Raises `asyncio.IncompleteReadError` if the server is gone."""
-    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    message: dict[str, Any] = json.loads(await reader.readexactly(length))
-    return message
-
 
 # --- one world -------------------------------------------------------------------------------------------
 
@@ -554,7 +513,7 @@ async def _serve(server: Server, listener: socket.socket, channel: socket.socket
     def listen() -> None:
         # In a thread, so that it notices the parent's end even while a site blocks the event loop.
         try:
-            while (command := _read_frame(channel)) is not None:
+            while (command := read_from(channel)) is not None:
                 asyncio.run_coroutine_threadsafe(obey(command), loop)
         finally:
             # Whatever happened: a parent killed in the middle of a message resets the connection.
@@ -580,7 +539,7 @@ def main(arguments: Iterable[str]) -> int:
     (descriptor,) = arguments
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     channel = socket.socket(fileno=int(descriptor))
-    settings = _read_frame(channel)
+    settings = read_from(channel)
     if settings is None:
         return 0
     sys.path.extend(entry for entry in settings["sys_path"] if entry not in sys.path)
