@@ -127,7 +127,7 @@ def test_no_constant_passes_any_template(tmp_path, templates):
             task = tasks[trajectory.task_id]
             assert trajectory.ending.kind == "answered"
             for name, answer in CONSTANTS.items():
-                said = trajectory.model_copy(update={"answer": answer(task.goal.instruction)})
+                said = trajectory.model_copy(update={"answer": answer(task.goal)})
                 assert grade(task, said, store.blobs).status == "fail", f"{name} on {task.id}"
 
 

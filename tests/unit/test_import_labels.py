@@ -387,7 +387,8 @@ def test_every_outside_example_with_its_labels_there_and_back(tmp_path, place, f
     made = imported(OUTSIDE / place, tmp_path / "run")
     assert (made.added, made.verdicts, made.skipped, made.homeless) == (len(items), said, [], [])
     Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", format)
-    back = [tree(folder) for folder in sorted((tmp_path / "back").iterdir())]
+    folders = "*/*" if format == "webarena-verified" else "*"  # its readers look for an agent's folder of tasks
+    back = [tree(folder) for folder in sorted((tmp_path / "back").glob(folders))]
     assert back == [tree(Path(OUTSIDE / place / item)) for item in items]
 
 
