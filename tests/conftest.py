@@ -15,6 +15,7 @@ settings.load_profile("webassay")
 ONE_WORKER_EACH = (
     "tests.browser",
     "tests.contracts.test_arena_tasks",
+    "tests.e2e.test_faultbench",
     "tests.e2e.test_gym",
     "tests.e2e.test_killed",
     "tests.e2e.test_model_agents",

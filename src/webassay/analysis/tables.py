@@ -94,7 +94,7 @@ def _table(side: _Side, agents: Sequence[str], rows: Sequence[Row]) -> Table:
                     found[OVERALL, OVERALL].append(row.score)
         cells += [
             Cell(agent=agent, row=name, column=column, share=_share(scores), passed=int(sum(scores)))
-            for (name, column), scores in found.items()
+            for (name, column), scores in sorted(found.items(), key=lambda item: item[0][0] == OVERALL)
         ]
     return Table(name=f"{side.name} × site", cells=tuple(cells))
 
