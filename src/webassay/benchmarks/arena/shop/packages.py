@@ -1,5 +1,6 @@
 """What is ticked on the cards in the packages. They are pictures: whoever cannot look at them cannot know."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -32,9 +33,9 @@ class CardChore(Template, abstract=True):
     user: str
     order: str
 
+    @abstractmethod
     def findings(self, found: list[Looked]) -> Json:
         """The response, once all are read."""
-        raise NotImplementedError
 
     def read(self, world: World) -> Key:
         """That the order and all its cards were seen."""
