@@ -84,13 +84,13 @@ async def test_a_site_that_dies_is_a_fault_and_the_run_can_be_resumed(bench, sit
 
     hosting = sites["gitlab"]
     hosting.control_mode = "kills"
-    patient = PlayOptions(workers=2, trust_agent=True, environment="live[reset_seconds=2]")
+    patient = PlayOptions(workers=2, trust_agent=True, environment="live[reset_seconds=5]")
     await bench.run(tmp_path / "run", [CAREFUL], selection, patient)
     found = outcomes(bench, tmp_path / "run")
     assert found[("careful", "webarena.3")] == "fault" and list(found.values()).count("pass") == 5, found
     with Store.open(tmp_path / "run") as store:
         message = store.trajectory("careful/webarena.3/0").ending.message
-    assert "gitlab was not ready within 2 seconds after a reset: it answers with 503" in message
+    assert "gitlab was not ready within 5 seconds after a reset: it answers with 503" in message
 
     hosting.control_mode = hosting.mode = "well"
     before = len(sites["shopping"].requests)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -157,13 +158,17 @@ class TestAnEpisode:
     async def test_one_at_a_time_on_a_site_unless_the_user_says_otherwise(self, sites):
         async def most_at_once(place: Live, *tasks: Task) -> int:
             now = most = 0
+            together = asyncio.Event()
 
             async def play(task: Task) -> None:
                 nonlocal now, most
                 async with place.stage(task):
                     now += 1
                     most = max(most, now)
-                    await asyncio.sleep(0.2)
+                    if now > 1:
+                        together.set()
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(together.wait(), 1)
                     now -= 1
 
             await asyncio.gather(*map(play, tasks))

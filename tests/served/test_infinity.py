@@ -145,7 +145,7 @@ class TestTheUnkindApplication:
     async def test_a_page_that_never_tells_its_state_is_a_fault(self, browser, tmp_path):
         folder = shutil.copytree(UNKIND, tmp_path / "unkind")
         (folder / "js" / "app.js").write_text("document.body.append('Hello')")
-        async with environment(folder, start_seconds=4) as place:
+        async with environment(folder, start_seconds=10) as place:
             trajectory, verdict = await played(TASKS[WATER], place, browser)
         assert verdict.status == "fault" and "has no state, although its page was opened" in trajectory.ending.message
 
