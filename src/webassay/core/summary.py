@@ -195,10 +195,14 @@ class Attempt(NamedTuple):
 
 
 _read_metadata = msgspec.json.Decoder(dict[str, Any]).decode
+_read_well_formed = msgspec.json.Decoder(UnitSummary).decode
 
 
 def read_unit_summary(text: bytes) -> UnitSummary:
-    return UnitSummary.told(_read_metadata(text))
+    try:
+        return _read_well_formed(text)  # a tenth of the time
+    except msgspec.ValidationError:
+        return UnitSummary.told(_read_metadata(text))
 
 
 read_trajectory_summary = msgspec.json.Decoder(TrajectorySummary).decode

@@ -1,0 +1,26 @@
+"""Summaries are read by two roads, a quick one and a patient one, that lead to the same place."""
+
+import json
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from webassay.core.summary import UnitSummary, read_unit_summary
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = st.sampled_from(UnitSummary.__struct_fields__) | st.text(max_size=8)
+
+
+@given(st.dictionaries(NAMES, ANYTHING, max_size=8))
+@example({"seed": True})
+@example({"seed": 7.0})
+@example({"seed": 10**30})
+@example({"sites": ["shop", 3]})
+@example({"baseline": None, "chore": None})
+@example({"baseline": 1})
+def test_whatever_the_metadata_holds_both_roads_agree(metadata):
+    assert read_unit_summary(json.dumps(metadata).encode()) == UnitSummary.told(metadata)
