@@ -1,10 +1,13 @@
 """The proof of every template on worlds that nobody has looked at: `make check-arena`, `make check-arena-full`.
 
 The seeds come from the hash of the commit, so each commit is tried on worlds of its own, and a run can be repeated.
+With `--obstacles` the oracle also plays every template behind each obstacle; it has to get past it, or to end with the
+status that is right where nobody can.
 """
 
 import argparse
 import hashlib
+import json
 import subprocess
 import sys
 import tempfile
@@ -14,6 +17,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from webassay import PlayOptions, Selection, Workbench, run_sync
+from webassay.benchmarks.arena.benchmark import HARD, OBSTACLES
 from webassay.episode import Recording
 from webassay.workbench import Progress
 from webassay.workbench.checking import Proof, as_table, merged
@@ -30,6 +34,11 @@ def seeds_of(name: str, count: int) -> list[int]:
     return [10_000 + int.from_bytes(digest[:8], "big") % 90_000 for digest in digests]
 
 
+def options(given: argparse.Namespace) -> PlayOptions:
+    # Nobody looks at these pictures.
+    return PlayOptions(workers=given.workers, recording=Recording(parts=()))
+
+
 def proved(seed: int, given: argparse.Namespace) -> list[Proof]:
     def tell(progress: Progress) -> None:
         if progress.total and progress.done == progress.total:
@@ -40,9 +49,8 @@ def proved(seed: int, given: argparse.Namespace) -> list[Proof]:
             templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed,
             difficulty=given.difficulty,
         )  # fmt: skip
-        # Nobody looks at these pictures.
-        options = PlayOptions(workers=given.workers, recording=Recording(parts=()))
-        return run_sync(Workbench(cache=given.cache, on_progress=tell).check(Path(scratch) / "run", selection, options))
+        bench = Workbench(cache=given.cache, on_progress=tell)
+        return run_sync(bench.check(Path(scratch) / "run", selection, options(given)))
 
 
 def kept(seed: int, given: argparse.Namespace) -> list[Proof]:
@@ -60,6 +68,38 @@ def kept(seed: int, given: argparse.Namespace) -> list[Proof]:
     return form.validate_json(file.read_bytes())
 
 
+def behind(obstacle: str, seed: int, given: argparse.Namespace) -> dict[str, str]:
+    """Task to the oracle's status, one instance of each template, behind this obstacle."""
+    file = given.keep / f"{seed}-{obstacle}.json" if given.keep else None
+    if file and file.exists():
+        return dict(json.loads(file.read_text()))
+    with tempfile.TemporaryDirectory(prefix="webassay-arena-") as scratch:
+        selection = Selection(
+            templates=tuple(given.template), instances=1, world_seed=seed, seed=seed, difficulty=given.difficulty,
+            obstacles=(obstacle,),
+        )  # fmt: skip
+        bench = Workbench(cache=given.cache)
+        run_sync(bench.run(scratch, ["oracle"], selection, options(given)))
+        found = {row["task_id"]: str(row["status"]) for row in bench.rows([scratch])}
+    if file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(found))
+    return found
+
+
+def prove_obstacles(seed: int, given: argparse.Namespace) -> list[str]:
+    problems = []
+    print(f"The oracle behind obstacles, world {seed}:")
+    for obstacle in sorted({*OBSTACLES, *HARD}):
+        started = time.monotonic()
+        found = behind(obstacle, seed, given)
+        failed = sorted(task for task, status in found.items() if status != "pass")
+        minutes = (time.monotonic() - started) / 60
+        print(f"  {obstacle:18} {len(found) - len(failed)}/{len(found)}, {minutes:.1f} minutes", flush=True)
+        problems += [f"{task}: behind {obstacle} the oracle ends in {found[task]}" for task in failed]
+    return problems
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("template", nargs="*", help="Only these templates; default: all.")
@@ -70,6 +110,9 @@ def main() -> None:
     parser.add_argument("--seeds-from", default="", help="A text to take the seeds from; default: the commit's hash.")
     parser.add_argument("--cache", default=None, help="Where built worlds are kept.")
     parser.add_argument("--keep", type=Path, help="Write what each world proved here, and go on from there next time.")
+    parser.add_argument(
+        "--obstacles", action="store_true", help="The oracle behind every obstacle, on the first world."
+    )
     given = parser.parse_args()
     source = given.seeds_from or commit()
     seeds = seeds_of(source, given.worlds)
@@ -80,6 +123,8 @@ def main() -> None:
     minutes = (time.monotonic() - started) / 60
     print(f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds, {minutes:.1f} minutes.")
     problems = [problem for proof in proofs for problem in proof.problems]
+    if given.obstacles:
+        problems += prove_obstacles(seeds[0], given)
     for problem in problems:
         print(problem)
     print("Everything held." if not problems else f"{len(problems)} problems.")
