@@ -10,7 +10,7 @@ from tests.unit.judging_samples import png, trajectory
 from webassay.core.interaction import Action, Goal
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import MemoryBlobs, RecordedObservation, RowChange, RowsResult, Step
-from webassay.judging.case import Case, clip_lines, frames_of
+from webassay.judging.case import Case, frames_of
 from webassay.judging.facts import named_in, positive_facts
 from webassay.judging.pages import Book, Page, digest, elements_of, place
 from webassay.judging.record_findings import record_findings
@@ -211,18 +211,6 @@ def test_where_nothing_was_recorded_after_the_last_action_the_last_page_is_named
     assert told.endswith(
         "No page was recorded after the last action. The last page on record is screenshot 2, before that action."
     )
-
-
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=40)), st.integers(100, 600))
-def test_a_long_list_is_cut_between_its_lines(lines, limit):
-    text = "\n".join(lines)
-    made = clip_lines(text, limit)
-    assert made == text or len(made) < limit + 120
-    if made != text:
-        kept = [line for line in made.split("\n") if not line.startswith("[… ")]
-        assert len(kept) < len(lines) and set(kept) <= set(lines)
-        gap = next(int(line.split()[1]) for line in made.split("\n") if "lines left out" in line)
-        assert gap == len(lines) - len(kept)
 
 
 @pytest.mark.parametrize(

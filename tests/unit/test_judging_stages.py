@@ -141,6 +141,9 @@ def test_everybody_is_told_what_was_not_examined():
     assert (examined.pictures, examined.texts, examined.parts) == ((5,), (1, 2), (3,))
     text = examined.describe(6)
     assert "screenshot 4: its text did not fit" in text and "screenshot 6: at most 2 of 10" in text
+    assert "says nothing if it may stand on one of these" in text, "nobody rated screenshot 4"
+    of_no_use = Examined.of([5, 6], ((5,),), Digest("", (), (), ()), {5: (9,), 6: (2,)}).describe(2)
+    assert "screenshot 6" in of_no_use and "found them of no use" in of_no_use and "says nothing" not in of_no_use
     assert "Every recorded page was examined" in Examined.of([5], ((5,),), Digest("", (), (), ()), {}).describe(1)
 
 

@@ -149,27 +149,6 @@ def clip(text: str, limit: int) -> str:
     return f"{text[: limit - tail]} [… {gap} characters left out …] {text[len(text) - tail :]}"
 
 
-def clip_lines(text: str, limit: int) -> str:
-    """Like `clip`, but no line is cut in two: half a row is worse than none."""
-    if len(text) <= limit:
-        return text
-    lines = text.split("\n")
-    head = tail = 0
-    room = limit
-    for number in range(len(lines)):
-        # Three lines from the beginning for each one from the end.
-        at = head if number % 4 < 3 else len(lines) - 1 - tail
-        room -= len(lines[at]) + 1
-        if room < 0:
-            break
-        head, tail = (head + 1, tail) if number % 4 < 3 else (head, tail + 1)
-    if not head:
-        return clip(text, limit)
-    gap = len(lines) - head - tail
-    note = f"[… {gap} lines left out here; whoever scores is given the text of the pages …]"
-    return "\n".join((*lines[:head], note, *lines[len(lines) - tail :]))
-
-
 # --- prompts --------------------------------------------------------------------------------------------
 
 

@@ -37,6 +37,9 @@ Form = tuple[str, ...]
 """The kind of each cell of a row, up to the last one that is more than text."""
 
 
+_TELLING = 1000
+
+
 def positive_facts(goal: Goal, trajectory: Trajectory, book: Book) -> tuple[Finding, ...]:
     values = values_of(goal, trajectory)
     return (
@@ -65,6 +68,14 @@ def named_in(text: str) -> Iterator[str]:
     yield from MONEY.findall(rest)
     yield from (match.strip() for match in _QUOTED.findall(rest) if match.strip())
     yield from _CODE.findall(MONEY.sub(" ", rest))
+
+
+def is_telling(value: Json) -> bool:
+    """Whether a page that holds it says something by that. Small numbers stand on many pages and mean something else on
+    each, and `yes` stands nowhere."""
+    if isinstance(value, int | float):
+        return abs(value) >= _TELLING
+    return not stood(value, Pages([""]))
 
 
 def holds(value: Json, page: Page) -> bool:

@@ -4,11 +4,15 @@ stage gets this."""
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from webassay.core.record import Json
 from webassay.core.verdict import Finding
-from webassay.judging.case import Case, Frame, PromptBuilder, clip_lines
+from webassay.judging.case import Case, Frame, PromptBuilder
+from webassay.judging.excerpts import Weigher, excerpt, weigher
+from webassay.judging.facts import is_telling, named_in, values_of
 from webassay.judging.ledger import Ledger, Models
 from webassay.judging.pages import Book
 from webassay.judging.profile import Profile
+from webassay.judging.readings import Pages, stood
 from webassay.judging.record_findings import against
 from webassay.judging.sheet import date_of, describe_history, describe_task
 
@@ -27,6 +31,21 @@ class Inquiry:
     """What it says beside that."""
     book: Book = field(default_factory=Book)
     """The text of the pages; empty if the profile does not count that as evidence."""
+
+    @cached_property
+    def telling(self) -> tuple[Json, ...]:
+        """Values of the answer and names in the task: a page, or a line of it, that holds one of them matters."""
+        goal = self.case.goal
+        found = dict.fromkeys((*values_of(goal, self.case.trajectory), *named_in(goal.instruction)))
+        return tuple(value for value in found if is_telling(value))
+
+    @cached_property
+    def weigh(self) -> Weigher:
+        def holds_value(line: str) -> bool:
+            return any(stood(value, Pages([line])) for value in self.telling)
+
+        lines = (page.lines for page in self.book.pages.values())
+        return weigher(self.case.goal.instruction, holds_value, lines)
 
     @cached_property
     def history(self) -> str:
@@ -66,12 +85,13 @@ class Inquiry:
         if frame.seen.url:
             builder.data(f"address of screenshot {frame.number}", frame.seen.url)
         page = self.book.pages.get(frame.number)
-        text = "\n".join(page.lines) if page is not None else ""
+        lines = page.lines if page is not None else ()
+        text = "\n".join(lines)
         # A few words, or what was read off the picture, do not stand for the page.
         if picture or len(text) < _FEW_WORDS or page is None or not page.recorded:
             builder.picture(self.case.picture(frame))
         if text:
-            builder.data(f"main text of the page in screenshot {frame.number}", clip_lines(text, words))
+            builder.data(f"main text of the page in screenshot {frame.number}", excerpt(lines, words, self.weigh))
         return builder
 
 

@@ -108,6 +108,8 @@ class Examined:
     """Read as text, in part."""
     unseen: Mapping[int, str] = field(default_factory=dict)
     """By number: why nobody looked at it."""
+    unseen_may_matter: bool = True
+    """Whether one of those was found to be of use."""
 
     @classmethod
     def of(cls, numbers: Sequence[int], groups: Groups, told: Digest, relevance: Relevance) -> "Examined":
@@ -122,7 +124,8 @@ class Examined:
             for number in numbers
             if number not in pictures and number not in read
         }
-        return cls(tuple(sorted(pictures)), told.whole, told.part, unseen)
+        may_matter = any(max(relevance.get(number, (10,)), default=10) > _HARDLY for number in unseen)
+        return cls(tuple(sorted(pictures)), told.whole, told.part, unseen, may_matter)
 
     def describe(self, total: int) -> str:
         lines = [f"The record has {total} screenshots; identical ones are told once, under the number of the last."]
@@ -134,7 +137,11 @@ class Examined:
         if self.unseen:
             lines.append("Rated for relevance at most, and not examined:")
             lines += [f"- screenshot {number}: {why}" for number, why in sorted(self.unseen.items())]
-            lines.append("That something is missing from the evidence says nothing if it may stand on one of these.")
+            lines.append(
+                "That something is missing from the evidence says nothing if it may stand on one of these."
+                if self.unseen_may_matter
+                else "Whoever rated these found them of no use for any criterion."
+            )
         else:
             lines.append("Every recorded page was examined.")
         return "\n".join(lines)

@@ -91,7 +91,7 @@ _OURS = (
         "3.7",
         "Execution and strategy",
         "Incomplete count",
-        "rows left out of a count, a sum or a comparison, or taken twice",
+        "rows left out of a list, a count, a sum or a comparison, or taken twice",
     ),
     ("5.5", "Task ambiguity", "Impossible", "what the task asks for cannot be done by anybody"),
 )

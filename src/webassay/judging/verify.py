@@ -21,7 +21,7 @@ from webassay.judging import diagnosis as diagnosing
 from webassay.judging.case import Case
 from webassay.judging.diagnosis import Diagnosis
 from webassay.judging.evidence import Material, gather, relate
-from webassay.judging.facts import holds, named_in, positive_facts, values_of
+from webassay.judging.facts import holds, is_telling, named_in, positive_facts
 from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Ledger, Models, gather_pair, prompt, prompt_hashes
 from webassay.judging.outcome import Outcome, decide
@@ -48,8 +48,6 @@ from webassay.llm.client import UnusableReply
 NAME = "universal"
 VERSION = "3"
 
-_TELLING = 1000
-"""A number below this stands on many pages, and means something else on each."""
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
 
@@ -188,9 +186,7 @@ def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Grou
     """Which pages are looked at as pictures, and which are told as text: to whoever decides, and to the others."""
     profile, book, count = inquiry.profile, inquiry.book, len(rubric.items)
     written = " ".join(f"{item.criterion} {item.description}" for item in rubric.items)
-    goal = inquiry.case.goal
-    values = {*values_of(goal, inquiry.case.trajectory), *named_in(written), *named_in(goal.instruction)}
-    telling = [value for value in values if not isinstance(value, int | float) or abs(value) >= _TELLING]
+    telling = {*inquiry.telling, *filter(is_telling, named_in(written))}
     held = frozenset(n for n, page in book.pages.items() if any(holds(value, page) for value in telling))
     last = max(book.pages, default=0)
 
