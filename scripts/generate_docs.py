@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 import typing
 from pathlib import Path
 from typing import Any
@@ -162,11 +163,75 @@ def prompts() -> str:
     return "\n".join(lines).rstrip()
 
 
+def writing_kit() -> str:
+    """What templates are made of, as the modules declare it."""
+    from webassay.benchmarks.arena import walking
+    from webassay.benchmarks.arena.admin import pages as admin_pages
+    from webassay.benchmarks.arena.effort import Effort
+    from webassay.benchmarks.arena.key import Key
+    from webassay.benchmarks.arena.shop import facts, pages, queries
+    from webassay.benchmarks.arena.template import Template
+    from webassay.core.interaction import Observation
+    from webassay.sites.kit import World
+    from webassay.sites.rng import Stream
+    from webassay.workbench.tasks import site_tables
+
+    lines = ["# What templates are made of", ""]
+    lines += ["For [../writing-tasks.md](../writing-tasks.md): every class and function that a template may use.", ""]
+    for kind, only in (
+        (Template, ()), (Key, ()), (World, ("row", "rows", "scalar")), (Stream, ()),
+        (Observation, ("find", "find_all")),
+    ):  # fmt: skip
+        lines += [f"## {kind.__name__}", "", f"`from {kind.__module__} import {kind.__name__}`", ""]
+        lines += [*table_of(dict(vars(kind)), only, kind.__name__ + "."), ""]
+    lines += ["## Effort", "", f"`from {Effort.__module__} import Effort`", "", "| | |", "|---|---|"]
+    lines += [*(f"| `{name}` | {said} |" for name, said in field_notes(Effort).items()), ""]
+    for module in (walking, queries, pages, facts, admin_pages):
+        lines += [f"## {module.__name__.removeprefix('webassay.benchmarks.')}", "", (module.__doc__ or "").strip(), ""]
+        own = {name: one for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
+        lines += [*table_of(own, (), ""), ""]
+    lines += ["## Tables of the shop", "", "The back office has the same. `webassay tasks tables shop` prints them."]
+    lines += ["A key names content columns; journals and telemetry may change by themselves.", ""]
+    lines += ["| table | content | journal and telemetry |", "|---|---|---|"]
+    columns = site_tables("shop")
+    for table in dict.fromkeys(column.table for column in columns):
+        own_columns = [column for column in columns if column.table == table]
+        content = ", ".join(f"{one.column} ({one.form})" for one in own_columns if one.counts == "content")
+        rest = ", ".join(one.column for one in own_columns if one.counts != "content")
+        lines.append(f"| `{table}` | {content} | {rest} |")
+    return "\n".join(lines)
+
+
+def table_of(things: dict[str, Any], only: tuple[str, ...], prefix: str) -> list[str]:
+    rows = ["| | |", "|---|---|"]
+    for name, thing in things.items():
+        function = thing.__func__ if isinstance(thing, classmethod | staticmethod) else thing
+        if name.startswith("_") or (only and name not in only):
+            continue
+        if inspect.isfunction(function):
+            signature = inspect.signature(function)
+            given = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
+            shown = signature.replace(parameters=given, return_annotation=inspect.Signature.empty)
+            said = " ".join((inspect.getdoc(function) or "").split())
+            rows.append(f"| `{prefix}{name}{escaped(plain(str(shown)))}` | {escaped(said)} |")
+        elif isinstance(thing, type) and hasattr(thing, "_fields"):
+            rows.append(f"| `{name}` | a tuple of {', '.join(thing._fields)} |")
+    return rows
+
+
+def plain(signature: str) -> str:
+    """Without the modules in which types stand, and without addresses in memory."""
+    shorter = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", signature)
+    return re.sub(r"<function .*?<lambda> at 0x\w+>", "…", shorter)
+
+
 def escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"actions.md": actions, "checks.md": checks, "cli.md": cli, "names.md": names}
+PAGES = {
+    "actions.md": actions, "checks.md": checks, "cli.md": cli, "names.md": names, "writing-kit.md": writing_kit
+}  # fmt: skip
 
 
 def rendered() -> dict[Path, str]:

@@ -31,3 +31,17 @@ def test_a_name_that_is_taken(chores: Path) -> None:
     chores.write_text(chores.read_text().replace("shop.cheap-products", "shop.low-reviews"))
     done = webassay("check", f"{chores}:CheapProducts")
     refused(done, "is called shop.low-reviews, which is taken", "Give it a name of its own")
+
+
+def test_a_draw_that_raises_names_the_line_of_its_author(chores: Path) -> None:
+    code = chores.read_text().replace("queries.place(", "queries.shelf_of_somebody(")
+    chores.write_text(code)
+    line = code[: code.index("shelf_of_somebody")].count("\n") + 1
+    refused(webassay("check", f"{chores}:CheapProducts"), "shelf_of_somebody", f"(chores.py, line {line})")
+
+
+def test_the_tables_that_keys_may_name() -> None:
+    found = json.loads(webassay("tasks", "tables", "shop", "--json").stdout)
+    assert {"table": "wishlist_items", "column": "product_id", "form": "integer", "counts": "content"} in found
+    assert found == json.loads(webassay("tasks", "tables", "admin", "--json").stdout), "the back office has the same"
+    refused(webassay("tasks", "tables", "shp"), "There is no site 'shp'", "shop")

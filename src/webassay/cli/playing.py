@@ -306,6 +306,8 @@ def check(
         common.say(problem, stderr=True)
     if problems:
         raise typer.Exit(1)
+    if not as_json:
+        common.say(f"Everything holds for {len(proofs)} {'template' if len(proofs) == 1 else 'templates'}.")
 
 
 def serve(

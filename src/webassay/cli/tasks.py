@@ -118,6 +118,30 @@ def export(
 
 
 @app.command()
+def tables(
+    site: Annotated[str, typer.Argument(autocompletion=common.names_of("sites"), help="A site, such as shop.")],
+    as_json: common.Json = False,
+) -> None:
+    """The tables and columns of a site's database, for whoever writes a template.
+
+    Content is graded: a change that the key does not name fails the task. Journals and telemetry are not.
+
+    Example: `webassay tasks tables shop | grep orders`
+    """
+    from rich.table import Table
+
+    with common.workbench() as bench:
+        found = bench.site_tables(site)
+    if as_json:
+        print(json.dumps([one._asdict() for one in found], indent=1))
+        return
+    table = Table("table", "column", "form", "counts as", box=None)
+    for one in found:
+        table.add_row(*one)
+    common.show(table)
+
+
+@app.command()
 def generate(
     seed: Seed = 0,
     per_template: Annotated[int, typer.Option("--per-template", "-k", min=1, max=100, help="Tasks a template.")] = 3,

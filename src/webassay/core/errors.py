@@ -142,3 +142,17 @@ def boundary(kind: type[WebassayError], doing: str) -> Iterator[None]:
     except Exception as error:
         detail = str(error).strip() or type(error).__name__
         raise kind(f"{doing}: {detail}") from error
+
+
+@contextmanager
+def blaming(kind: type[WebassayError], doing: str) -> Iterator[None]:
+    """Like `boundary`, around code that users write in files of their own: the message names their line."""
+    try:
+        yield
+    except WebassayError:
+        raise
+    except Exception as error:
+        theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame)]
+        lines = [frame.lineno for frame in theirs if frame.filename == theirs[0].filename]
+        where = f" ({Path(theirs[0].filename).name}, line {lines[-1]})" if theirs else ""
+        raise kind(f"{doing}: {type(error).__name__}: {error}{where}") from error

@@ -89,7 +89,7 @@ from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.submitting import Submission
-from webassay.workbench.tasks import select
+from webassay.workbench.tasks import Column, select, site_tables
 
 __all__ = [
     "COMMAND",
@@ -179,6 +179,10 @@ class Workbench:
         """With their keys. The first time, the worlds that they are drawn from have to be built."""
         self.on_progress(Progress("building tasks"))
         return select(selection, self.setup).tasks
+
+    def site_tables(self, site: str) -> list[Column]:
+        """What a site's database looks like, for whoever writes queries and keys."""
+        return site_tables(site)
 
     def fetch(self, benchmark: str) -> Path:
         """Gets an outside benchmark's task file into the cache."""

@@ -168,7 +168,9 @@ class _Prover:
             self._must_fail(task, trajectory, proof, "shortcuts", f"played {way}")
             wrong = drawn.shortcuts(worlds)[way]
             if wrong.changes and self._status(as_task(task, wrong), trajectory) != "pass":
-                proof.problems.append(f"{unit.id}: the shortcut does not lead where its key says")
+                ended = trajectory.ending
+                why = f" ({ended.kind}: {ended.message})" if ended.message else ""
+                proof.problems.append(f"{unit.id}: the shortcut does not lead where its key says{why}")
         else:
             self._must_fail(task, trajectory, proof, "naive", unit.agent)
 

@@ -1,9 +1,13 @@
 """From a selection to tasks."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
+
+import apsw
 
 from webassay.benchmarks.arena.template import Template
 from webassay.benchmarks.base import Benchmark, Selection, Sources
@@ -107,6 +111,33 @@ def open_world(setup: Setup, site: str, seed: int, scale: str = "") -> World:
     """A world of one's own, without a server: for truth queries."""
     found = SITES.get(site)
     return World(found, seed, snapshot(found, seed, setup.cache, scale))
+
+
+class Column(NamedTuple):
+    table: str
+    column: str
+    form: str
+    """Its type, and whether it may be null."""
+    counts: str
+    """Content is graded; a journal and telemetry may change by themselves."""
+
+
+def site_tables(site: str) -> list[Column]:
+    owner = SITES.get(site).owner
+    with closing(apsw.Connection(":memory:")) as db:
+        db.execute(owner.schema)
+        found = {
+            (table, name): f"{kind.lower()}{' key' if key else '' if required else ', may be null'}"
+            for table in owner.columns
+            for name, kind, required, key in db.execute(
+                'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table,)
+            )
+        }
+    return [
+        Column(table, name, found[table, name], counts)
+        for table, columns in owner.columns.items()
+        for name, counts in columns.items()
+    ]
 
 
 def _templates(names: Sequence[str]) -> list[type[Template]]:

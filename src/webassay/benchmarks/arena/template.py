@@ -20,7 +20,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from webassay.benchmarks.arena.effort import DIFFICULTIES, Difficulty, Effort
 from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.shortcuts import Shortcuts, bites
-from webassay.core.errors import TaskError
+from webassay.core.errors import TaskError, blaming
 from webassay.core.interaction import Goal, Modality, Observation, Walk
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.record import Json
@@ -224,13 +224,14 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
             break
-        one = _drawn(template, worlds, stream.child(number))
-        if one is None or one in drawn:
-            continue
-        drawn.add(one)
-        effort = one.effort(worlds)
-        if difficulty in ("", effort.difficulty(len(one.sites))):
-            tasks += _task(one, effort, f"{prefix}.{len(tasks)}", worlds)
+        with blaming(TaskError, f"{template.name} cannot be drawn"):
+            one = _drawn(template, worlds, stream.child(number))
+            if one is None or one in drawn:
+                continue
+            drawn.add(one)
+            effort = one.effort(worlds)
+            if difficulty in ("", effort.difficulty(len(one.sites))):
+                tasks += _task(one, effort, f"{prefix}.{len(tasks)}", worlds)
     if len(tasks) < count:
         kind = f" of difficulty {difficulty}" if difficulty else ""
         raise TaskError(

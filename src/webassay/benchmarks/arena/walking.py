@@ -16,6 +16,7 @@ Steps = Reading[Observation]
 
 
 def need(page: Observation, role: str, name: str | None = None, *, contains: str | None = None) -> Node:
+    """The first node of that role with exactly this name, or with this text in its name."""
     found = page.find(role, name, contains=contains)
     if found is None:
         wanted = name if name is not None else f"…{contains}…"
@@ -32,6 +33,7 @@ def fill(page: Observation, role: str, name: str, value: str) -> Steps:
 
 
 def choose(page: Observation, name: str, option: str) -> Steps:
+    """In the select box of that name."""
     return (yield Action.of("select_option", need(page, "combobox", name).id, option))
 
 
@@ -78,6 +80,7 @@ def answer(*results: Json) -> Json:
 
 
 def done(action: str) -> Json:
+    """`mutate` or `navigate`: something was changed, or a page is in front."""
     return {"action": action, "status": "SUCCESS", "results": None}
 
 
