@@ -170,7 +170,9 @@ def main(mode: str, *rest: str) -> object:
             case "wait":
                 print(base64.b64encode(TOLD["cdp"].encode()).decode(), file=sys.stderr, flush=True)
                 Path(rest[0]).write_text(TOLD["cdp"])
-                time.sleep(float(rest[1]))
+                until = time.monotonic() + float(rest[1])
+                while time.monotonic() < until and not Path(f"{rest[0]}.over").exists():
+                    time.sleep(0.1)
         return mode
 
 

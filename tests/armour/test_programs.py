@@ -182,7 +182,7 @@ async def test_children_that_hold_its_output_cost_nothing() -> None:
     started = time.monotonic()
     trajectory, _, _ = await played("children")
     assert told(trajectory) == "left"
-    assert time.monotonic() - started < 90  # They would have held it for 600 seconds.
+    assert time.monotonic() - started < 400  # They would have held it for 600 seconds.
 
 
 async def test_nobody_else_is_let_in(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ async def test_nobody_else_is_let_in(tmp_path: Path) -> None:
     notes.mkdir()
     cell = Cell(hidden=(CACHE,), writable=(notes,))
     playing = asyncio.ensure_future(
-        played(f"wait {notes / 'address'} 600", cell=cell, limits=Limits(episode_seconds=40))
+        played(f"wait {notes / 'address'} 600", cell=cell, limits=Limits(episode_seconds=120))
     )
     try:
         for _ in range(600):
@@ -202,5 +202,6 @@ async def test_nobody_else_is_let_in(tmp_path: Path) -> None:
         with pytest.raises(OSError):
             await asyncio.to_thread(urllib.request.urlopen, f"{address}/json/version", timeout=10)
     finally:
+        (notes / "address.over").touch()
         trajectory, _, _ = await playing
-    assert trajectory.ending.kind == "time_limit"
+    assert trajectory.ending.kind == "answered", "it was there all the time"
