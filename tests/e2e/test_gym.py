@@ -32,7 +32,7 @@ from webassay.core.errors import InputError  # noqa: E402
 from webassay.core.interaction import Action, Decision  # noqa: E402
 from webassay.workbench.playing import solution_of  # noqa: E402
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 ID = f"webassay.gym:{webassay.gym.ID}"

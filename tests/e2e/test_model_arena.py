@@ -38,7 +38,7 @@ from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
 from webassay.workbench.playing import solution_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 # --- what the model is to say -----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from webassay.grading.grade import grade
 from webassay.sites.kit import Site, World, snapshot
 from webassay.sites.rng import Stream
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 SITES = {"notes": "tests.sites.notes_site:SITE", "other_notes": "tests.sites.other_site:SITE"}
 
