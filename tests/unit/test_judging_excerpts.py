@@ -42,6 +42,14 @@ def test_the_row_that_the_task_is_about_outlives_everything_else():
     assert "Discount" not in excerpt(page, 300)
 
 
+def test_of_long_lines_several_are_kept_in_part():
+    reviews = [f"Rating: {number % 5 + 1} out of 5 stars | {'It does what it should. ' * 30}" for number in range(10)]
+    form = ["Write Your Own Review", "Nickname", "textbox 'Nickname'"]
+    page = [*MENU, *reviews, *form]
+    kept = excerpt(page, 700, weigher("Give the nickname of each reviewer with one star.", lambda line: False, [page]))
+    assert kept.count("out of 5 stars") >= 3 and "characters left out" in kept
+
+
 def test_a_line_with_a_value_of_the_answer_stays():
     page = [*MENU, *ORDER, *ROWS, *SUMS, *END]
     weigh = weigher("Which article?", lambda line: "$17.00" in line, [page])

@@ -13,6 +13,9 @@ from webassay.judging.case import clip
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _VALUE = 2.0
 _OWN = 0.1
+_SEVERAL = 6
+"""Lines that there is room for, however long they are."""
+_SHORTEST = 80
 
 Weigher = Callable[[Sequence[str]], list[float]]
 """The lines of a page to what each of them weighs."""
@@ -39,20 +42,20 @@ def weigher(task: str, holds_value: Callable[[str], bool], pages: Iterable[Seque
 
 
 def excerpt(lines: Sequence[str], limit: int, weigh: Weigher | None = None) -> str:
-    """Whole lines only: half a row is worse than none. Two thirds of the room are for lines of weight; the rest is for
-    the beginning and the end of the page, which say what page it is and how long."""
+    """Whole lines: half a row is worse than none. Only of a very long one, such as a review, the middle is left out, so
+    that several fit. Two thirds of the room are for lines of weight; the rest is for the beginning and the end of the
+    page, which say what page it is and how long."""
     text = "\n".join(lines)
     if len(text) <= limit:
         return text
+    weights = weigh(lines) if weigh is not None else []
+    lines = [clip(line, max(limit // _SEVERAL, _SHORTEST)) for line in lines]
     kept: set[int] = set()
     room = limit
-    if weigh is not None:
-        weights = weigh(lines)
-        heavy = sorted((at for at, weight in enumerate(weights) if weight > 0), key=lambda at: -weights[at])
-        for at in heavy:
-            if len(lines[at]) + 1 <= room - limit // 3:
-                kept.add(at)
-                room -= len(lines[at]) + 1
+    for at in sorted((at for at, weight in enumerate(weights) if weight > 0), key=lambda at: -weights[at]):
+        if len(lines[at]) + 1 <= room - limit // 3:
+            kept.add(at)
+            room -= len(lines[at]) + 1
     for at in _from_both_ends(len(lines)):
         if at in kept:
             continue
@@ -62,7 +65,8 @@ def excerpt(lines: Sequence[str], limit: int, weigh: Weigher | None = None) -> s
         kept.add(at)
     if not kept:
         return clip(text, limit)
-    return "\n".join((*_with_gaps(lines, kept), _note(len(lines) - len(kept))))
+    gap = len(lines) - len(kept)
+    return "\n".join((*_with_gaps(lines, kept), *([_note(gap)] if gap else [])))
 
 
 def _from_both_ends(count: int) -> Iterator[int]:

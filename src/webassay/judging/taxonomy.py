@@ -97,7 +97,7 @@ _OURS = (
 )
 
 TAXONOMIES: Mapping[Taxonomy, Mapping[str, Code]] = {
-    "webassay": _table(*_PAPER, *_OURS),
+    "webassay": _table(*sorted((*_PAPER, *_OURS))),
     "paper": _table(*_PAPER),
     "released": _table(
         *_SELECTION,
