@@ -54,6 +54,16 @@ def months_from(month: str, count: int) -> list[str]:
     return [one.isoformat()[:7] for one in found]
 
 
+def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str]:
+    """The first and the last day of one of these numbers of months."""
+    count = stream.choice(months)
+    # Not so late that the last of them is in the future.
+    last = 2026 * 12 - count
+    start = stream.between(since * 12, last)
+    span = months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
+    return month_span(span[0])[0], month_span(span[-1])[1]
+
+
 def in_words(month: str) -> str:
     return f"{MONTHS[int(month[5:7]) - 1]} {month[:4]}"
 
