@@ -298,14 +298,7 @@ class DisableSoldOut(ProductsOf):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 20 AND 95 AND sum(instr(name, brand)"
-                " > 0) = count(*) ORDER BY brand",
-            ),
-        )
+        found = office.pick(stream, office.brands(worlds["admin"], most=95))
         if found is None:
             return None
         drawn = cls(office.chief(stream), found["brand"], stream.choice((5, 10, 20)))
@@ -417,17 +410,22 @@ class RejectOfProductLine(PendingReviews):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"
-                " ON k.id = p.category_id JOIN categories AS m ON m.id = k.parent_id JOIN categories AS d"
-                " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
-            ),
+        departments = office.rows(
+            worlds["admin"],
+            "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"
+            " ON k.id = p.category_id JOIN categories AS m ON m.id = k.parent_id JOIN categories AS d"
+            " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
         )
-        drawn = cls(office.chief(stream), found["name"], found["code"]) if found else None
-        return drawn if drawn and 2 <= len(drawn.fitting(worlds)) <= 16 and drawn.others(worlds) else None
+        found = stream.choice(departments)
+        drawn = cls(office.chief(stream), found["name"], found["code"])
+        if drawn._is_mixed(worlds):
+            return drawn
+        # In a small shop it may be that nowhere customers wait beside guests.
+        mixed = any(cls(drawn.user, one["name"], one["code"])._is_mixed(worlds) for one in departments)
+        return drawn if not mixed and 2 <= len(drawn.fitting(worlds)) <= 16 else None
+
+    def _is_mixed(self, worlds: Worlds) -> bool:
+        return 2 <= len(self.fitting(worlds)) <= 16 and bool(self.others(worlds))
 
     def _of_line(self, worlds: Worlds) -> list[Row]:
         return [one for one in self._pending(worlds) if one["sku"].startswith(self.code)]

@@ -94,6 +94,20 @@ def order(world: World, number: str) -> Row:
     return found
 
 
+def brands(world: World, most: int) -> list[Row]:
+    """Those with twenty products or more, in a small shop with eight, each of which has the brand in its name."""
+    for least in (20, 8):
+        found = rows(
+            world,
+            "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN ? AND ? AND sum(instr(name, brand) > 0)"
+            " = count(*) ORDER BY brand",
+            least, most,
+        )  # fmt: skip
+        if len(found) >= 5:
+            return found
+    return found
+
+
 # --- facts ------------------------------------------------------------------------------------------------
 
 
