@@ -39,7 +39,8 @@ def ticked(page: Observation) -> list[Node]:
         left, top = round(x) - _BOX - 1, round(y + height / 2) - 1
         if left < 0 or top < 0 or left + 3 > picture.width or top + 3 > picture.height:
             return False
-        return min(picture.crop((left, top, left + 3, top + 3)).tobytes()) < _DARK
+        spot: bytes = picture.crop((left, top, left + 3, top + 3)).tobytes()
+        return min(spot) < _DARK
 
     return [node for node in page.nodes if node.role == "StaticText" and marked(node)]
 
@@ -50,7 +51,7 @@ def gold_stars(page: Observation, node: Node) -> int:
         raise AgentError(f"It cannot be seen where {node.role} {node.id} is on {page.url}.")
     x, y, width, height = (round(value) for value in node.box)
     cut = _picture(page, "RGB").crop((x, y, x + width, y + height))
-    pixels = cut.tobytes()
+    pixels: bytes = cut.tobytes()
     golden = [place // 3 % width for place in range(0, len(pixels), 3) if pixels[place] > pixels[place + 2] + _GOLD]
     if not golden:
         raise AgentError(f"There are no stars on {page.url}.")

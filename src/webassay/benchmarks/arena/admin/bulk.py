@@ -107,16 +107,16 @@ class BulkChore(Template, abstract=True):
         return (yield from self._finish(page, most=1))
 
 
-def _with_status(name: str, status: str, most: int = 12) -> str:
-    """Names on several orders with that status, and on others."""
-    return (
-        "SELECT b.first_name || ' ' || b.last_name AS name FROM orders AS o JOIN order_addresses AS b"
-        " ON b.order_id = o.id AND b.kind = 'billing' GROUP BY 1"
-        f" HAVING sum(o.status = '{status}') BETWEEN 2 AND {most} AND sum(o.status <> '{status}') >= 2"
-        f" AND count(*) <= 90 ORDER BY {name}"
-    )
+_WITH_PENDING = (
+    "SELECT b.first_name || ' ' || b.last_name AS name FROM orders AS o JOIN order_addresses AS b"
+    " ON b.order_id = o.id AND b.kind = 'billing' GROUP BY 1"
+    " HAVING sum(o.status = 'pending') BETWEEN 2 AND 12 AND sum(o.status <> 'pending') >= 2"
+    " AND count(*) <= 90 ORDER BY name"
+)
+"""Names on several orders that are pending, and on others."""
 
 
+@dataclass(frozen=True)
 class OrdersOf(BulkChore, abstract=True):
     """Acts on the pending orders of one buyer."""
 
@@ -156,9 +156,9 @@ class OrdersOf(BulkChore, abstract=True):
         return self.buyer
 
     @classmethod
-    def some_buyer(cls, worlds: Worlds, stream: Stream) -> str:
-        found = office.pick(stream, office.rows(worlds["admin"], _with_status("name", "pending")))
-        return str(found["name"]) if found else ""
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        found = office.pick(stream, office.rows(worlds["admin"], _WITH_PENDING))
+        return cls(user=office.chief(stream), buyer=found["name"]) if found else None
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,6 @@ class CancelAllOf(OrdersOf):
     user: str
     buyer: str
 
-    @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        return cls(office.chief(stream), buyer) if (buyer := cls.some_buyer(worlds, stream)) else None
-
 
 @dataclass(frozen=True)
 class HoldAllOf(OrdersOf):
@@ -194,10 +190,6 @@ class HoldAllOf(OrdersOf):
 
     user: str
     buyer: str
-
-    @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        return cls(office.chief(stream), buyer) if (buyer := cls.some_buyer(worlds, stream)) else None
 
 
 @dataclass(frozen=True)

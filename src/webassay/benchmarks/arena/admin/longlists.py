@@ -172,6 +172,12 @@ class Shipped(BetweenDays, abstract=True):
     last: str
     carrier: str
 
+    @staticmethod
+    def some_shipments(stream: Stream) -> tuple[str, str, str, str]:
+        """All fields: who looks, the days, and the carrier."""
+        carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
+        return office.chief(stream), *office.some_days(stream, months), carrier
+
     def rows(self, worlds: Worlds) -> list[Row]:
         """Those of all carriers, since a filter finds them at once."""
         return [one for one in self.every(worlds) if one["carrier"] == self.carrier]
@@ -211,8 +217,7 @@ class PiecesOfCarrier(Shipped):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
-        drawn = cls(office.chief(stream), *office.some_days(stream, months), carrier)
+        drawn = cls(*cls.some_shipments(stream))
         return drawn if len(drawn.rows(worlds)) >= 60 else None
 
     @staticmethod
@@ -253,8 +258,7 @@ class SlowShipments(Shipped):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
-        drawn = cls(office.chief(stream), *office.some_days(stream, months), carrier)
+        drawn = cls(*cls.some_shipments(stream))
         slow = drawn._slow(drawn.rows(worlds))
         pieces = sorted((one["pieces"] for one in slow), reverse=True)
         return drawn if len(drawn.rows(worlds)) >= 60 and len(pieces) >= 3 and pieces[0] > pieces[1] else None

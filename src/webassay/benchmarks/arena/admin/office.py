@@ -108,6 +108,11 @@ def brands(world: World, most: int) -> list[Row]:
     return found
 
 
+def product(world: World, sku: str) -> Row:
+    (found,) = rows(world, "SELECT * FROM products WHERE sku = ?", sku)
+    return found
+
+
 # --- facts ------------------------------------------------------------------------------------------------
 
 

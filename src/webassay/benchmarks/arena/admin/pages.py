@@ -121,6 +121,12 @@ def open_order(page: Observation, number: str) -> Steps:
     return (yield from click(page, "link", number))
 
 
+def open_product(page: Observation, sku: str) -> Steps:
+    page = yield from click(page, "link", "Products")
+    page = yield from search(page, sku)
+    return (yield from click(page, "link", lines(page)[0]["Name"]))
+
+
 def detail(page: Observation, name: str) -> str:
     """A line of one of the small tables."""
     return _detail_cell(page, name).name
