@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.admin import office, pages
-from webassay.benchmarks.arena.effort import Effort
+from webassay.benchmarks.arena.effort import Difficulty, Effort
 from webassay.benchmarks.arena.key import Key, picture, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
@@ -53,7 +53,7 @@ class ReviewByReview(Template, abstract=True):
     """Opens every review that the filters of a grid leave."""
 
     sites = ("admin",)
-    levels = ("hard",)
+    levels: ClassVar[tuple[Difficulty, ...]] = ("hard",)
 
     menu: ClassVar[str]
     path: ClassVar[str]
