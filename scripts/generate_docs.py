@@ -225,12 +225,77 @@ def plain(signature: str) -> str:
     return re.sub(r"<function .*?<lambda> at 0x\w+>", "…", shorter)
 
 
+# The 532 tasks of WebChoreArena: on its shop, on its back office, on several sites, and all. Types are the main ones of
+# its Figure 2, input is that of its Table A; its kinds follow from how a task is evaluated.
+CHOREARENA = {
+    "tasks": (117, 132, 65, 532),
+    "massive memory": (35, 27, 37, 168),
+    "calculation": (20, 45, 0, 100),
+    "long-term memory": (57, 46, 28, 222),
+    "others": (5, 14, 0, 42),
+    "retrieve": (102, 132, 0, 423),
+    "navigate": (10, 0, 0, 10),
+    "mutate": (5, 0, 65, 99),
+    "unachievable": (0, 0, 0, 0),
+    "any": (67, 125, 60, 451),
+    "needs the tree": (50, 0, 0, 69),
+    "needs a screenshot": (0, 7, 5, 12),
+}
+
+
+def templates() -> str:
+    """What the arena's templates are, counted, beside WebChoreArena."""
+    from webassay.benchmarks.arena.effort import DIFFICULTIES
+    from webassay.benchmarks.arena.template import Template
+    from webassay.workbench.kinds import KINDS
+
+    every: list[type[Template]] = [KINDS["templates"].get(name) for name in KINDS["templates"].built_in()]
+    columns = [[one for one in every if one.sites == (site,)] for site in ("shop", "admin")]
+    columns += [[one for one in every if len(one.sites) > 1], every]
+    chores = ("massive memory", "calculation", "long-term memory", "others")
+    kinds = ("retrieve", "navigate", "mutate", "unachievable")
+    parts: dict[str, dict[str, typing.Callable[[type[Template]], bool]]] = {
+        "type": {name: lambda one, name=name: one.chore == name.replace(" ", "_").replace("-", "_") for name in chores},
+        "kind": {name: lambda one, name=name: one.kind == name for name in kinds},
+        "can be drawn as": {name: lambda one, name=name: name in one.levels for name in DIFFICULTIES},
+        "input": {
+            "any": lambda one: not {"tree", "screenshot"} & set(one.tags),
+            "needs the tree": lambda one: "tree" in one.tags,
+            "needs a screenshot": lambda one: "screenshot" in one.tags,
+        },
+    }
+    lines = [
+        "# Templates of the arena, counted",
+        "",
+        "Templates of ours, and tasks of WebChoreArena (its 532; 218 are on two further sites). Percent are of",
+        "the column. A template that can be drawn at several difficulties counts for each; WebChoreArena has none.",
+        "",
+        "| | shop | admin | both | all | WebChoreArena: shopping | shopping admin | cross-site | all |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| **count** | {' | '.join(str(len(column)) for column in columns)} | "
+        f"{' | '.join(map(str, CHOREARENA['tasks']))} |",
+    ]
+    for part, rows in parts.items():
+        lines.append(f"| **{part}** | | | | | | | | |")
+        for name, fits in rows.items():
+            ours = [share(sum(map(fits, column)), len(column)) for column in columns]
+            given = CHOREARENA.get(name)
+            theirs = [share(*pair) for pair in zip(given, CHOREARENA["tasks"], strict=True)] if given else [""] * 4
+            lines.append(f"| {name} | {' | '.join((*ours, *theirs))} |")
+    return "\n".join(lines)
+
+
+def share(count: int, whole: int) -> str:
+    return f"{count} ({100 * count / whole:.0f} %)" if whole else "0"
+
+
 def escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
 PAGES = {
-    "actions.md": actions, "checks.md": checks, "cli.md": cli, "names.md": names, "writing-kit.md": writing_kit
+    "actions.md": actions, "checks.md": checks, "cli.md": cli, "names.md": names, "writing-kit.md": writing_kit,
+    "templates.md": templates,
 }  # fmt: skip
 
 

@@ -22,9 +22,9 @@ def arena() -> Arena:
 
 
 @cache
-def worlds(seed: int = 0) -> dict[str, World]:
+def worlds(seed: int = 0, scale: str = "") -> dict[str, World]:
     """Of every site that templates are about, opened once: they are only read."""
-    return {site: open_world(Setup(cache=CACHE), site, seed) for site in ("shop", "admin")}
+    return {site: open_world(Setup(cache=CACHE), site, seed, scale) for site in ("shop", "admin")}
 
 
 def shop(seed: int = 0) -> World:

@@ -125,6 +125,13 @@ def test_templates_can_be_drawn_at_the_difficulties_that_they_name(difficulty):
         assert task.difficulty == difficulty
 
 
+@pytest.mark.parametrize("world_seed", [0, 1, 5])
+def test_every_template_can_be_drawn_in_a_small_world(world_seed):
+    worlds = open_worlds(world_seed, "small")
+    for template in TEMPLATES:
+        assert len(instances(template, worlds, 1)) == 1
+
+
 def test_the_highest_difficulty_is_a_long_list_on_many_pages():
     worlds = open_worlds(1)
     for template in TEMPLATES:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import AsyncIterator, Iterator
 
 import httpx
@@ -323,6 +324,18 @@ async def test_reviews_are_shown_once_they_are_approved(
     assert world.scalar("SELECT review_count FROM product_ratings WHERE product_id = ?", review["product_id"]) == before
 
 
+async def test_the_votes_on_a_review_are_a_bar_that_only_its_name_explains(
+    owner: httpx.AsyncClient, world: World
+) -> None:
+    voted = world.row("SELECT * FROM reviews WHERE votes > 20 AND helpful > 10 AND status = 'rejected' ORDER BY id")
+    assert voted is not None
+    named = f'aria-label="{voted["helpful"]} of {voted["votes"]} found this review helpful"'
+    page = (await owner.get(f"/reviews/{voted['id']}")).text
+    assert page.count(named) == 1 and "found this review helpful" not in page.replace(named, "")
+    silent: int = world.scalar("SELECT id FROM reviews WHERE votes IS NULL ORDER BY id")
+    assert "Nobody has voted on this review" in (await owner.get(f"/reviews/{silent}")).text
+
+
 async def test_pages_and_rules_reach_the_storefront(
     owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
 ) -> None:
@@ -378,6 +391,33 @@ async def test_the_orders_report_adds_up(owner: httpx.AsyncClient, world: World)
     ).fetchone() or (0, 0)
     assert f'<tr class="total"><td>Total</td><td class="amount">{count}</td>' in page
     assert f"${int(str(cents)) // 100:,}." in page
+
+
+async def test_the_pages_of_a_report_hold_every_line_once(owner: httpx.AsyncClient, world: World) -> None:
+    asked = "/reports/reviews-by-product?report=1&from=1/1/2016&to=3/1/2026"
+    skus: list[str] = []
+    for number in range(1, 6):
+        page = (await owner.get(f"{asked}&p={number}")).text
+        skus += re.findall(r"<td>([A-Z]{3}-[0-9]+)</td>", page)
+        if 'rel="next"' not in page:
+            break
+    assert number > 1
+    assert sorted(skus) == sorted(
+        row["sku"] for row in world.rows("SELECT sku FROM products WHERE id IN (SELECT product_id FROM reviews)")
+    )
+    assert (await owner.get(f"{asked}&p=x")).status_code == 400
+
+
+async def test_no_report_gives_away_the_stars_of_a_review_that_waits(owner: httpx.AsyncClient, world: World) -> None:
+    alone = world.row(
+        "SELECT p.sku, substr(v.created_at, 1, 10) AS day FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+        " WHERE v.status = 'pending' AND (SELECT count(*) FROM reviews AS o WHERE o.product_id = v.product_id"
+        " AND substr(o.created_at, 1, 10) = substr(v.created_at, 1, 10)) = 1 ORDER BY v.id"
+    )
+    assert alone is not None
+    asked = f"/reports/reviews-by-product?report=1&from={alone['day']}&to={alone['day']}"
+    line = (await owner.get(asked)).text.partition(f"<td>{alone['sku']}</td>")[2].partition("</tr>")[0]
+    assert line.startswith('<td class="amount">1</td><td></td><td></td>')
 
 
 # --- together ---------------------------------------------------------------------------------------------

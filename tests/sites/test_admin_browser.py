@@ -26,10 +26,17 @@ def paths(world: World) -> list[str]:
     pending = world.scalar("SELECT number FROM orders WHERE status = 'pending' ORDER BY id DESC")
     review = world.scalar("SELECT id FROM reviews WHERE status = 'pending' ORDER BY id")
     shirt = world.scalar("SELECT product_id FROM product_options ORDER BY product_id")
+    voted = world.scalar("SELECT id FROM reviews WHERE status = 'rejected' AND votes > 10 ORDER BY id")
+    complete = world.scalar("SELECT number FROM orders WHERE status = 'complete' ORDER BY id DESC")
+    code = world.scalar("SELECT code FROM coupons ORDER BY code")
     return [
         "/", "/orders?status=pending&sort=total", "/orders?total_from=x", f"/orders/{pending}", f"/reviews/{review}",
         f"/products/{shirt}", "/reports/orders?report=1&period=month&from=1/1/2025&to=6/30/2025&status=", "/reports",
         "/categories", "/attributes", "/customers/1", "/coupons/new", "/price-rules/new", "/pages/2", "/account",
+        f"/reviews/{voted}", "/reports/reviews-by-product?report=1&from=1/1/2025&to=3/1/2026&p=2", "/reports/low-stock",
+        f"/orders/{pending}/ship", f"/orders/{complete}/refund", f"/orders/{pending}/address/shipping", "/invoices/1",
+        "/shipments/1", "/products/new", "/categories/1", "/categories/new", "/price-rules/1", f"/coupons/{code}",
+        "/pages/new", "/users", "/users/2", "/customers?show-lifetime=1&show-email=1", "/refunds", "/reviews/pending",
     ]  # fmt: skip
 
 

@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from webassay.sites.admin.web import ORDER_STATUSES, Visit
 from webassay.sites.kit import SqlValue, World
-from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields
 from webassay.sites.web.grids import Column
+from webassay.sites.web.lists import Paging, same_list
 
 PERIODS = {"day": "Day", "month": "Month", "year": "Year"}
 _LENGTH = {"day": 10, "month": 7, "year": 4}
-MOST_ROWS = 1000
+LINES_ON_A_PAGE = 1000
 BEST = 5
 """How many bestsellers each period has."""
 
@@ -39,6 +39,11 @@ class Report:
 
 def _cents(name: str, label: str, sql: str) -> Column:
     return Column(name, label, f"ifnull(sum({sql}), 0)", "money")
+
+
+def _average(status: str) -> str:
+    """Of the stars; empty if there are none. Those of a pending review count nowhere."""
+    return f"iif(sum(v.status {status}), printf('%.2f', avg(iif(v.status {status}, v.rating, NULL))), '')"
 
 
 _INTERVAL = Column("interval", "Interval", "{period}")
@@ -111,9 +116,8 @@ REPORTS = (
         "reviews-by-product", "Reviews by Products",
         (Column("product", "Product", "p.name"), Column("sku", "SKU", "p.sku"),
          Column("reviews", "Reviews", "count(*)", "number"),
-         Column("average", "Average", "printf('%.2f', avg(v.rating))"),
-         Column("approved", "Approved Average",
-                "ifnull(printf('%.2f', avg(iif(v.status = 'approved', v.rating, NULL))), '')"),
+         Column("average", "Average", _average("<> 'pending'")),
+         Column("approved", "Approved Average", _average("= 'approved'")),
          Column("last", "Last Review", "max(v.created_at)", "time")),
         "reviews AS v JOIN products AS p ON p.id = v.product_id WHERE {where}",
         "v.created_at", group="v.product_id", order="3 DESC, 1",
@@ -153,7 +157,6 @@ async def show(visit: Visit) -> Response:
     fields = Fields(query)
     asked = "report" in query or not report.day
     rows: list[list[str]] = []
-    today = stamp(visit.world.now())[:10]
     if asked:
         period = fields.choice("period", "period", tuple(PERIODS)) if report.by_period else "day"
         status = fields.choice("status", "status", ("", *ORDER_STATUSES)) if report.by_status else ""
@@ -163,10 +166,11 @@ async def show(visit: Visit) -> Response:
             fields.errors["to"] = "The last day is before the first."
         if not fields.errors:
             rows = _lines(visit.world, report, period, status, (first, last))
+    paging = Paging.at(query.get("p", "1"), LINES_ON_A_PAGE, len(rows))
     return visit.render(
-        "report.html", 422 if fields.errors else 200, report=report, periods=PERIODS, rows=rows[:MOST_ROWS],
-        left_out=max(0, len(rows) - MOST_ROWS), asked=asked and not fields.errors, today=today,
-        values=fields.values if asked else {"period": "day"}, errors=fields.errors,
+        "report.html", 422 if fields.errors else 200, report=report, periods=PERIODS, paging=paging,
+        rows=rows[paging.skipped : paging.skipped + paging.size], page_url=lambda number: same_list(query, p=number),
+        asked=asked and not fields.errors, values=fields.values if asked else {"period": "day"}, errors=fields.errors,
     )  # fmt: skip
 
 

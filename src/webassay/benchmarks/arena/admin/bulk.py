@@ -107,16 +107,16 @@ class BulkChore(Template, abstract=True):
         return (yield from self._finish(page, most=1))
 
 
-def _with_status(name: str, status: str, most: int = 12) -> str:
-    """Names on several orders with that status, and on others."""
-    return (
-        "SELECT b.first_name || ' ' || b.last_name AS name FROM orders AS o JOIN order_addresses AS b"
-        " ON b.order_id = o.id AND b.kind = 'billing' GROUP BY 1"
-        f" HAVING sum(o.status = '{status}') BETWEEN 2 AND {most} AND sum(o.status <> '{status}') >= 2"
-        f" AND count(*) <= 90 ORDER BY {name}"
-    )
+_WITH_PENDING = (
+    "SELECT b.first_name || ' ' || b.last_name AS name FROM orders AS o JOIN order_addresses AS b"
+    " ON b.order_id = o.id AND b.kind = 'billing' GROUP BY 1"
+    " HAVING sum(o.status = 'pending') BETWEEN 2 AND 12 AND sum(o.status <> 'pending') >= 2"
+    " AND count(*) <= 90 ORDER BY name"
+)
+"""Names on several orders that are pending, and on others."""
 
 
+@dataclass(frozen=True)
 class OrdersOf(BulkChore, abstract=True):
     """Acts on the pending orders of one buyer."""
 
@@ -156,9 +156,9 @@ class OrdersOf(BulkChore, abstract=True):
         return self.buyer
 
     @classmethod
-    def some_buyer(cls, worlds: Worlds, stream: Stream) -> str:
-        found = office.pick(stream, office.rows(worlds["admin"], _with_status("name", "pending")))
-        return str(found["name"]) if found else ""
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        found = office.pick(stream, office.rows(worlds["admin"], _WITH_PENDING))
+        return cls(user=office.chief(stream), buyer=found["name"]) if found else None
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,6 @@ class CancelAllOf(OrdersOf):
     user: str
     buyer: str
 
-    @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        return cls(office.chief(stream), buyer) if (buyer := cls.some_buyer(worlds, stream)) else None
-
 
 @dataclass(frozen=True)
 class HoldAllOf(OrdersOf):
@@ -194,10 +190,6 @@ class HoldAllOf(OrdersOf):
 
     user: str
     buyer: str
-
-    @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        return cls(office.chief(stream), buyer) if (buyer := cls.some_buyer(worlds, stream)) else None
 
 
 @dataclass(frozen=True)
@@ -298,14 +290,7 @@ class DisableSoldOut(ProductsOf):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 20 AND 95 AND sum(instr(name, brand)"
-                " > 0) = count(*) ORDER BY brand",
-            ),
-        )
+        found = office.pick(stream, office.brands(worlds["admin"], most=95))
         if found is None:
             return None
         drawn = cls(office.chief(stream), found["brand"], stream.choice((5, 10, 20)))
@@ -417,17 +402,22 @@ class RejectOfProductLine(PendingReviews):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"
-                " ON k.id = p.category_id JOIN categories AS m ON m.id = k.parent_id JOIN categories AS d"
-                " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
-            ),
+        departments = office.rows(
+            worlds["admin"],
+            "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"
+            " ON k.id = p.category_id JOIN categories AS m ON m.id = k.parent_id JOIN categories AS d"
+            " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
         )
-        drawn = cls(office.chief(stream), found["name"], found["code"]) if found else None
-        return drawn if drawn and 2 <= len(drawn.fitting(worlds)) <= 16 and drawn.others(worlds) else None
+        found = stream.choice(departments)
+        drawn = cls(office.chief(stream), found["name"], found["code"])
+        if drawn._is_mixed(worlds):
+            return drawn
+        # In a small shop it may be that nowhere customers wait beside guests.
+        mixed = any(cls(drawn.user, one["name"], one["code"])._is_mixed(worlds) for one in departments)
+        return drawn if not mixed and 2 <= len(drawn.fitting(worlds)) <= 16 else None
+
+    def _is_mixed(self, worlds: Worlds) -> bool:
+        return 2 <= len(self.fitting(worlds)) <= 16 and bool(self.others(worlds))
 
     def _of_line(self, worlds: Worlds) -> list[Row]:
         return [one for one in self._pending(worlds) if one["sku"].startswith(self.code)]

@@ -38,7 +38,7 @@ class TopPayer(BetweenDays):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(office.chief(stream), *cls.some_days(stream, 1, 2, 12))
+        drawn = cls(office.chief(stream), *office.some_days(stream, 1, 2, 12))
         best = drawn._ranked(drawn.rows(worlds))
         return drawn if len(best) >= 2 and best[0][1] > best[1][1] else None
 
@@ -106,7 +106,7 @@ class ReviewedByCustomers(BetweenDays):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(office.chief(stream), *cls.some_days(stream, 2, 3, 24))
+        drawn = cls(office.chief(stream), *office.some_days(stream, 2, 3, 24))
         rows = drawn.rows(worlds)
         return drawn if len(rows) >= 60 and len({one["sku"] for one in rows}) < len(rows) else None
 

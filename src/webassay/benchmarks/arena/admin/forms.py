@@ -237,17 +237,17 @@ class ReducePrice(Template):
         )
         drawn = cls(office.chief(stream), found["sku"], stream.choice((15, 20, 25, 30))) if found else None
         # A half cent could be rounded either way.
-        return drawn if drawn and drawn._product(worlds)["price_cents"] * drawn.percent % 100 != 50 else None
-
-    def _product(self, worlds: Worlds) -> Row:
-        (found,) = office.rows(worlds["admin"], "SELECT * FROM products WHERE sku = ?", self.sku)
-        return found
+        return (
+            drawn
+            if drawn and office.product(worlds["admin"], drawn.sku)["price_cents"] * drawn.percent % 100 != 50
+            else None
+        )
 
     def _reduced(self, cents: int) -> int:
         return round(cents * (100 - self.percent) / 100)
 
     def key(self, worlds: Worlds) -> Key:
-        product = self._product(worlds)
+        product = office.product(worlds["admin"], self.sku)
         price = office.amount(product["price_cents"])
         plain = price.replace("$", "").replace(",", "")
         change = Key.update("products", where={"id": product["id"]}, price_cents=self._reduced(product["price_cents"]))
@@ -259,7 +259,7 @@ class ReducePrice(Template):
         )
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        product = self._product(worlds)
+        product = office.product(worlds["admin"], self.sku)
         off = product["price_cents"] - self.percent * 100
         wrong = off if off > 0 else product["price_cents"] + 100
         return {"dollars-for-percent": Key.update("products", where={"id": product["id"]}, price_cents=wrong)}
@@ -276,13 +276,8 @@ class ReducePrice(Template):
         yield from click(page, "button", "Save")
         return done("mutate")
 
-    def _open(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.search(page, self.sku)
-        return (yield from click(page, "link", pages.lines(page)[0]["Name"]))
-
     def solve(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
+        page = yield from pages.open_product(page, self.sku)
         return (yield from self._save(page))
 
     def routes(self) -> Mapping[str, Route]:
@@ -298,7 +293,7 @@ class ReducePrice(Template):
         return {"dollars-for-percent": self._dollars}
 
     def _dollars(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
+        page = yield from pages.open_product(page, self.sku)
         return (yield from self._save(page, dollars=True))
 
 
@@ -337,25 +332,28 @@ class AddColor(Template):
 
     def key(self, worlds: Worlds) -> Key:
         world = worlds["admin"]
-        (product,) = office.rows(world, "SELECT id FROM products WHERE sku = ?", self.sku)
-        last = office.rows(world, "SELECT max(position) AS n FROM attribute_values WHERE attribute = 'Color'")[0]["n"]
+        product = office.product(world, self.sku)
         own = office.rows(
             world, "SELECT max(position) AS n FROM product_options WHERE product_id = ? AND name = 'Color'",
             product["id"],
         )[0]["n"]  # fmt: skip
         return (
-            Key.insert("attribute_values", attribute="Color", value=self.color, position=last + 1)
+            self._known(worlds)
             & Key.insert("product_options", product_id=product["id"], name="Color", value=self.color, position=own + 1)
             & Key.seen_any(shown(self.sku, "Configurations", together="page"), shown(self.product, self.sku))
             & Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
             & Key.checkpoint("the attributes", office.page("/attributes"))
         )
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+    def _known(self, worlds: Worlds) -> Key:
+        """The color among those of the back office."""
         last = office.rows(
             worlds["admin"], "SELECT max(position) AS n FROM attribute_values WHERE attribute = 'Color'"
         )[0]["n"]
-        return {"only-known": Key.insert("attribute_values", attribute="Color", value=self.color, position=last + 1)}
+        return Key.insert("attribute_values", attribute="Color", value=self.color, position=last + 1)
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        return {"only-known": self._known(worlds)}
 
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=2, pages=3, steps=11, longest=15)
@@ -436,16 +434,16 @@ class RetitlePage(Template):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=8, pages=2, steps=7)
 
-    def _save(self, page: Observation) -> Walk:
+    def _save_at(self, page: Observation, url_key: str) -> Walk:
+        line = next(one for one in pages.lines(page) if one["URL Key"] == url_key)
+        page = yield from click(page, "link", line["Title"])
         page = yield from fill(page, "textbox", "Page Title", self.title)
         yield from click(page, "button", "Save Page")
         return done("mutate")
 
     def solve(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Pages")
-        line = next(one for one in pages.lines(page) if one["URL Key"] == self.url_key)
-        page = yield from click(page, "link", line["Title"])
-        return (yield from self._save(page))
+        return (yield from self._save_at(page, self.url_key))
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
@@ -453,18 +451,15 @@ class RetitlePage(Template):
     def _by_keyword(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Pages")
         page = yield from pages.search(page, self.url_key)
-        line = next(one for one in pages.lines(page) if one["URL Key"] == self.url_key)
-        page = yield from click(page, "link", line["Title"])
-        return (yield from self._save(page))
+        return (yield from self._save_at(page, self.url_key))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"first-page": self._first}
 
     def _first(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Pages")
-        line = next(one for one in pages.lines(page) if one["URL Key"] != self.url_key)
-        page = yield from click(page, "link", line["Title"])
-        return (yield from self._save(page))
+        other = next(one["URL Key"] for one in pages.lines(page) if one["URL Key"] != self.url_key)
+        return (yield from self._save_at(page, other))
 
 
 @dataclass(frozen=True)

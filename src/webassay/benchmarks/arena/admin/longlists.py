@@ -97,16 +97,6 @@ class BetweenDays(LongList, abstract=True):
     first: str
     last: str
 
-    @staticmethod
-    def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str]:
-        """Of one of these numbers of months."""
-        count = stream.choice(months)
-        # Not so late that the last of them is in the future.
-        last = 2026 * 12 - count
-        start = stream.between(since * 12, last)
-        span = office.months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
-        return office.month_span(span[0])[0], office.month_span(span[-1])[1]
-
     def typed(self) -> Mapping[str, str]:
         return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
 
@@ -132,7 +122,7 @@ class NextDayInvoices(BetweenDays):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(office.chief(stream), *cls.some_days(stream, 1, 2, 12))
+        drawn = cls(office.chief(stream), *office.some_days(stream, 1, 2, 12))
         return drawn if len(drawn._late(drawn.rows(worlds))) >= 5 else None
 
     def rows(self, worlds: Worlds) -> list[Row]:
@@ -182,6 +172,12 @@ class Shipped(BetweenDays, abstract=True):
     last: str
     carrier: str
 
+    @staticmethod
+    def some_shipments(stream: Stream) -> tuple[str, str, str, str]:
+        """All fields: who looks, the days, and the carrier."""
+        carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
+        return office.chief(stream), *office.some_days(stream, months), carrier
+
     def rows(self, worlds: Worlds) -> list[Row]:
         """Those of all carriers, since a filter finds them at once."""
         return [one for one in self.every(worlds) if one["carrier"] == self.carrier]
@@ -221,8 +217,7 @@ class PiecesOfCarrier(Shipped):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
-        drawn = cls(office.chief(stream), *cls.some_days(stream, months), carrier)
+        drawn = cls(*cls.some_shipments(stream))
         return drawn if len(drawn.rows(worlds)) >= 60 else None
 
     @staticmethod
@@ -263,8 +258,7 @@ class SlowShipments(Shipped):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
-        drawn = cls(office.chief(stream), *cls.some_days(stream, months), carrier)
+        drawn = cls(*cls.some_shipments(stream))
         slow = drawn._slow(drawn.rows(worlds))
         pieces = sorted((one["pieces"] for one in slow), reverse=True)
         return drawn if len(drawn.rows(worlds)) >= 60 and len(pieces) >= 3 and pieces[0] > pieces[1] else None
@@ -317,7 +311,7 @@ class BusiestReviewer(BetweenDays):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        first, last = cls.some_days(stream, 1, 2, since=2023)
+        first, last = office.some_days(stream, 1, 2, since=2023)
         if stream.chance(1, 2):
             last = f"{first[:8]}{stream.between(5, 9):02d}"
         drawn = cls(office.chief(stream), first, last)
@@ -381,7 +375,7 @@ class SteepDiscounts(BetweenDays):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        days = cls.some_days(stream, 3, 6, 48)
+        days = office.some_days(stream, 3, 6, 48)
         drawn = cls(office.chief(stream), *days, stream.choice((9, 11, 14, 18)))
         rows = drawn.rows(worlds)
         close = any(one["discount_cents"] * 100 == drawn.percent * one["subtotal_cents"] for one in rows)

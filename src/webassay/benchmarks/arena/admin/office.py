@@ -54,6 +54,16 @@ def months_from(month: str, count: int) -> list[str]:
     return [one.isoformat()[:7] for one in found]
 
 
+def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str]:
+    """The first and the last day of one of these numbers of months."""
+    count = stream.choice(months)
+    # Not so late that the last of them is in the future.
+    last = 2026 * 12 - count
+    start = stream.between(since * 12, last)
+    span = months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
+    return month_span(span[0])[0], month_span(span[-1])[1]
+
+
 def in_words(month: str) -> str:
     return f"{MONTHS[int(month[5:7]) - 1]} {month[:4]}"
 
@@ -81,6 +91,25 @@ def orders_with(world: World, status: str) -> list[Row]:
 
 def order(world: World, number: str) -> Row:
     (found,) = rows(world, f"{_ORDERS} WHERE o.number = ?", number)
+    return found
+
+
+def brands(world: World, most: int) -> list[Row]:
+    """Those with twenty products or more, in a small shop with eight, each of which has the brand in its name."""
+    for least in (20, 8):
+        found = rows(
+            world,
+            "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN ? AND ? AND sum(instr(name, brand) > 0)"
+            " = count(*) ORDER BY brand",
+            least, most,
+        )  # fmt: skip
+        if len(found) >= 5:
+            return found
+    return found
+
+
+def product(world: World, sku: str) -> Row:
+    (found,) = rows(world, "SELECT * FROM products WHERE sku = ?", sku)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from webassay.benchmarks.arena.looking import gold_stars
 from webassay.benchmarks.arena.walking import Reading, Steps, below, choose, click, every_page, fill, groups
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Node, Observation
@@ -84,6 +85,14 @@ def tick(page: Observation, *names: str) -> Steps:
     return page
 
 
+def open_row(page: Observation, name: str) -> Steps:
+    """The link in the row with that in its first column."""
+    for inside in groups(page, "row"):
+        if any(node.role == "checkbox" and node.name == f"Select {name}" for node in inside):
+            return (yield Action.of("click", next(node.id for node in inside if node.role == "link")))
+    raise AgentError(f"There is no row {name} on {page.url}.")
+
+
 def act(page: Observation, action: str) -> Steps:
     """With the rows that are ticked."""
     page = yield from choose(page, "Action", action)
@@ -112,12 +121,34 @@ def open_order(page: Observation, number: str) -> Steps:
     return (yield from click(page, "link", number))
 
 
+def open_product(page: Observation, sku: str) -> Steps:
+    page = yield from click(page, "link", "Products")
+    page = yield from search(page, sku)
+    return (yield from click(page, "link", lines(page)[0]["Name"]))
+
+
 def detail(page: Observation, name: str) -> str:
     """A line of one of the small tables."""
+    return _detail_cell(page, name).name
+
+
+def _detail_cell(page: Observation, name: str) -> Node:
     for inside in groups(page, "row"):
         if inside and inside[0].role == "rowheader" and inside[0].name == name:
-            return next(node.name for node in inside if node.role == "cell")
+            return next(node for node in inside if node.role == "cell")
     raise AgentError(f"There is no {name} on {page.url}.")
+
+
+def stars(page: Observation) -> int:
+    """On the page of a review, where they are a picture."""
+    return gold_stars(page, _detail_cell(page, "Summary Rating"))
+
+
+def votes(page: Observation) -> tuple[int, int]:
+    """How many found a review helpful, and how many voted: the name of a bar on its page."""
+    inside = below(page, _detail_cell(page, "Votes"))
+    words = next(node.name for node in inside if node.role in ("img", "image")).split()
+    return (int(words[0]), int(words[2])) if words[0].isdigit() else (0, 0)
 
 
 def report(page: Observation, name: str, days: tuple[str, str], period: str = "", status: str = "") -> Steps:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from itertools import product
+from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.admin import office, pages
 from webassay.benchmarks.arena.effort import Effort, pages_of
@@ -215,14 +216,7 @@ class StockOfBrand(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 20 AND 120 AND sum(instr(name,"
-                " brand) > 0) = count(*) ORDER BY brand",
-            ),
-        )
+        found = office.pick(stream, office.brands(worlds["admin"], most=120))
         if found is None:
             return None
         drawn = cls(office.chief(stream), found["brand"], stream.choice((15, 20, 30, 40)))
@@ -451,6 +445,11 @@ class SearchesInVain(Template):
         "report on search terms? Answer with these terms."
     )
     levels = ("hard",)
+    _LIMITS: ClassVar[tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]] = (
+        ((40, 60, 80, 100, 150), (10, 15, 20, 25, 30)),
+        ((100, 150, 200, 250, 300, 350), (2, 3, 4, 5, 7, 10)),
+    )
+    """Uses and results. In a small shop every search finds little, so that other numbers tell them apart."""
 
     user: str
     uses: int
@@ -458,8 +457,16 @@ class SearchesInVain(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(office.chief(stream), stream.choice((40, 60, 80, 100, 150)), stream.choice((10, 15, 20, 25, 30)))
-        return drawn if 3 <= len(drawn._fitting(worlds)) <= 15 else None
+        user = office.chief(stream)
+        for limits in cls._LIMITS:
+            usable = any(cls(user, *pair)._is_fair(worlds) for pair in product(*limits))
+            if usable or limits is cls._LIMITS[-1]:
+                drawn = cls(user, *(stream.choice(limit) for limit in limits))
+                return drawn if drawn._is_fair(worlds) else None
+        return None
+
+    def _is_fair(self, worlds: Worlds) -> bool:
+        return 3 <= len(self._fitting(worlds)) <= 15
 
     def _terms(self, worlds: Worlds) -> list[Row]:
         return office.rows(worlds["admin"], "SELECT * FROM search_terms ORDER BY uses DESC, term")

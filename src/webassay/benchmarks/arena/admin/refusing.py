@@ -14,7 +14,6 @@ from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
 from webassay.core.task import Fact
-from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
 SALES, CATALOG, VIEWER = "lena.sato", "tomas.reyes", "ivy.thornton"
@@ -28,6 +27,10 @@ class Refused(Template, abstract=True):
 
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=1, pages=2, steps=8, longest=10)
+
+    @staticmethod
+    def because(known: Fact, *status: str) -> Key:
+        return Key.refusal(*status, facts=Key.seen_share(1.0, [known]))
 
 
 def _still_possible(page: Observation, role: str, name: str) -> None:
@@ -56,9 +59,8 @@ class CancelShipped(Refused):
         return cls(office.chief(stream), chosen["number"], chosen["bill_to"]) if chosen else None
 
     def key(self, worlds: Worlds) -> Key:
-        order = office.order(worlds["admin"], self.order)
-        status = Key.seen_share(1.0, [office.order_status(order)])
-        return Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=status) & Key.checkpoint(
+        known = office.order_status(office.order(worlds["admin"], self.order))
+        return self.because(known, "ACTION_NOT_ALLOWED_ERROR") & Key.checkpoint(
             "the order", office.page(f"/orders/{self.order}")
         )
 
@@ -126,18 +128,14 @@ class SalesChangePrice(NotForThisRole):
 
     def key(self, worlds: Worlds) -> Key:
         known = self._rights(self._role, "products", "products", "Products Yes No")
-        return Key.refusal("PERMISSION_DENIED_ERROR", facts=Key.seen_share(1.0, [known])) & Key.checkpoint(
-            "products", office.page("/products")
-        )
+        return self.because(known, "PERMISSION_DENIED_ERROR") & Key.checkpoint("products", office.page("/products"))
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        (product,) = office.rows(worlds["admin"], "SELECT id FROM products WHERE sku = ?", self.sku)
+        product = office.product(worlds["admin"], self.sku)
         return {"done-anyway": Key.update("products", where={"id": product["id"]}, price_cents=self.price * 100)}
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.search(page, self.sku)
-        page = yield from click(page, "link", pages.lines(page)[0]["Name"])
+        page = yield from pages.open_product(page, self.sku)
         _still_possible(page, "button", "Save")
         return self._refused()
 
@@ -171,7 +169,7 @@ class CatalogSeesOrder(NotForThisRole):
 
     def key(self, worlds: Worlds) -> Key:
         known = self._rights("Catalog", "orders", "orders", "Orders No No")
-        return Key.refusal("PERMISSION_DENIED_ERROR", facts=Key.seen_share(1.0, [known])) & Key.checkpoint(
+        return self.because(known, "PERMISSION_DENIED_ERROR") & Key.checkpoint(
             "the order", office.page(f"/orders/{self.order}")
         )
 
@@ -227,7 +225,7 @@ class RefundTooMuch(Refused):
             shown(self.order, total),
             shown(f"Order # {self.order}", total, together="page"),
         )
-        return Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=Key.seen_share(1.0, [known])) & (
+        return self.because(known, "DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR") & (
             Key.checkpoint("the order", office.page(f"/orders/{self.order}"))
         )
 
@@ -284,7 +282,7 @@ class MissingInvoice(Refused):
             shown("We couldn't find any invoices."),
             shown(f"Order # {self.order}", "Papers", "None yet.", together="page"),
         )
-        return Key.refusal("NOT_FOUND_ERROR", facts=Key.seen_share(1.0, [known])) & Key.checkpoint(
+        return self.because(known, "NOT_FOUND_ERROR") & Key.checkpoint(
             "invoices or the order", office.page("/invoices"), office.page(f"/orders/{self.order}")
         )
 
@@ -329,24 +327,19 @@ class TakenSku(Refused):
         one, other = stream.sample(found, 2)
         return cls(office.chief(stream), one["sku"], other["sku"])
 
-    def _other(self, worlds: Worlds) -> Row:
-        (found,) = office.rows(worlds["admin"], "SELECT * FROM products WHERE sku = ?", self.wanted)
-        return found
-
     def key(self, worlds: Worlds) -> Key:
-        known = fact(shown("Another product has this SKU."), shown(self._other(worlds)["name"], self.wanted))
-        return Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=Key.seen_share(1.0, [known])) & (
+        other = office.product(worlds["admin"], self.wanted)
+        known = fact(shown("Another product has this SKU."), shown(other["name"], self.wanted))
+        return self.because(known, "DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR") & (
             Key.checkpoint("products", office.page("/products"))
         )
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        (product,) = office.rows(worlds["admin"], "SELECT id FROM products WHERE sku = ?", self.sku)
+        product = office.product(worlds["admin"], self.sku)
         return {"nearly-the-same": Key.update("products", where={"id": product["id"]}, sku=f"{self.wanted}-1")}
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.search(page, self.sku)
-        page = yield from click(page, "link", pages.lines(page)[0]["Name"])
+        page = yield from pages.open_product(page, self.sku)
         page = yield from fill(page, "textbox", "SKU", self.wanted)
         page = yield from click(page, "button", "Save")
         if not any("Another product has this SKU" in node.name for node in page.nodes):

@@ -22,4 +22,4 @@ def seed(db: apsw.Connection, number: int, scale: str = "default") -> None:
     bought, delivered = fill_orders(db, stream.child("orders"), products, customers, coupons)
     fill_returns(db, stream.child("returns"), delivered)
     fill_reviews(db, stream.child("reviews"), products, bought)
-    fill_office(db, stream.child("office"))
+    fill_office(db, stream.child("office"), size.unpaid_since)

@@ -64,14 +64,14 @@ def admin_password_hash(admin_id: int, password: str) -> str:
     return hashlib.sha256(f"admin:{admin_id}:{password}".encode()).hexdigest()
 
 
-def fill_office(db: apsw.Connection, stream: Stream) -> None:
+def fill_office(db: apsw.Connection, stream: Stream, unpaid_since: str) -> None:
     for number, (username, first, last, role) in enumerate(STAFF, 1):
         db.execute(
             "INSERT INTO admins VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
             (number, username, first, last, f"{username}@tallybrook.example", role,
              admin_password_hash(number, PASSWORD)),
         )  # fmt: skip
-    _fill_paperwork(db, stream.child("paperwork"))
+    _fill_paperwork(db, stream.child("paperwork"), unpaid_since)
     _fill_refunds(db, stream.child("refunds"))
     _fill_comments(db, stream.child("comments"))
     _fill_attributes(db)
@@ -82,7 +82,7 @@ def fill_office(db: apsw.Connection, stream: Stream) -> None:
     _fill_searches(db, stream.child("searches"))
 
 
-def _fill_paperwork(db: apsw.Connection, stream: Stream) -> None:
+def _fill_paperwork(db: apsw.Connection, stream: Stream, unpaid_since: str) -> None:
     """An invoice once an order is processed, paid or not; a shipment once it is complete."""
     invoices: list[tuple[Any, ...]] = []
     shipments: list[tuple[Any, ...]] = []
@@ -93,7 +93,7 @@ def _fill_paperwork(db: apsw.Connection, stream: Stream) -> None:
     for order, status, created, payment in found:
         own = stream.child(order)
         billed = _later(created, own.between(1, 30))
-        recent = created >= "2026-01-25"
+        recent = created >= unpaid_since
         paid = payment != "invoice" or not (recent and own.chance(2, 3))
         invoices.append((order, "paid" if paid else "open", billed))
         if status == "complete":
