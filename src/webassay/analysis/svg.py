@@ -10,6 +10,7 @@ _WIDTH = 860
 _LEFT, _MOST_LEFT = 220, 400
 """Room for the names: as much as the longest needs, but half of the picture is for the intervals."""
 _LETTER = 7.3
+_MOST_LETTERS = int((_MOST_LEFT - 14) / _LETTER)
 _RIGHT = 170
 _ROW = 34
 _TOP = 14
@@ -61,7 +62,7 @@ def forest(
 def _bar(bar: Bar, left: int, y: float, x: Callable[[float], float]) -> list[str]:
     kind = "bar faint" if bar.faint else "bar"
     parts = [f'<g class="{kind}"><text class="label" x="{left - 14}" y="{y + 4}" text-anchor="end">']
-    parts.append(f"{escape(_shortened(bar.label, int((left - 14) / _LETTER)))}</text>")
+    parts.append(f"{escape(_shortened(bar.label, _MOST_LETTERS))}</text>")
     interval = bar.interval
     if interval.low is not None and interval.high is not None:
         ends = x(interval.low), x(interval.high)
