@@ -424,16 +424,8 @@ CONFUSED = {
     "Ship": "Hold",
 }
 """What is pressed in place of what, where both are on the page."""
-CONFUSED_CHOICES = {
-    "Cancel": "Hold",
-    "Hold": "Cancel",
-    "Approve": "Reject",
-    "Reject": "Approve",
-    "Enable": "Disable",
-    "Disable": "Enable",
-    "Subscribe to Newsletter": "Unsubscribe from Newsletter",
-    "Unsubscribe from Newsletter": "Subscribe to Newsletter",
-}
+_OPPOSITES = {"Cancel": "Hold", "Approve": "Reject", "Enable": "Disable"}
+CONFUSED_CHOICES = _OPPOSITES | {other: one for one, other in _OPPOSITES.items()}
 """What is chosen in place of what, where a list says what is done to the rows that are ticked."""
 
 

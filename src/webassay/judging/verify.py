@@ -46,7 +46,7 @@ from webassay.judging.selection import Examined, Groups, Relevance, group, selec
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "3"
+VERSION = "4"
 
 _TELLING = 1000
 """A number below this stands on many pages, and means something else on each."""

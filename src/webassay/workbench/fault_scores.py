@@ -43,7 +43,7 @@ def score_bench(bench: Path, predictions: Sequence[str] = ()) -> Listed:
     with Store.open(bench) as store:
         judges: dict[str, Mapping[str, Said]] = _trivial(store)
         judges |= _stored(store)
-        alike = _lookalike(store, labels)
+        alike = _lookalike(store, labels, made.seed)
     for given in predictions:
         name, _, file = given.rpartition("=")
         judges[name or Path(file).stem] = _read(Path(file))
@@ -53,12 +53,12 @@ def score_bench(bench: Path, predictions: Sequence[str] = ()) -> Listed:
     return replace(told, sections=[*told.sections, alike], rows=told.sections[-1])
 
 
-def _lookalike(store: Store, labels: Sequence[FaultLabel]) -> Section:
+def _lookalike(store: Store, labels: Sequence[FaultLabel], seed: int) -> Section:
     """Whether length alone tells mistakes from honest runs."""
     by_id = {label.trajectory_id: label for label in labels}
     found = [(by_id[one.id], one) for _, one in store.trajectories() if one.id in by_id]
     features = [features_of(one, wrong=bool(label.code)) for label, one in found]
-    whole = given_away(features, [label.template for label, _ in found])
+    whole = given_away(features, [label.template for label, _ in found], seed=seed)
     rows = [("all together, cross-validated", "–" if whole is None else in_interval(whole))]
     rows += [(name, f"{value:.2f}") for name, value in alone(features).items()]
     note = (
