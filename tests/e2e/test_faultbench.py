@@ -1,14 +1,22 @@
 """A small fault bench, really played: what it holds, that it is the same again, and that judges can be scored on it."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
 
 import pytest
 
 from webassay import Workbench, run_sync
+from webassay.core.errors import InputError
 from webassay.core.trajectory import RowsResult
 from webassay.store import Store
 from webassay.workbench import BenchOptions
+from webassay.workbench.fault_journal import JOURNAL
 from webassay.workbench.fault_scores import load
+from webassay.workbench.faultbench import LABELS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 
@@ -64,9 +72,50 @@ def test_the_label_is_what_happened(made):
             assert label.outcome is True
 
 
-def test_the_same_seed_makes_the_same_bench(made, tmp_path):
-    again = run_sync(Workbench().make_faultbench(tmp_path / "again", OPTIONS))
+def started(folder):
+    words = ["faultbench", "generate", "-o", str(folder), "-n", str(OPTIONS.trajectories)]
+    words += [word for code in OPTIONS.codes for word in ("--code", code)]
+    words += [word for name in OPTIONS.templates for word in ("--template", name)]
+    return subprocess.Popen([sys.executable, "-m", "webassay", *words], stdout=subprocess.DEVNULL)
+
+
+def lines(folder):
+    file = folder / JOURNAL
+    return file.read_bytes().splitlines(keepends=True) if file.exists() else []
+
+
+def ended_by(process, signal, folder, count):
+    """Once so many pairs are over."""
+    while len([line for line in lines(folder) if line.endswith(b"\n")]) < 1 + count:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal)
+    return process.wait()
+
+
+def test_a_bench_that_was_ended_goes_on_and_is_the_same(made, tmp_path):
+    folder = tmp_path / "again"
+    assert ended_by(started(folder), signal.SIGKILL, folder, 1) == -signal.SIGKILL
+    kept = [line for line in lines(folder) if line.endswith(b"\n")]
+    with (folder / JOURNAL).open("ab") as file:
+        file.write(b'{"job": "half a li')
+    with pytest.raises(InputError, match="other options"):
+        run_sync(Workbench().make_faultbench(folder, replace(OPTIONS, seed=1)))
+    assert ended_by(started(folder), signal.SIGINT, folder, len(kept)) == 130
+    assert lines(folder)[: len(kept)] == kept  # what was played is not played again
+    again = run_sync(Workbench().make_faultbench(folder, replace(OPTIONS, workers=1)))
     assert again.labels == made[1].labels
+    assert load(folder)[1] == load(made[0])[1]
+    assert not (folder / JOURNAL).exists()
+
+
+def test_a_finished_bench_is_not_made_again(made):
+    folder, bench = made
+    before = (folder / LABELS).stat().st_mtime_ns
+    assert run_sync(Workbench().make_faultbench(folder, OPTIONS)) == bench
+    assert (folder / LABELS).stat().st_mtime_ns == before
+    with pytest.raises(InputError, match="another fault bench"):
+        run_sync(Workbench().make_faultbench(folder, replace(OPTIONS, seed=1)))
 
 
 def test_judges_are_scored(made, tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from webassay.agents import slips
 from webassay.agents.base import AgentRequest
 from webassay.agents.flawed import ERRORS, Flawed, FlawedOptions, errs
-from webassay.agents.pacing import Pace, Paced
+from webassay.agents.pacing import Pace, Paced, is_idle
 from webassay.agents.slips import NoOccasionError, Scene
 from webassay.core.errors import InputError
 from webassay.core.interaction import Action, Goal, Node, Observation, ResponseProtocol
@@ -220,5 +220,25 @@ def test_a_paced_course_takes_the_steps_asked_for_and_does_the_same(steps, more,
     made, answer = played(agent)
     assert answer == RESPONSES["mutate"]
     assert len(made) == max(steps, 4 + more)
-    deeds = [one.actions[0] for one in made if not isinstance(one, str)][:-1]
+    deeds = [one.actions[0] for one in made if not is_idle(one.thought)][:-1]
     assert deeds == run(solution("mutate"))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "made"),
+    [("Action", "Approve", "Reject"), ("Action", "Mark as Paid", None), ("Size", "Hold", None)],
+)
+def test_another_deed_is_chosen_for_the_rows_that_are_ticked(name, chosen, made):
+    grid = Observation(
+        url="http://admin.test/", title="", tabs=(), active_tab=0, step=0, nodes=(Node("7", "combobox", name, 1),)
+    )
+
+    def walk(seen):
+        yield Action.of("select_option", "7", chosen)
+        return RESPONSES["mutate"]
+
+    moves = slips.confused(walk, Scene(random.Random(1), kind="mutate"))(grid)
+    first = next(moves)
+    assert first == Action.of("select_option", "7", made or chosen)
+    with pytest.raises(StopIteration if made else NoOccasionError):
+        moves.send(grid)

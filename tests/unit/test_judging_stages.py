@@ -13,8 +13,9 @@ from tests.unit.judging_samples import ByStage, frames_in, golden, golden_trajec
 from webassay.core.errors import BudgetError, Fault, InputError, ModelError
 from webassay.core.trajectory import Ending, MemoryBlobs, RecordedObservation, RowsResult, Step
 from webassay.core.verdict import Finding
+from webassay.episode import _read
 from webassay.judging.case import PromptBuilder, frames_of
-from webassay.judging.diagnosis import read_steps, tool_errors
+from webassay.judging.diagnosis import own_actions, read_steps, tool_errors
 from webassay.judging.evidence import Evidence, about, describe_evidence
 from webassay.judging.ledger import Models, gather_all
 from webassay.judging.outcome import majority
@@ -320,6 +321,29 @@ def test_wrong_tools_and_wrong_arguments_are_found_by_program():
     run = run.model_copy(update={"steps": tuple(steps)})
     found = tool_errors(run, {"click": frozenset({"bid"})}, "paper")
     assert [(point.code, point.steps) for point in found] == [("7.2", (2,)), ("7.1", (3,))]
+
+
+def test_calls_that_came_as_text_and_could_not_be_read_are_found_by_program():
+    run = trajectory(MemoryBlobs(), 6)
+    texts = (
+        "click('1')",
+        "click()",
+        "read_page()",
+        "scroll(400)",
+        "I am not sure what to do",
+        "click('1'\nextract('x')",
+    )
+    steps = []
+    for step, text in zip(run.steps, texts, strict=True):
+        decision, written, error = _read(text)
+        steps.append(step.model_copy(update={"actions": decision.actions, "action_text": written, "error": error}))
+    # A program that drives the browser is watched, and writes no calls.
+    steps.append(steps[0].model_copy(update={"index": 6, "actions": (), "action_text": "(driven from outside)"}))
+    found = tool_errors(run.model_copy(update={"steps": tuple(steps)}), own_actions(), "webassay")
+    assert [(point.code, point.steps) for point in found] == [
+        ("7.1", (2,)), ("7.2", (3,)), ("7.1", (4,)), ("7.1", (5,)), ("7.1", (6,)),
+    ]  # fmt: skip
+    assert all(point.by_program and point.what_happened for point in found)
 
 
 # --- frames ---------------------------------------------------------------------------------------------

@@ -17,7 +17,9 @@ def features(rng, longer, n=200):
 
 @pytest.mark.parametrize(("longer", "low", "high"), [(0, 0.35, 0.6), (6, 0.7, 1.0), (30, 0.99, 1.0)])
 def test_it_sees_what_there_is_to_see(longer, low, high):
-    assert low <= given_away(*features(random.Random(4), longer)) <= high
+    found = given_away(*features(random.Random(4), longer))
+    assert low <= found.value <= high
+    assert found.low <= found.value <= found.high
 
 
 def test_too_little_to_say():

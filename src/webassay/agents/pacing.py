@@ -17,13 +17,14 @@ from webassay.core.record import Json
 
 _LEAVE_ALONE = re.compile(r"log-?out|log out|delete|remove|cancel|reorder|print", re.IGNORECASE)
 _IDLE_SHARE = 0.3
-_LOOKING = "I look at "
-_SCROLL = "scroll("
+_LOOKING = "I look "
+_MOST_NAMED = 30
+"""Characters of a title."""
 
 
-def is_idle(action_text: str, thought: str) -> bool:
+def is_idle(thought: str) -> bool:
     """Whether a step was there for the pace only."""
-    return action_text.startswith(_SCROLL) or thought.startswith(_LOOKING)
+    return thought.startswith(_LOOKING)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Paced(Performer):
         if self._steps == 0:
             # A menu that is open, or a form that is half filled in, is not disturbed.
             if arrived and self._idle < self._pace.more and self._rng.random() < _IDLE_SHARE:
-                return self._scroll()
+                return self._scroll(observation)
             try:
                 if self._moves is None:
                     self._moves = self._course(observation)
@@ -74,12 +75,14 @@ class Paced(Performer):
         links = [] if self._pace.stays else list(self._fresh(observation))
         if links and len(self._pages) < self._wanted_pages:
             link = self._rng.choice(links)
-            return Decision(actions=(Action.of("click", link.id),), thought=f"{_LOOKING}'{link.name}' as well.")
-        return self._scroll()
+            return Decision(actions=(Action.of("click", link.id),), thought=f"{_LOOKING}at '{link.name}' as well.")
+        return self._scroll(observation)
 
-    def _scroll(self) -> str:
+    def _scroll(self, page: Observation) -> Decision:
+        """With about as many words as any other step: a run that is idle for longer must not be shorter to read."""
         self._idle += 1
-        return f"{_SCROLL}0, {self._rng.choice((200, 300, 400))})"
+        further = Action.of("scroll", 0, self._rng.choice((200, 300, 400)))
+        return Decision(actions=(further,), thought=f"{_LOOKING}further down on '{page.title[:_MOST_NAMED]}'.")
 
     def _fresh(self, page: Observation) -> Iterator[Node]:
         """Links to pages of the same site that were not seen yet."""

@@ -317,7 +317,9 @@ def feigned(course: Course, scene: Scene) -> Course:
     return answering(course, say)
 
 
-_IDLE_BUTTONS = re.compile(r"^(search|menu|find|log in|apply price|estimate|next|show|sort|filter|close)\b", re.I)
+_IDLE_BUTTONS = re.compile(
+    r"^(search|menu|find|log in|apply price|apply filters|estimate|next|show|sort|filter|close)\b", re.I
+)
 CRITICAL_BUTTONS = re.compile(
     r"^(place order|yes, |submit|request return|delete|create an account|send|pay|confirm)", re.I
 )
@@ -417,17 +419,29 @@ CONFUSED = {
     "Reorder": "Cancel Order",
     "Cancel Order": "Reorder",
     "Cancel This Order": "Reorder",
+    "Cancel": "Hold",
+    "Hold": "Cancel",
+    "Ship": "Hold",
 }
 """What is pressed in place of what, where both are on the page."""
+_OPPOSITES = {"Cancel": "Hold", "Approve": "Reject", "Enable": "Disable"}
+CONFUSED_CHOICES = _OPPOSITES | {other: one for one, other in _OPPOSITES.items()}
+"""What is chosen in place of what, where a list says what is done to the rows that are ticked."""
 
 
 def confused(course: Course, scene: Scene) -> Course:
     """The right thing, but something else is done to it."""
 
     def change(move: Move, page: Observation) -> Move:
-        if scene.incident.happened or not isinstance(move, Action) or move.name != "click":
+        if scene.incident.happened or not isinstance(move, Action) or move.name not in ("click", "select_option"):
             return move
         pressed = next((node for node in page.nodes if node.id == move.get("bid")), None)
+        if move.name == "select_option":
+            (chosen, *_) = move.get("options")
+            if pressed is None or pressed.name != "Action" or chosen not in CONFUSED_CHOICES:
+                return move
+            scene.incident.at(page)
+            return Action.of("select_option", pressed.id, CONFUSED_CHOICES[chosen])
         name = CONFUSED.get(pressed.name.partition(":")[0].strip()) if pressed is not None else None
         other = name and (page.find("button", name) or page.find("link", name))
         if not other:

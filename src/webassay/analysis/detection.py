@@ -100,7 +100,7 @@ def _detection(code: str, wrong: Sequence[FaultLabel], said: Mapping[str, Said])
 def listed(scores: Sequence[Score], names: Mapping[str, str], title: str) -> Listed:
     """`names`: what the codes are called."""
     overall = [
-        (one.judge, one.part, str(one.accuracy.items), str(one.accuracy.missing), _number(one.accuracy.kappa),
+        (one.judge, one.part, str(one.accuracy.items), str(one.accuracy.missing), in_interval(one.accuracy.kappa),
          _percent(one.accuracy.false_positive_rate), _percent(one.accuracy.false_negative_rate),
          f"{one.exact_step}/{one.steps_named}", "–" if one.step_distance is None else f"{one.step_distance:g}")
         for one in scores
@@ -129,7 +129,7 @@ def listed(scores: Sequence[Score], names: Mapping[str, str], title: str) -> Lis
     )
 
 
-def _number(value: Interval) -> str:
+def in_interval(value: Interval) -> str:
     if value.value is None:
         return "–"
     bounds = "" if value.low is None or value.high is None else f" [{value.low:.2f}, {value.high:.2f}]"

@@ -6,10 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webassay.core.report import Interval
 from webassay.core.trajectory import Trajectory
 
 Floats = NDArray[np.float64]
 _FOLDS = 5
+_SPLITS = 10
+_RESAMPLES = 1000
 _ROUNDS = 200
 _PENALTY = 1.0
 
@@ -23,34 +26,81 @@ class Feature(NamedTuple):
     """Characters of everything that the agent decided and said."""
 
 
-def features_of(trajectory: Trajectory, *, wrong: bool, pages: int) -> Feature:
+def pages_of(trajectory: Trajectory) -> int:
+    return len({step.seen.url.partition("#")[0] for step in trajectory.steps})
+
+
+def features_of(trajectory: Trajectory, *, wrong: bool) -> Feature:
     said = sum(
         len(step.thought) + len(step.action_text) + sum(len(action.text) for action in step.actions)
         for step in trajectory.steps
     )
-    return Feature(wrong, len(trajectory.steps), pages, trajectory.seconds, said)
+    return Feature(wrong, len(trajectory.steps), pages_of(trajectory), trajectory.seconds, said)
 
 
-def given_away(features: Sequence[Feature], groups: Sequence[str], *, seed: int = 0) -> float | None:
-    """AUC of a logistic regression, tested on groups that it was not trained on; None: too few to say."""
+def given_away(features: Sequence[Feature], groups: Sequence[str], *, seed: int = 0) -> Interval | None:
+    """AUC of a logistic regression, tested on groups that it was not trained on, with an interval over groups; None:
+    too few to say. The groups are split several times, and the scores are averaged."""
     names = sorted(set(groups))
-    if len(names) < 2 or len({feature.wrong for feature in features}) < 2:
-        return None
-    order = np.random.default_rng(seed).permutation(len(names))
-    fold_of = {names[place]: number % min(_FOLDS, len(names)) for number, place in enumerate(order)}
-    folds = np.array([fold_of[group] for group in groups])
     wrong = np.array([feature.wrong for feature in features])
+    if len(names) < 2 or len(set(wrong)) < 2:
+        return None
     plain = np.array([feature[1:] for feature in features], dtype=np.float64)
     known = np.column_stack([plain, np.log1p(plain)])
+    rng = np.random.default_rng(seed)
+    place = {name: number for number, name in enumerate(names)}
+    group = np.array([place[name] for name in groups])
     scores = np.zeros(len(wrong))
-    for fold in range(folds.max() + 1):
+    for _ in range(_SPLITS):
+        folds = rng.permutation(len(names))[group] % min(_FOLDS, len(names))
+        one = _out_of_fold(known, wrong, folds)
+        if one is None:
+            return None
+        scores += one
+    low, high = _resampled(scores, wrong, group, rng)
+    return Interval(
+        value=auc(scores, wrong),
+        low=low,
+        high=high,
+        units=len(names),
+        method="cross-validated, bootstrap over templates",
+    )
+
+
+def _out_of_fold(known: Floats, wrong: NDArray[np.bool_], folds: NDArray[np.int64]) -> Floats | None:
+    scores = np.zeros(len(wrong))
+    for fold in set(folds):
         train = folds != fold
         if len(set(wrong[train])) < 2:
             return None
         centre, spread = known[train].mean(axis=0), known[train].std(axis=0) + 1e-9
         weights = _fit((known[train] - centre) / spread, wrong[train].astype(np.float64))
         scores[~train] = np.column_stack([np.ones((~train).sum()), (known[~train] - centre) / spread]) @ weights
-    return auc(scores, wrong)
+    return scores
+
+
+def _resampled(
+    scores: Floats, wrong: NDArray[np.bool_], group: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[float, float]:
+    """The 95 % interval of the AUC over groups that are drawn with replacement."""
+    members = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
+    found = []
+    for _ in range(_RESAMPLES):
+        drawn = np.concatenate([members[number] for number in rng.integers(len(members), size=len(members))])
+        if 0 < wrong[drawn].sum() < len(drawn):
+            found.append(auc(scores[drawn], wrong[drawn]))
+    low, high = np.quantile(found, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def alone(features: Sequence[Feature]) -> dict[str, float]:
+    """The AUC of each feature by itself, without a classifier: 0.5 says nothing, and so does what is about as far
+    below it as chance would be."""
+    wrong = np.array([feature.wrong for feature in features])
+    if len(set(wrong)) < 2:
+        return {}
+    names = Feature._fields[1:]
+    return {name: auc(np.array([float(getattr(one, name)) for one in features]), wrong) for name in names}
 
 
 def _fit(x: Floats, y: Floats) -> Floats:

@@ -7,7 +7,10 @@ from typing import NamedTuple
 from webassay.core.report import Interval
 
 _WIDTH = 860
-_LEFT = 220
+_LEFT, _MOST_LEFT = 220, 400
+"""Room for the names: as much as the longest needs, but half of the picture is for the intervals."""
+_LETTER = 7.3
+_MOST_LETTERS = int((_MOST_LEFT - 14) / _LETTER)
 _RIGHT = 170
 _ROW = 34
 _TOP = 14
@@ -34,9 +37,11 @@ def forest(
     style."""
     height = _TOP + _ROW * len(bars) + 30
     span = high - low
+    longest = max((len(bar.label) for bar in bars), default=0)
+    left = min(max(_LEFT, round(14 + _LETTER * longest)), _MOST_LEFT)
 
     def x(value: float) -> float:
-        return round(_LEFT + (min(max(value, low), high) - low) / span * (_WIDTH - _LEFT - _RIGHT), 1)
+        return round(left + (min(max(value, low), high) - low) / span * (_WIDTH - left - _RIGHT), 1)
 
     parts = [f'<svg class="forest" role="img" viewBox="0 0 {_WIDTH} {height}">']
     parts.append(f"<title>{escape('; '.join(f'{bar.label}: {bar.text}' for bar in bars))}</title>")
@@ -50,26 +55,26 @@ def forest(
     if zero:
         parts.append(f'<line class="zero" x1="{x(0)}" x2="{x(0)}" y1="{_TOP - 6}" y2="{bottom}"/>')
     for place, bar in enumerate(bars):
-        parts += _bar(bar, _TOP + _ROW * place + _ROW / 2, x)
+        parts += _bar(bar, left, _TOP + _ROW * place + _ROW / 2, x)
     return "".join([*parts, "</svg>"])
 
 
-def _bar(bar: Bar, y: float, x: Callable[[float], float]) -> list[str]:
+def _bar(bar: Bar, left: int, y: float, x: Callable[[float], float]) -> list[str]:
     kind = "bar faint" if bar.faint else "bar"
-    parts = [f'<g class="{kind}"><text class="label" x="{_LEFT - 14}" y="{y + 4}" text-anchor="end">']
-    parts.append(f"{escape(_shortened(bar.label))}</text>")
+    parts = [f'<g class="{kind}"><text class="label" x="{left - 14}" y="{y + 4}" text-anchor="end">']
+    parts.append(f"{escape(_shortened(bar.label, _MOST_LETTERS))}</text>")
     interval = bar.interval
     if interval.low is not None and interval.high is not None:
-        left, right = x(interval.low), x(interval.high)
-        parts.append(f'<line class="whisker" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>')
-        parts += [f'<line class="whisker" x1="{end}" x2="{end}" y1="{y - 5}" y2="{y + 5}"/>' for end in (left, right)]
+        ends = x(interval.low), x(interval.high)
+        parts.append(f'<line class="whisker" x1="{ends[0]}" x2="{ends[1]}" y1="{y}" y2="{y}"/>')
+        parts += [f'<line class="whisker" x1="{end}" x2="{end}" y1="{y - 5}" y2="{y + 5}"/>' for end in ends]
     if interval.value is not None:
         parts.append(f'<circle class="point" cx="{x(interval.value)}" cy="{y}" r="5"/>')
     parts.append(f'<text class="value" x="{_WIDTH - _RIGHT + 16}" y="{y + 4}">{escape(bar.text)}</text></g>')
     return parts
 
 
-def _shortened(label: str, most: int = 28) -> str:
+def _shortened(label: str, most: int) -> str:
     return label if len(label) <= most else f"{label[: most - 1]}…"
 
 

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def generate(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the bench is made; must not exist yet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the bench is made; an unfinished one is finished.")],
     count: Annotated[
         int, typer.Option("--count", "-n", min=2, max=100_000, help="Trajectories; half are honest.")
     ] = 200,
@@ -43,7 +43,9 @@ def generate(
 
     The label is the mistake that was made, with its code, its step and whether the rules can see it. Half of the
     templates are for tuning (dev), the other half for testing. The same seed makes the same labels, actions and
-    changes. What did not come about is counted.
+    changes. What did not come about is counted, and a table says how even the bench is over codes, sites and lengths.
+
+    Killed, interrupted or crashed, the same command resumes: no pair that is finished is played again.
 
     Example: `webassay faultbench generate -o faultbench-v1 -n 1000`
     """

@@ -1,13 +1,17 @@
 """The records of a fault bench: what is known of each of its trajectories, and what the bench as a whole is."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
-from webassay.core.record import Record
+from webassay.core.record import Json, Record
+from webassay.core.report import Interval
 from webassay.core.verdict import Status
 
 Half = Literal["dev", "test"]
+Length = Literal["short", "medium", "long"]
+LENGTHS: tuple[Length, ...] = get_args(Length)
+"""Of the reference solution."""
 
 
 class FaultLabel(Record):
@@ -50,6 +54,20 @@ class Excluded(Record):
     detail: str = ""
 
 
+class Cell(Record):
+    """The pairs of one code on one site."""
+
+    code: str
+    site: str
+    applies: bool
+    """Whether any task of the site allows the mistake, as far as can be said before it is played."""
+    wanted: int
+    """In a bench of that size that is even."""
+    made: int
+    lengths: dict[Length, int] = Field(default_factory=dict)
+    """Those that were made, by the length of the reference solution."""
+
+
 class FaultBench(Record):
     version: Literal[1] = 1
     name: str
@@ -72,5 +90,13 @@ class FaultBench(Record):
     excluded: tuple[Excluded, ...] = ()
     given_away: float | None
     """AUC of a classifier that knows length, steps, time and number of pages alone, on templates it has not seen."""
+    given_away_interval: Interval | None = None
+    """The same, with its interval over templates; None: too few, or made before it was computed."""
+    lengths: dict[Length, int] = Field(default_factory=dict)
+    """Trajectories by the length of the reference solution."""
+    cells: tuple[Cell, ...] = ()
+    """What was wanted and made; empty: made before that was written down."""
+    options: dict[str, Json] = Field(default_factory=dict)
+    """What it was made with."""
     labels: str
     """Checksum of the labels."""

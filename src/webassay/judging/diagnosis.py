@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
+from webassay.core.calls import read_calls
+from webassay.core.errors import ActionError
 from webassay.core.interaction import ACTIONS
 from webassay.core.record import Record
-from webassay.core.trajectory import Trajectory
+from webassay.core.trajectory import Step, Trajectory
 from webassay.judging.case import PromptBuilder
 from webassay.judging.evidence import Material
 from webassay.judging.inquiry import Inquiry
@@ -21,6 +23,7 @@ from webassay.llm.client import UnusableReply
 
 _INJECTED = frozenset(("thoughts", "action", "_call_id"))
 _MAX_STEPS = 10_000
+_MAX_SAID = 400
 
 
 # --- steps ----------------------------------------------------------------------------------------------
@@ -74,7 +77,7 @@ def own_actions() -> dict[str, frozenset[str]]:
 def tool_errors(
     trajectory: Trajectory, definitions: Mapping[str, frozenset[str]], taxonomy: Taxonomy
 ) -> tuple[FailurePoint, ...]:
-    """Calls of tools that do not exist, or with arguments that the tool does not take."""
+    """Calls of tools that do not exist, or with arguments that the tool does not take, or that cannot be read."""
     invalid, unknown = (TAXONOMIES[taxonomy][code] for code in TOOL_CODES[taxonomy])
     points = []
     for step in trajectory.steps:
@@ -82,6 +85,8 @@ def tool_errors(
         named, given = step.info.get("action"), step.info.get("arguments")
         if isinstance(named, str) and not calls:
             calls = [(named, frozenset(given) if isinstance(given, dict) else frozenset())]
+        if not calls and step.error and step.action_text:
+            points.append(_unreadable(step, definitions, taxonomy))
         for name, arguments in calls:
             wrong = arguments - definitions.get(name, frozenset()) - _INJECTED
             if name not in definitions:
@@ -90,6 +95,19 @@ def tool_errors(
                 said = f"{name} has no argument {', '.join(sorted(wrong))}."
                 points.append(_by_program(invalid, taxonomy, step.index, said))
     return tuple(points)
+
+
+def _unreadable(step: Step, definitions: Mapping[str, frozenset[str]], taxonomy: Taxonomy) -> FailurePoint:
+    """A call that came as text, and of which no action could be made."""
+    invalid, unknown = (TAXONOMIES[taxonomy][code] for code in TOOL_CODES[taxonomy])
+    try:
+        named = [call.name for call in read_calls(step.action_text, definitions)]
+    except ActionError:
+        named = []
+    missing = next((name for name in named if name not in definitions), None)
+    if missing is not None:
+        return _by_program(unknown, taxonomy, step.index, f"There is no tool {missing!r}.")
+    return _by_program(invalid, taxonomy, step.index, f"The call cannot be read: {step.error}"[:_MAX_SAID])
 
 
 def _by_program(code: Code, taxonomy: Taxonomy, index: int, said: str) -> FailurePoint:

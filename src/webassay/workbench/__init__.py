@@ -76,8 +76,8 @@ from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
 from webassay.workbench.contamination import GuessOptions, GuessPlan
 from webassay.workbench.damage import Damage, Repaired
+from webassay.workbench.fault_plan import BenchOptions
 from webassay.workbench.fault_scores import bench_in_words
-from webassay.workbench.faultbench import BenchOptions
 from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions

@@ -2,19 +2,22 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from webassay.analysis.detection import PARTS, Said, Score, listed, said_in, score
+from webassay.analysis.detection import PARTS, Said, Score, in_interval, listed, said_in, score
 from webassay.analysis.formats import Listed
+from webassay.analysis.lookalike import alone, features_of, given_away
 from webassay.analysis.section import Section
 from webassay.core.errors import InputError, boundary
-from webassay.core.faultbench import FaultBench, FaultLabel
+from webassay.core.faultbench import LENGTHS, Cell, FaultBench, FaultLabel
 from webassay.core.files import read_regular
 from webassay.core.labels import decided, read_label
 from webassay.core.rater import rater_id, raters
 from webassay.core.record import blob_hash
 from webassay.core.trajectory import Trajectory
+from webassay.judging.diagnosis import own_actions, tool_errors
 from webassay.judging.record_findings import record_findings
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.store import Store
@@ -40,12 +43,28 @@ def score_bench(bench: Path, predictions: Sequence[str] = ()) -> Listed:
     with Store.open(bench) as store:
         judges: dict[str, Mapping[str, Said]] = _trivial(store)
         judges |= _stored(store)
+        alike = _lookalike(store, labels, made.seed)
     for given in predictions:
         name, _, file = given.rpartition("=")
         judges[name or Path(file).stem] = _read(Path(file))
     scores: list[Score] = [score(name, labels, said, part) for name, said in judges.items() for part in PARTS]
     names = {code: known.name for code, known in TAXONOMIES["webassay"].items()}
-    return listed(scores, names, f"{made.name}: {made.trajectories} trajectories")
+    told = listed(scores, names, f"{made.name}: {made.trajectories} trajectories")
+    return replace(told, sections=[*told.sections, alike], rows=told.sections[-1])
+
+
+def _lookalike(store: Store, labels: Sequence[FaultLabel], seed: int) -> Section:
+    """Whether length alone tells mistakes from honest runs."""
+    by_id = {label.trajectory_id: label for label in labels}
+    found = [(by_id[one.id], one) for _, one in store.trajectories() if one.id in by_id]
+    features = [features_of(one, wrong=bool(label.code)) for label, one in found]
+    whole = given_away(features, [label.template for label, _ in found], seed=seed)
+    rows = [("all together, cross-validated", "–" if whole is None else in_interval(whole))]
+    rows += [(name, f"{value:.2f}") for name, value in alone(features).items()]
+    note = (
+        "0.5 is chance. Together: a classifier on templates that it was not trained on, 95 % interval over templates."
+    )
+    return Section("What gives a mistake away: AUC of steps, pages, time and length", ("known", "AUC"), rows, note=note)
 
 
 def _trivial(store: Store) -> dict[str, Mapping[str, Said]]:
@@ -69,10 +88,13 @@ def _believes(trajectory: Trajectory) -> Said:
 
 
 def _facts(trajectory: Trajectory, store: Store) -> Said:
-    """What the record proves without a model; what it cannot disprove is passed."""
+    """What the record proves without a model; what it cannot disprove is passed. Calls that cannot be carried out are
+    named, and fail nothing."""
     against = [one for one in record_findings(trajectory.goal, trajectory, store.blobs) if one.status == "fail"]
+    calls = tool_errors(trajectory, own_actions(), "webassay")
     steps = [step for finding in against for step in finding.steps]
-    return Said(not against, step=min(steps) if steps else None)
+    steps += [step - 1 for point in calls for step in point.steps]
+    return Said(not against, frozenset(point.code for point in calls), min(steps) if steps else None)
 
 
 def _stored(store: Store) -> dict[str, Mapping[str, Said]]:
@@ -110,10 +132,11 @@ def bench_in_words(made: FaultBench) -> Listed:
         ("of these, the rules agree", str(made.rules_agree)),
         ("mistakes that they cannot see", str(sum(made.unseen.values()))),
         ("pairs left out", str(len(made.excluded))),
-        ("AUC of length, steps, time and pages", "–" if made.given_away is None else f"{made.given_away:.2f}"),
+        ("AUC of length, steps, time and pages", _given_away(made)),
         *((f"half {half}", str(count)) for half, count in made.halves.items()),
         *((f"site {site}", str(count)) for site, count in made.sites.items()),
-        *((level, str(count)) for level, count in made.difficulties.items()),
+        *((f"{length} ones", str(count)) for length, count in made.lengths.items()),
+        *((f"difficulty {level}", str(count)) for level, count in made.difficulties.items()),
     ]
     codes = [(code, names[code].name, str(count), str(made.unseen.get(code, 0))) for code, count in made.codes.items()]
     excluded = [(code, why, str(count)) for (code, why), count in sorted(left_out.items())]
@@ -121,9 +144,37 @@ def bench_in_words(made: FaultBench) -> Listed:
     sections = [
         Section("The bench", ("", ""), whole),
         Section("Mistakes", ("code", "mistake", "trajectories", "not seen by rules"), codes),
+        *_balance(made),
         Section("Left out", ("code", "why", "pairs"), excluded),
     ]
     if disputed:
         headings = ("code", "mistake", "task", "rules", "why")
         sections.append(Section("The rules disagree; these are not part of the bench", headings, disputed))
     return Listed(made.name, sections, made.model_dump_json(indent=1))
+
+
+def _given_away(made: FaultBench) -> str:
+    if made.given_away_interval is not None:
+        return in_interval(made.given_away_interval)
+    return "–" if made.given_away is None else f"{made.given_away:.2f}"
+
+
+def _balance(made: FaultBench) -> Iterator[Section]:
+    """Pairs by code and site, beside what an even bench of that size has."""
+    if not made.cells:
+        return
+    sites = sorted({cell.site for cell in made.cells})
+    by_code: dict[str, dict[str, Cell]] = defaultdict(dict)
+    for cell in made.cells:
+        by_code[cell.code][cell.site] = cell
+    rows = []
+    for code, own in by_code.items():
+        at = [f"{own[site].made} of {own[site].wanted}" if own[site].applies else "–" for site in sites]
+        lengths = [str(sum(cell.lengths.get(length, 0) for cell in own.values())) for length in LENGTHS]
+        rows.append((code, *at, *lengths))
+    short = sum(max(0, cell.wanted - cell.made) for cell in made.cells)
+    note = (
+        f"Made of wanted; – : no task of that site allows it. {short} pairs that an even bench would have did not come "
+        "about where they were wanted."
+    )
+    yield Section("Pairs by code, site and length", ("code", *sites, *LENGTHS), rows, note=note)

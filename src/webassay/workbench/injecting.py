@@ -5,7 +5,7 @@ To add one, add a `Kind` to `KINDS`. The label of a trajectory is what stands th
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from string import Formatter
@@ -13,9 +13,11 @@ from typing import Any
 
 from webassay.agents import slips
 from webassay.agents.slips import Course, NoOccasionError, Scene, Slip
+from webassay.benchmarks.arena.admin import unasked as admin
 from webassay.benchmarks.arena.detours import past_obstacles
-from webassay.benchmarks.arena.shop import unasked
+from webassay.benchmarks.arena.shop import unasked as shop
 from webassay.benchmarks.arena.template import Route, Template, Worlds
+from webassay.benchmarks.arena.unasked import Unasked
 from webassay.core.record import Json
 from webassay.core.task import Expectation, ResponseCheck, Task, TaskKind
 from webassay.sites.kit import World
@@ -23,7 +25,7 @@ from webassay.sites.rng import Stream
 
 _DRAWS = 24
 """Other instances that a mistake may be about."""
-UNASKED = {"shop": unasked.UNASKED}
+UNASKED = {"admin": admin.UNASKED, "shop": shop.UNASKED}
 """By site: what can be done there that nobody asked for."""
 
 
@@ -209,7 +211,7 @@ def _refusal_of(action: str) -> Callable[[Occasion], Course]:
 # --- what nobody asked for --------------------------------------------------------------------------------------
 
 
-def _deeds(occasion: Occasion, binding: bool) -> Sequence[unasked.Unasked]:
+def _deeds(occasion: Occasion, binding: bool) -> Sequence[Unasked]:
     known = UNASKED.get(occasion.task.sites[0], ())
     return [deed for deed in known if deed.binding == binding and deed.possible(occasion.world, occasion.user)]
 
@@ -302,10 +304,3 @@ KINDS: Sequence[Kind] = (
 CODES: Mapping[str, tuple[Kind, ...]] = {
     code: tuple(kind for kind in KINDS if kind.code == code) for code in sorted({kind.code for kind in KINDS})
 }
-
-
-def fitting(task: Task, kinds: Sequence[Kind], occasion: Callable[[], Occasion]) -> Iterator[Kind]:
-    """The kinds of mistakes that can be made in this task, as far as can be said before it is played."""
-    for kind in kinds:
-        if task.kind in kind.kinds and task.obstacles == kind.obstacles and kind.fits(occasion()):
-            yield kind

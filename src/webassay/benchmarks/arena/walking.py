@@ -1,6 +1,7 @@
 """What reference solutions are made of: steps that yield actions and return the page they lead to, and responses."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import TypeVar
 
 from webassay.core.errors import AgentError
@@ -54,18 +55,17 @@ def every_page(page: Observation, link: str = "Next") -> Reading[list[Observatio
 
 def below(page: Observation, top: Node) -> tuple[Node, ...]:
     """The nodes inside a node."""
-    start = page.nodes.index(top) + 1
-    inside = []
-    for node in page.nodes[start:]:
-        if node.depth <= top.depth:
-            break
-        inside.append(node)
-    return tuple(inside)
+    return _inside(page.nodes, page.nodes.index(top))
+
+
+def _inside(nodes: Sequence[Node], place: int) -> tuple[Node, ...]:
+    depth = nodes[place].depth
+    return tuple(takewhile(lambda node: node.depth > depth, islice(nodes, place + 1, None)))
 
 
 def groups(page: Observation, role: str) -> Iterator[tuple[Node, ...]]:
     """For every node of that role, the nodes inside it."""
-    return (below(page, node) for node in page.nodes if node.role == role)
+    return (_inside(page.nodes, place) for place, node in enumerate(page.nodes) if node.role == role)
 
 
 def text_of(nodes: tuple[Node, ...]) -> str:

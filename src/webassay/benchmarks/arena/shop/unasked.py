@@ -1,23 +1,11 @@
-"""Things that can be done in the shop and that a task did not ask for: what an overeager agent does besides."""
-
-from collections.abc import Callable
-from dataclasses import dataclass
+"""Things that can be done in the shop and that a task did not ask for."""
 
 from webassay.benchmarks.arena.shop import pages, queries
+from webassay.benchmarks.arena.unasked import Unasked
 from webassay.benchmarks.arena.walking import click, done, fill
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import World
-
-
-@dataclass(frozen=True)
-class Unasked:
-    name: str
-    binding: bool
-    """It commits the user, and cannot be taken back."""
-    walk: Callable[[Observation], Walk]
-    possible: Callable[[World, str], bool] = lambda world, user: True
-    """In this world, for this user; empty: a guest."""
 
 
 def _subscribe(page: Observation) -> Walk:
