@@ -270,6 +270,31 @@ def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(inst
     assert any(expected in message for message in told), told
 
 
+def order_with(total: str, discount: str = "") -> str:
+    row = "\n\trow ''\n\t\tcell '{}'\n\t\tcell '{}'".format
+    code, _, amount = discount.partition(" ")
+    taken_off = row(f"Discount ({code})", amount) if discount else ""
+    return f"main ''{row('Subtotal', total)}{taken_off}{row('Shipping', '$5.00')}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("$18.00", "that begin with 'Discount': 2 distinct rows (screenshots 1, 2) add up to 18.00, which is '$18.00'"),
+        ("$15.00", "that begin with 'Discount': 2 distinct rows (screenshots 1, 2) add up to 18.00"),
+    ],
+)
+def test_lines_below_zero_are_added_up_by_what_they_are_called(answer, expected):
+    blobs = MemoryBlobs()
+    orders = [("$61.00", "FRESH3OFF -$3.00"), ("$452.13", "LUCKY15OFF -$15.00"), ("$80.00",)]
+    run = run_over(
+        blobs, [(f"/orders/{n}", order_with(*order)) for n, order in enumerate(orders)], answer=retrieved(answer),
+        instruction="How much did I save by discounts on my orders?",
+    )  # fmt: skip
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    assert any(expected in message for message in told), told
+
+
 @pytest.mark.parametrize(("answer", "counted"), [("4", True), (4, True), ("$4.00", False)])
 def test_an_amount_is_no_count(answer, counted):
     blobs = MemoryBlobs()

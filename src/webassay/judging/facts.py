@@ -27,9 +27,11 @@ _MOST_SUMS = 6
 _MOST_OTHER_SUMS = 4
 _MOST_ROWS = 20
 _MOST_PARTS = 8
+_SHORT_WORD = 3
 _MOST_CELLS = 3
 _BESIDE = 160
 _QUOTED = re.compile(r"[\"“”']([^\"“”']{2,80})[\"“”']")
+_MINUS = ("-", "\N{MINUS SIGN}", "\N{EN DASH}")
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]+(?:-[\w]+)*\b|\b\d{4,}\b")
 
 
@@ -185,7 +187,12 @@ def _form(cells: Sequence[str]) -> Form:
 
 
 def _amounts(cells: Sequence[str]) -> tuple[Decimal, ...]:
-    return tuple(next(amounts_in(cell), Decimal(0)) for cell in cells if _kind_of(cell) == "amount")
+    return tuple(_amount(cell) for cell in cells if _kind_of(cell) == "amount")
+
+
+def _amount(cell: str) -> Decimal:
+    found = next(amounts_in(cell), Decimal(0))
+    return -found if cell.startswith(_MINUS) else found
 
 
 def tables(book: Book) -> Iterator[Table]:
@@ -222,7 +229,7 @@ def _made(rows: Mapping[tuple[str, ...], Sequence[int]]) -> tuple[Row, ...]:
 
 
 def _kind_of(cell: str) -> str:
-    if MONEY.fullmatch(cell):
+    if MONEY.fullmatch(cell.lstrip("".join(_MINUS))):
         return "amount"
     if is_date(cell):
         return "date"
@@ -353,11 +360,14 @@ def _group(table: Table, called: str, column: int | None, name: str, chosen: Col
         else ""
     )
     amounts = tuple(row.amounts[column] for row in rows) if column is not None else ()
+    if amounts and max(amounts) <= 0:
+        amounts = tuple(-amount for amount in amounts)  # Discounts of $3.00 and $15.00 are $18.00.
     return Group(f"{such}{name}{by}", rows, amounts, conditions, bool(table.where))
 
 
 def _parts(rows: Sequence[Row], column: int | None, goal: Goal) -> dict[str, set[Row]]:
-    said = f" {' '.join(words_of(goal.instruction))} "
+    asked = words_of(goal.instruction)
+    said, stems = f" {' '.join(asked)} ", {_stem(word) for word in asked if len(word) > _SHORT_WORD}
     limits = set(amounts_in(goal.instruction))
     parts: dict[str, set[Row]] = defaultdict(set)
     for row in rows:
@@ -365,6 +375,9 @@ def _parts(rows: Sequence[Row], column: int | None, goal: Goal) -> dict[str, set
             kind = _kind_of(cell)
             if kind == "text" and (key := " ".join(words_of(cell))) and f" {key} " in said:
                 parts[f"with {cell!r}"].add(row)
+            elif kind == "text" and cell == row.cells[0] and _stem(key.partition(" ")[0]) in stems:
+                # 'Discount (FRESH3OFF)', where the task asks for discounts.
+                parts[f"that begin with {cell.split()[0]!r}"].add(row)
             for day in dates_in(cell) if kind == "date" else ():
                 if f" {day.strftime('%B').casefold()} {day.year} " in said:
                     parts[f"of {day.strftime('%B %Y')}"].add(row)
@@ -375,6 +388,10 @@ def _parts(rows: Sequence[Row], column: int | None, goal: Goal) -> dict[str, set
                 within = row.amounts[column] <= limit
                 parts[f"of at most {limit:,.2f}" if within else f"above {limit:,.2f}"].add(row)
     return dict(sorted(parts.items())[:_MOST_PARTS])
+
+
+def _stem(word: str) -> str:
+    return word.removesuffix("s")
 
 
 def _screenshots(rows: Sequence[Row]) -> str:
