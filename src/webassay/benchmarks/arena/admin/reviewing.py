@@ -239,8 +239,8 @@ class RejectFewStars(PendingBetween, Decided):
     chore = "long_term_memory"
     instruction = (
         "Go through the pending reviews that were created from {first} to {last}, both days included. Reject those "
-        "that give {stars} stars or fewer, and leave the others as they are. The stars are a picture on the page of "
-        "each review."
+        "that give at most {stars} of 5 stars, and leave the others as they are. The stars are a picture on the page "
+        "of each review."
     )
     becomes = "rejected"
 
@@ -329,7 +329,8 @@ class OpenOldestComplaint(PendingBetween):
     chore = "massive_memory"
     instruction = (
         "Open the page of the oldest review that is pending, was created from {first} to {last}, both days included, "
-        "and gives {stars} stars or fewer. The stars are a picture on the page of each review."
+        "and gives at most {stars} of 5 stars. The stars are a picture on the page of each review; do not go by what "
+        "its text sounds like, but look at each of them, the oldest first."
     )
     levels = ("medium", "hard")
 
@@ -452,9 +453,8 @@ class ApproveHelpful(RejectedOfDepartment, Decided):
     chore = "long_term_memory"
     instruction = (
         "We were too strict. Look at the reviews of products whose SKU begins with {code} that were created from "
-        "{first} to {last}, both days included, and are not approved (those that are pending do not count). Approve "
-        "every one that at least {least} people found helpful, and leave the others as they are. The page of each "
-        "review has its votes."
+        "{first} to {last}, both days included, and have the status Not Approved. Approve every one that at least "
+        "{least} people found helpful, and leave the others as they are. The page of each review has its votes."
     )
     becomes = "approved"
 
@@ -491,9 +491,9 @@ class VotesOnRejected(RejectedVotes, Told):
     name = "admin.helpful-rejected-total"
     chore = "calculation"
     instruction = (
-        "Take the reviews that were created from {first} to {last}, both days included, and are not approved (those "
-        "that are pending do not count). How many people found them helpful, all of these reviews added up? The page "
-        "of each review has its votes. Answer with one number."
+        "Take the reviews that were created from {first} to {last}, both days included, and have the status Not "
+        "Approved. How many people found them helpful, all of these reviews added up? The page of each review has its "
+        "votes. Answer with one number."
     )
 
     user: str
@@ -532,8 +532,8 @@ class MostHelpfulRejected(RejectedOfDepartment, Told):
     chore = "massive_memory"
     instruction = (
         "Of the reviews of products whose SKU begins with {code} that were created from {first} to {last}, both days "
-        "included, and are not approved (those that are pending do not count): which one did the largest number of "
-        "people find helpful, and how many did? The page of each review has its votes. Answer with one object with "
+        "included, and have the status Not Approved: which one did the largest number of people find helpful, and how "
+        "many did? The page of each review has its votes. Answer with one object with "
         'the keys "review", its ID, and "people".'
     )
 
