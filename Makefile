@@ -35,7 +35,7 @@ $(TEST_READY): requirements-dev.lock $(DEMO_READY)
 	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
-demo: $(DEMO_READY)  ## Agents evaluated end to end on the embedded shop
+demo: $(DEMO_READY)  ## Four agents evaluated end to end on the embedded shop and its back office
 	$(BIN)/webassay demo
 
 test: setup  ## Everything that must hold, in minutes

@@ -87,7 +87,7 @@ _WORDS = (
     *_POINTING,
     "type_at",
 )
-_NEXT_COMMAND = re.compile(rf"\n\s*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
+_NEXT_COMMAND = re.compile(rf"\n[ \t]*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
 _NUMBER = r"\[\s*(-?\d+(?:\.\d+)?)\s*\]\s*"
 _REFUSAL = re.compile(r"(?:\[\s*([A-Za-z_]+)\s*\]\s*)?\[(.*)\]", re.DOTALL)
 

@@ -5,7 +5,6 @@ report can say how many answers would have failed without it.
 """
 
 import json
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -76,7 +75,8 @@ def _broken(code: str, message: str, actual: str | None = None) -> Finding:
 
 # --- repairs ----------------------------------------------------------------------------------------------
 
-_FENCE = re.compile(r"```[ \t]*(?:json|JSON)?[ \t]*\n?(.*?)```", re.DOTALL)
+_FENCE = "```"
+_LABELS = ("json", "JSON")
 _SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"'})
 
 
@@ -105,8 +105,17 @@ def _without_mark(text: str) -> str:
 
 
 def _out_of_fence(text: str) -> str | None:
-    blocks = {block.strip() for block in _FENCE.findall(text)}
+    """The text of the only fenced block. Cut at the fences and not searched for by a pattern, which would take hours
+    over a fence that never closes."""
+    _, *fenced = text.split(_FENCE)
+    blocks = {_unlabelled(block) for block in fenced[:-1:2]}
     return blocks.pop() if len(blocks) == 1 else None
+
+
+def _unlabelled(block: str) -> str:
+    block = block.lstrip(" \t")
+    label = next((label for label in _LABELS if block.startswith(label)), "")
+    return block.removeprefix(label).strip()
 
 
 def _out_of_prose(text: str) -> str | None:

@@ -144,7 +144,7 @@ def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
 _JUDGED = re.compile(rb'"(judge_args|judge_model_name|trajectory_info)"')
 _PEOPLE = ("trajectory_success", "model_name", "task_id")
 _TAG = re.compile(r"<success>(.*?)</success>", re.DOTALL | re.IGNORECASE)
-_STATUS = re.compile(r"^\W*status\W*:\W*(\w+)", re.MULTILINE | re.IGNORECASE)
+_STATUS = re.compile(r"^[^\w\n]*status[^\w\n:]*:\W*(\w+)", re.MULTILINE | re.IGNORECASE)
 _REWARD = re.compile(r"reward\W*:\W*([1-5])\b", re.IGNORECASE)
 
 

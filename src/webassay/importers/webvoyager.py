@@ -13,10 +13,11 @@ from webassay.importers.originals import FILES, all_files, kept, picture_name, w
 from webassay.importers.reading import Source, goal, shown
 
 _MESSAGES = "interact_messages.json"
-_TASK = re.compile(r"Now given a task:\s*(.*?)\s*Please interact with\s+(\S+)", re.DOTALL)
-_ACTION = re.compile(r"Action:\s*(.*)", re.DOTALL)
-_THOUGHT = re.compile(r"Thought:\s*(.*?)(?=\n\s*Action:|\Z)", re.DOTALL)
-_ANSWER = re.compile(r"ANSWER[; ]+\[?(.*?)\]?\s*\Z", re.DOTALL)
+# White space around what is found is stripped afterwards: a pattern that skips it is tried again at each of its places.
+_TASK = re.compile(r"Now given a task:(.*?)Please interact with\s+(\S+)", re.DOTALL)
+_ACTION = re.compile(r"Action:(.*)", re.DOTALL)
+_THOUGHT = re.compile(r"Thought:(.*?)(?=\n[ \t]*Action:|\Z)", re.DOTALL)
+_ANSWER = re.compile(r"ANSWER[; ]+(.*)", re.DOTALL)
 
 
 def recognises(place: Path) -> bool:
@@ -56,10 +57,10 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         id="",
         task_id=name.removeprefix("task"),
         benchmark="webvoyager",
-        goal=goal(task[1], task[2].rstrip(".,")),
+        goal=goal(task[1].strip(), task[2].rstrip(".,")),
         agent=AgentInfo(name="unknown"),
         steps=tuple(steps),
-        answer=answer[1].strip() if answer else "",
+        answer=answer[1].strip().removeprefix("[").removesuffix("]").strip() if answer else "",
         ending=Ending(kind="answered") if answer else Ending(kind="step_limit", message="No ANSWER was given."),
         source="webvoyager",
         provenance={"folder": name, FILES: kept(source, all_files(source), blobs)},

@@ -18,7 +18,18 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Finding
 from webassay.judging.case import clip
 from webassay.judging.pages import Book, Page
-from webassay.judging.readings import DATES, MONEY, Pages, amounts_in, dates_in, is_date, numbers_in, stood, words_of
+from webassay.judging.readings import (
+    DATES,
+    MONEY,
+    Pages,
+    amounts_in,
+    dates_in,
+    is_date,
+    numbers_in,
+    stood,
+    without_long_runs,
+    words_of,
+)
 from webassay.judging.record_findings import changed_rows, claims, describe_change
 
 _MOST_PLACES = 6
@@ -32,7 +43,8 @@ _MOST_CELLS = 3
 _BESIDE = 160
 _QUOTED = re.compile(r"[\"“”']([^\"“”']{2,80})[\"“”']")
 _MINUS = ("-", "\N{MINUS SIGN}", "\N{EN DASH}")
-_CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w]+(?:-[\w]+)*\b|\b\d{4,}\b")
+_TOKEN = re.compile(r"\b\w+(?:-\w+)*\b")
+_LONG_NUMBER = re.compile(r"\b\d{4,}\b")
 
 
 Form = tuple[str, ...]
@@ -64,12 +76,17 @@ def values_of(goal: Goal, trajectory: Trajectory) -> tuple[Json, ...]:
 
 def named_in(text: str) -> Iterator[str]:
     """Amounts, dates, quoted names and codes."""
+    text = without_long_runs(text)
     dates = DATES.findall(text)
     yield from dates
     rest = DATES.sub(" ", text)
     yield from MONEY.findall(rest)
     yield from (match.strip() for match in _QUOTED.findall(rest) if match.strip())
-    yield from _CODE.findall(MONEY.sub(" ", rest))
+    for token in _TOKEN.findall(MONEY.sub(" ", rest)):
+        if re.search(r"\d", token) and re.search("[A-Za-z]", token):
+            yield token
+        else:
+            yield from _LONG_NUMBER.findall(token)
 
 
 def is_telling(value: Json) -> bool:

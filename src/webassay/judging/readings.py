@@ -133,8 +133,14 @@ def numbers_in(text: str) -> Iterator[Decimal]:
             continue
 
 
+def without_long_runs(text: str) -> str:
+    """Without the rest of digits and commas that go on for more than a line: nobody writes such an amount, and a search
+    in them takes for ever."""
+    return _LONG_NUMBER.sub(r"\1", text)
+
+
 def amounts_in(text: str) -> Iterator[Decimal]:
-    for found in MONEY.findall(_LONG_NUMBER.sub(r"\1", text)):
+    for found in MONEY.findall(without_long_runs(text)):
         yield from numbers_in(found)
 
 
