@@ -368,8 +368,10 @@ def _narrowed(block: Block) -> list[RenderableType]:
 
 
 def without_work(found: Contamination) -> str:
+    count = len(found.members)
+    named = "1 baseline" if count == 1 else f"{count} baselines"
     return (
-        f"Success without work: {len(found.members)} baselines, {percent(found.mean.value)} on average; "
+        f"Success without work: {named}, {percent(found.mean.value)} on average; "
         f"at least one of them passes {percent(found.union.value)} {bounds(found.union)} of the tasks."
     )
 

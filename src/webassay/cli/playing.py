@@ -90,13 +90,12 @@ DEMO_TEMPLATES = (
 )  # fmt: skip
 """Short ones of every kind on both sites. An interval is one over templates, so many with one instance each say more
 than a few with many, in the time that a newcomer gives us."""
-DEMO_AGENTS = (
-    "flawed[skill=0.95]",
-    "flawed[skill=0.6,errors=answer]",
-    "flawed[skill=0.2,errors=stop]",
-    "naive-link-follower",
-)
-"""One that seldom errs, one that misreports, one that gives up, and one that does not read."""
+DEMO_AGENTS = {
+    "flawed[skill=0.95]": "does 95 of 100 tasks right, and errs in the others in any way",
+    "flawed[skill=0.6,errors=answer]": "does 60 of 100 right; in the others it reports what is not so",
+    "flawed[skill=0.2,errors=stop]": "does 20 of 100 right; in the others it stops on the way",
+    "naive-link-follower": "follows links without reading: a baseline, which should pass nothing",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -122,14 +121,19 @@ def demo(
     from webassay import PlayOptions, Selection, run_sync
 
     path = out or common.new_directory("demo")
+    common.say(f"Four scripted agents do {len(DEMO_TEMPLATES)} tasks in a shop and its back office, in some minutes.")
+    common.say("Most are meant to fail, each in a known share of its tasks; see whether the report finds that out:")
+    for agent, does in DEMO_AGENTS.items():
+        common.say(f"  {agent}: {does}")
+    common.say("")
     with common.workbench() as bench:
         selection = Selection(instances=1, templates=DEMO_TEMPLATES)
-        run_sync(bench.run(path, DEMO_AGENTS, selection, PlayOptions(workers=workers)))
+        run_sync(bench.run(path, list(DEMO_AGENTS), selection, PlayOptions(workers=workers)))
         report = bench.report([path], title="webassay demo")
         page = path / "report.html"
         common.give(report, "table")
         bench.write_report(report, [path], page)
-        wrong = [line for line in bench.units(path) if line.status == "fail" and line.agent in DEMO_AGENTS[:3]]
+        wrong = [line for line in bench.units(path) if line.status == "fail" and line.agent.startswith("flawed")]
         # The longest has most to look at.
         failed = max(wrong, key=lambda line: line.steps).unit if wrong else ""
         if failed:
@@ -137,7 +141,8 @@ def demo(
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     common.say(f"\nOpen the report: {opener} {page}")
     if failed:
-        common.say(f"One that failed, and why: {opener} {path / 'failed.html'}, or webassay show {path} '{failed}'")
+        common.say(f"One that failed, and why: {opener} {path / 'failed.html'}")
+        common.say(f"The same here: webassay show {path} '{failed}'")
     common.say(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
 
 
