@@ -13,6 +13,7 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
+from itertools import count
 from pathlib import Path
 
 from scripts.armour.report import Report
@@ -39,25 +40,27 @@ def run(report: Report) -> None:
         if python is not None
     ]
     bench = Workbench(cache=os.environ.get("WEBASSAY_CACHE"))
-    templates = len(bench.tasks(Selection(instances=1)))
-    instances = max(1, round(wanted / len(agents) / templates))
+    played, asked, accused = Counter[str](), Counter[str](), list[str]()
     with tempfile.TemporaryDirectory(prefix="webassay-honest-") as folder:
-        run_path = Path(os.environ.get("WEBASSAY_KEEP", folder)) / "run"
-        options = PlayOptions(workers=2, trust_agent=bool(why_not()))
-        limit = max(1, wanted // len(agents))
-        run_sync(bench.run(run_path, agents, Selection(instances=instances, limit=limit), options))
-        played, asked, accused = counted(run_path)
+        kept = Path(os.environ.get("WEBASSAY_KEEP", folder))
+        missing = -(-wanted // len(agents))
+        for seed in count(report.seed):
+            # Every template once before any comes twice.
+            selection = Selection(instances=1, limit=missing, seed=seed)
+            options = PlayOptions(workers=2, trust_agent=bool(why_not()))
+            run_sync(bench.run(kept / f"seed-{seed}", agents, selection, options))
+            tally(kept / f"seed-{seed}", played, asked, accused)
+            missing -= len(bench.tasks(selection))
+            if missing <= 0:
+                break
     report.say(
-        f"episodes: {', '.join(f'{agent} {count}' for agent, count in played.items())}; together {played.total()}"
+        f"episodes: {', '.join(f'{agent} {number}' for agent, number in played.items())}; together {played.total()}"
     )
     report.say(f"answers of the sites, by who asked: {json.dumps(asked)}")
     report.must("honest episodes called a cheat", len(accused), 0, accused)
 
 
-def counted(run: Path) -> tuple[Counter[str], Counter[str], list[str]]:
-    played: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
-    accused: list[str] = []
+def tally(run: Path, played: Counter[str], asked: Counter[str], accused: list[str]) -> None:
     with Store.open(run) as store:
         for unit, trajectory in store.trajectories():
             played[unit.agent] += 1
@@ -67,4 +70,3 @@ def counted(run: Path) -> tuple[Counter[str], Counter[str], list[str]]:
             verdict = store.verdict(trajectory.id)
             found = verdict.findings if verdict is not None else ()
             accused += [f"{unit.id}: {finding.message}" for finding in found if finding.code in CODES]
-    return played, asked, accused
