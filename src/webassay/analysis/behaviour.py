@@ -2,14 +2,14 @@
 before giving up."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from statistics import quantiles
 
 import numpy as np
 
 from webassay.analysis import stats
-from webassay.analysis.columns import MEASURES, AgentColumns, Attempted, Gathered, Part, Tallied
+from webassay.analysis.columns import MEASURES, MISSING, PASS, AgentColumns, Attempted, Gathered, Part, Tallied
 from webassay.core.report import (
     Attempt,
     Behaviour,
@@ -45,7 +45,8 @@ def interval(estimate: stats.Estimate) -> Interval:
 
 def efficiency(agent: AgentColumns) -> Efficiency:
     spreads = {name: _spread(agent.measure(name)) for name in MEASURES}
-    successes = agent.tallied.priced_successes
+    priced = ~np.isnan(agent.column("cost_usd"))
+    successes = int(((agent.column("status") == PASS) & priced).sum())
     return Efficiency(**spreads, cost_per_success=spreads["cost_usd"].total / successes if successes else None)
 
 
@@ -73,16 +74,20 @@ def behaviour(agent: AgentColumns) -> Behaviour:
     families: Counter[str] = Counter()
     for one in actions:
         families[_family(one.name)] += one.count
+    errors, retries, worked = (agent.column(name) for name in ("errors", "retries", "retries_that_worked"))
+    failing = (errors > 0) & (agent.column("status") != MISSING)
+    stumbled = failing & agent.scored
+    recovered = stumbled & (agent.column("status") == PASS)
     return Behaviour(
         actions=actions,
         families={name: families[name] / families.total() for name, _ in families.most_common()},
         tools=_tallies(seen.tools),
         endings={name: count for name, count in seen.endings.most_common() if name},
-        action_errors=seen.errors,
-        episodes_with_errors=seen.episodes_with_errors,
-        retries=seen.retries,
-        retries_that_worked=seen.retries_that_worked,
-        recovered_episodes=interval(stats.wilson(seen.recovered, seen.stumbled)),
+        action_errors=int(errors[failing].sum()),
+        episodes_with_errors=int(failing.sum()),
+        retries=int(retries[failing].sum()),
+        retries_that_worked=int(worked[failing].sum()),
+        recovered_episodes=interval(stats.wilson(int(recovered.sum()), int(stumbled.sum()))),
     )
 
 
@@ -122,13 +127,16 @@ def failure_modes(agent: AgentColumns) -> tuple[FailureMode, ...]:
 
 
 def parsing(agent: AgentColumns) -> Parsing | None:
-    seen = agent.tallied
-    if not seen.answers:
+    answered = agent.scored & (agent.column("answered") > 0)
+    answers = int(answered.sum())
+    if not answers:
         return None
+    unreadable = answered & (agent.column("unreadable") > 0)
+    recovered = answered & (agent.column("recovered") > 0)
     return Parsing(
-        answers=seen.answers,
-        unreadable_before=interval(stats.wilson(seen.unreadable_before, seen.answers)),
-        unreadable_after=interval(stats.wilson(seen.unreadable_after, seen.answers)),
+        answers=answers,
+        unreadable_before=interval(stats.wilson(int((unreadable | recovered).sum()), answers)),
+        unreadable_after=interval(stats.wilson(int(unreadable.sum()), answers)),
     )
 
 
@@ -190,8 +198,15 @@ def _in_order(code: str) -> tuple[str, list[tuple[int, str]]]:
 
 def usual_effort(gathered: Gathered) -> tuple[UsualEffort, ...]:
     """What a success takes on each site, quickest first. All agents count, so that none sets its own bar."""
+    efforts = defaultdict[str, list[stats.Floats]](list)
+    for agent in gathered.agents.values():
+        for site, steps in agent.efforts().items():
+            efforts[site].append(steps)
     found = []
-    for site, steps in gathered.shared.effort.items():
+    for site, own in efforts.items():
+        steps = np.sort(np.concatenate(own)).tolist()
+        if not steps:
+            continue
         lower, middle, upper = quantiles(steps, n=4, method="inclusive") if len(steps) > 1 else [steps[0]] * 3
         found.append(UsualEffort(site=site, runs=len(steps), lower=lower, median=middle, upper=upper))
     return tuple(sorted(found, key=lambda effort: (effort.median, effort.site)))

@@ -16,6 +16,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
+from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -28,6 +29,8 @@ from webassay.core.report import Counts, Dimension
 H = TypeVar("H", bound=Hashable)
 Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
+Chosen = NDArray[np.bool_]
+Numbers = NDArray[Any]
 Cluster = tuple[str, str]
 """Benchmark and template."""
 Task = tuple[str, str]
@@ -41,6 +44,7 @@ _UNKNOWN = math.nan
 _UNEXPLAINED = (("unexplained", ""),)
 
 SEVERAL_SITES = "several sites"
+UNACHIEVABLE = "unachievable"
 DIAGNOSIS = "diagnosis"
 """The check under which judges report errors of a taxonomy."""
 
@@ -54,7 +58,6 @@ _CASE = (
     *("obstacles", "claimed"),
 )
 _FIELDS = Row.__struct_fields__
-_items = dict.items
 Turned = dict[str, tuple[Any, ...]]
 
 
@@ -78,6 +81,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
     "benchmark", "site", "kind", "chore", "difficulty", "modality", "observation", "obstacles", "claimed"
 )  # fmt: skip
 """What rows can be grouped by; a profile has a name, or none, for each."""
+_KIND = DIMENSIONS.index("kind")
 Profile = tuple[str, tuple[str, ...], str, str, str, str, str, str, str]
 """The sites are still all there."""
 
@@ -140,21 +144,18 @@ class Shared:
         self.units, self.profiles = self.cases.units, self.cases.profiles
         self.graders: Numbered[str] = Numbered()
         self.keys: Numbered[str] = Numbered()
-        self.effort: dict[str, array[int]] = defaultdict(lambda: array("I"))
-        """Site to the steps of successful runs of feasible tasks, of all agents."""
 
 
 class Tallied:
     """What only has to be counted: how an agent's episodes went, whether or not they succeeded."""
 
     def __init__(self) -> None:
+        self.model = ""
+        self.baseline = False
         self.actions: Counter[tuple[str, int]] = Counter()
         """Action and how often an episode has it, to how many episodes have it so often."""
         self.tools: Counter[tuple[str, int]] = Counter()
         self.endings: Counter[str] = Counter()
-        self.errors = self.episodes_with_errors = self.retries = self.retries_that_worked = 0
-        self.stumbled = self.recovered = 0
-        """Scored episodes with a failed action, and those of them that passed."""
         self.failures: Counter[tuple[str, str]] = Counter()
         self.failure_episodes: Counter[tuple[str, str]] = Counter()
         self.diagnosed = self.diagnosed_with_errors = 0
@@ -162,30 +163,24 @@ class Tallied:
         self.error_episodes: Counter[str] = Counter()
         """Code, as the judge wrote it, to how often; and to how many episodes. Categories are `taxonomy:number`."""
         self.first_error_steps = array("d")
-        self.answers = self.unreadable_before = self.unreadable_after = 0
-        self.priced_successes = 0
         self.attempted: Counter[Attempted] = Counter()
         self.first_attempts: list[tuple[str, Attempted]] = []
         """With the task's id."""
 
-    def extend(self, rows: Sequence[Row], of: Turned) -> None:
-        """Episodes that were played."""
-        self.actions.update(chain.from_iterable(map(_items, of["actions"])))
-        self.tools.update(chain.from_iterable(map(_items, filter(None, of["tools"]))))
-        self.endings.update(filter(None, of["ending"]))
-        for row in [row for row, errors in zip(rows, of["errors"], strict=True) if errors]:
-            self.errors += row.errors
-            self.episodes_with_errors += 1
-            self.retries += row.retries
-            self.retries_that_worked += row.retries_that_worked
-        if any(of["diagnosed"]):
-            for row in [row for row in rows if row.diagnosed]:
-                self._add_diagnosis(row)
-        modes = [_failure_modes(row) for row, status in zip(rows, of["status"], strict=True) if status in _FAILED]
+    def extend(self, rows: Sequence[Row]) -> None:
+        self.baseline = self.baseline or any(row.baseline for row in rows)
+        self.model = self.model or next(filter(None, [row.model for row in rows]), "")
+        rows = [row for row in rows if row.status != "missing"]
+        self.actions.update(chain.from_iterable([row.actions.items() for row in rows]))
+        self.tools.update(chain.from_iterable([row.tools.items() for row in rows if row.tools]))
+        self.endings.update([row.ending for row in rows if row.ending])
+        for row in [row for row in rows if row.diagnosed]:
+            self._add_diagnosis(row)
+        modes = [_failure_modes(row) for row in rows if row.status in _FAILED]
         self.failures.update(chain.from_iterable(modes))
         self.failure_episodes.update(chain.from_iterable(map(set, modes)))
-        scored, of = _only(rows, of, _SCORED)
-        self._extend_scored(scored, of)
+        if attempts := [row for row in rows if row.kind == UNACHIEVABLE and row.traced and row.score is not None]:
+            self._add_attempts(attempts)
 
     def _add_diagnosis(self, row: Row) -> None:
         codes = [code for check, code in row.findings if check == DIAGNOSIS]
@@ -197,20 +192,6 @@ class Tallied:
         if row.first_error_step is not None:
             self.first_error_steps.append(row.first_error_step)
 
-    def _extend_scored(self, rows: Sequence[Row], of: Turned) -> None:
-        stumbled = [status for status, errors in zip(of["status"], of["errors"], strict=True) if errors]
-        self.stumbled += len(stumbled)
-        self.recovered += stumbled.count("pass")
-        self.answers += sum(of["answered"])
-        if any(of["unreadable"]) or any(of["recovered"]):
-            unreadable = [row.unreadable for row in rows if row.answered and (row.unreadable or row.recovered)]
-            self.unreadable_before += len(unreadable)
-            self.unreadable_after += sum(unreadable)
-        priced = [cost for status, cost in zip(of["status"], of["cost_usd"], strict=True) if status == "pass"]
-        self.priced_successes += len(priced) - priced.count(None)
-        if "unachievable" in of["kind"]:
-            self._add_attempts([row for row in rows if row.kind == "unachievable" and row.traced])
-
     def _add_attempts(self, rows: Sequence[Row]) -> None:
         tried = [
             (row.task_id, Attempted(site_of(row.sites), row.steps, row.status == "pass", row.evidence is True))
@@ -220,17 +201,7 @@ class Tallied:
         self.first_attempts += tried[: LISTED_ATTEMPTS - len(self.first_attempts)]
 
 
-_SCORED = frozenset(("pass", "fail"))
 _FAILED = frozenset(("fail", "fault"))
-_PLAYED = frozenset(STATUSES) - {"missing"}
-
-
-def _only(rows: Sequence[Row], of: Turned, statuses: frozenset[str]) -> tuple[Sequence[Row], Turned]:
-    """The rows with one of these statuses: mostly all of them."""
-    if statuses.issuperset(of["status"]):
-        return rows, of
-    chosen = [row for row, status in zip(rows, of["status"], strict=True) if status in statuses]
-    return chosen, turned(chosen)
 
 
 def _failure_modes(row: Row) -> Sequence[tuple[str, str]]:
@@ -245,68 +216,98 @@ def category_of(code: str) -> str:
     return f"{taxonomy}:{rest.partition(':')[0].partition('.')[0]}"
 
 
-class AgentColumns:
-    """The rows of one agent. Every column has a value for every row."""
+_NUMBERS = {
+    **dict.fromkeys(("agent", "case", "grader", "key"), "I"),
+    **dict.fromkeys(("status", "answered", "unreadable", "recovered"), "B"),
+    **dict.fromkeys(("reach", "process", *MEASURES, "errors", "retries", "retries_that_worked"), "d"),
+}
+"""Column to what its numbers are stored as."""
 
-    def __init__(self, name: str, shared: Shared) -> None:
-        self.name = name
-        self.shared = shared
-        self.model = ""
-        self.baseline = False
-        self.tallied = Tallied()
-        self._case, self._grader, self._key = (array("I") for _ in range(3))
-        self._status = array("B")
-        self._reach, self._process = array("d"), array("d")
-        self._measures = {name: array("d") for name in MEASURES}
-        """Of the rows that were played."""
+
+class Columns:
+    """Every column has a value for every row; what is not known is `nan`."""
+
+    def __init__(self) -> None:
+        self.shared = Shared()
+        self.agents: Numbered[str] = Numbered()
+        self._arrays = {name: array(kind) for name, kind in _NUMBERS.items()}
 
     def extend(self, rows: Sequence[Row]) -> None:
         shared, of = self.shared, turned(rows)
-        self._case.extend(map(shared.cases.__getitem__, zip(*(of[name] for name in _CASE), strict=True)))
-        self._grader.extend(map(shared.graders.__getitem__, of["fingerprint"]))
-        self._key.extend(map(shared.keys.__getitem__, of["key_hash"]))
-        self._status.extend(map(_NUMBER.__getitem__, of["status"]))
-        self._reach.extend(_known(of["checkpoint_reach"]))
-        self._process.extend(_known(of["process_score"]))
-        self.baseline = self.baseline or any(of["baseline"])
-        self._extend_played(*_only(rows, of, _PLAYED))
-
-    def _extend_played(self, rows: Sequence[Row], of: Turned) -> None:
-        for name in ("steps", "seconds"):
-            values = zip(of[name], of["traced"], strict=True)
-            self._measures[name].extend([value if traced else _UNKNOWN for value, traced in values])
+        self._add("agent", map(self.agents.__getitem__, of["agent"]))
+        self._add("case", map(shared.cases.__getitem__, zip(*(of[name] for name in _CASE), strict=True)))
+        self._add("grader", map(shared.graders.__getitem__, of["fingerprint"]))
+        self._add("key", map(shared.keys.__getitem__, of["key_hash"]))
+        self._add("status", map(_NUMBER.__getitem__, of["status"]))
+        self._add("reach", _known(of["checkpoint_reach"]))
+        self._add("process", _known(of["process_score"]))
         for name in ("input_tokens", "output_tokens", "cost_usd"):
-            self._measures[name].extend(_known(of[name]))
-        self.model = self.model or next(filter(None, of["model"]), "")
-        self._add_effort(of)
-        self.tallied.extend(rows, of)
+            self._add(name, _known(of[name]))
+        for name in ("steps", "seconds"):
+            self._add(name, of[name] if all(of["traced"]) else _where(of["traced"], of[name]))
+        for name in ("errors", "retries", "retries_that_worked", "answered", "unreadable", "recovered"):
+            self._add(name, of[name])
 
-    def _add_effort(self, of: Turned) -> None:
-        effort = self.shared.effort
-        for status, kind, traced, sites, steps in zip(
-            of["status"], of["kind"], of["traced"], of["sites"], of["steps"], strict=True
-        ):
-            if status == "pass" and kind != "unachievable" and traced:
-                effort[site_of(sites)].append(steps)
+    def _add(self, name: str, values: Iterable[float]) -> None:
+        # Packed at once: `array.extend` asks for one number after the other, which takes five times as long.
+        own = tuple(values)
+        self._arrays[name].frombytes(pack(f"{len(own)}{_NUMBERS[name]}", *own))
 
-    def whole(self) -> "Part":
-        """All rows. The columns are looked at, not copied, so nothing may be added while this is alive."""
-        case, grader, key = (np.frombuffer(one, dtype=np.uint32) for one in (self._case, self._grader, self._key))
+    def column(self, name: str) -> Numbers:
+        """Looked at, not copied, so nothing may be added while it is alive."""
+        return np.frombuffer(self._arrays[name], dtype=_NUMBERS[name])
+
+    def part(self, rows: Ints | None = None) -> "Part":
+        """All rows, or those with these numbers."""
+        found = {name: self.column(name) for name in ("case", "grader", "key", "status", "reach", "process")}
+        if rows is not None:
+            found = {name: column[rows] for name, column in found.items()}
+        case = found.pop("case")
         return Part(
             self.shared,
             unit=np.asarray(self.shared.cases.unit_of)[case],
             profile=np.asarray(self.shared.cases.profile_of)[case],
-            grader=grader,
-            key=key,
-            status=np.frombuffer(self._status, dtype=np.uint8),
-            reach=np.frombuffer(self._reach, dtype=np.float64),
-            process=np.frombuffer(self._process, dtype=np.float64),
+            **found,
         )
+
+
+class AgentColumns:
+    """The rows of one agent, once all have come."""
+
+    def __init__(self, name: str, columns: Columns, tallied: Tallied) -> None:
+        self.name = name
+        self.shared = columns.shared
+        self.tallied = tallied
+        self._columns = columns
+        self._rows = np.flatnonzero(columns.column("agent") == columns.agents[name])
+
+    def column(self, name: str) -> Numbers:
+        return self._columns.column(name)[self._rows]
+
+    @property
+    def scored(self) -> Chosen:
+        return self.column("status") <= FAIL
+
+    def efforts(self) -> dict[str, Numbers]:
+        """Site to the steps of the runs that did what was asked; to say that it cannot be done is not among them."""
+        part, steps = self.whole(), self.column("steps")
+        feasible = np.asarray([profile[_KIND] != UNACHIEVABLE for profile in self.shared.profiles], dtype=bool)
+        successes = (part.status == PASS) & feasible[part.profile] & ~np.isnan(steps)
+        sites, of_profile = part.numbered("site")
+        site = of_profile[part.profile]
+        return {name: steps[successes & (site == number)] for name, number in sites.items()}
+
+    def whole(self) -> "Part":
+        return self._columns.part(self._rows)
 
     def measure(self, name: str) -> Floats:
         """Of the episodes that were played and for which it is known, in ascending order."""
-        values = np.frombuffer(self._measures[name], dtype=np.float64)
-        return np.sort(values[~np.isnan(values)])
+        values = self.column(name)
+        return np.sort(values[~np.isnan(values) & (self.column("status") != MISSING)])
+
+
+def _where(chosen: Sequence[bool], values: Sequence[float]) -> Sequence[float]:
+    return [value if known else _UNKNOWN for value, known in zip(values, chosen, strict=True)]
 
 
 def _known(values: Sequence[float | None]) -> Sequence[float]:
@@ -329,7 +330,7 @@ class Part:
     process: Floats
     """Judges' process scores."""
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Part":
+    def where(self, chosen: Chosen) -> "Part":
         return Part(
             self.shared,
             unit=self.unit[chosen],
@@ -395,15 +396,20 @@ class Part:
 
     def grouped(self, dimension: Dimension) -> dict[str, "Part"]:
         """Rows that have no name in this dimension belong to no group."""
-        place = DIMENSIONS.index(dimension)
-        names: Numbered[str] = Numbered()
-        told = [profile[place] for profile in self.shared.profiles]
         if dimension == "chore":
-            return self._by_types([str(one).split(BOTH) for one in told])
-        group_of = np.asarray([names[one if isinstance(one, str) else site_of(one)] for one in told], dtype=np.int64)
+            place = DIMENSIONS.index(dimension)
+            return self._by_types([str(profile[place]).split(BOTH) for profile in self.shared.profiles])
+        names, group_of = self.numbered(dimension)
         groups = group_of[self.profile]
         sizes = np.bincount(groups, minlength=len(names)).tolist()
         return {name: self.where(groups == number) for name, number in names.items() if name and sizes[number]}
+
+    def numbered(self, dimension: Dimension) -> tuple[Numbered[str], Ints]:
+        """The names in this dimension, and the number of its name for each profile."""
+        place = DIMENSIONS.index(dimension)
+        told = [profile[place] for profile in self.shared.profiles]
+        names: Numbered[str] = Numbered()
+        return names, np.asarray([names[one if isinstance(one, str) else site_of(one)] for one in told], dtype=np.int64)
 
     def _by_types(self, types: Sequence[Sequence[str]]) -> dict[str, "Part"]:
         """A task of two types belongs to both groups."""
@@ -456,26 +462,26 @@ class Gathered:
         return Counts(**{name: sum(getattr(one, name) for one in own) for name in Counts.model_fields})
 
 
-_BLOCK = 1000
+_BLOCK = 400
 """Rows held at a time: more of them leave the processor's cache, fewer make the loops in C too short."""
 
 
 def gather(rows: Iterable[Row]) -> Gathered:
     """Takes rows from anywhere, also from an iterator over a ledger, and keeps none of them."""
-    shared, agents = Shared(), dict[str, AgentColumns]()
+    columns, tallied = Columns(), defaultdict[str, Tallied](Tallied)
     benchmarks: dict[str, None] = {}
     coming = iter(rows)
     with _no_search_for_cycles():
         while block := list(islice(coming, _BLOCK)):
+            columns.extend(block)
             by_agent: dict[str, list[Row]] = defaultdict(list)
             for row in block:
                 by_agent[row.agent].append(row)
             for name, own in by_agent.items():
-                if name not in agents:
-                    agents[name] = AgentColumns(name, shared)
-                agents[name].extend(own)
+                tallied[name].extend(own)
             benchmarks |= dict.fromkeys([row.benchmark for row in block if row.benchmark])
-    return Gathered(shared, agents, list(benchmarks))
+    agents = {name: AgentColumns(name, columns, tallied[name]) for name in columns.agents}
+    return Gathered(columns.shared, agents, list(benchmarks))
 
 
 @contextmanager

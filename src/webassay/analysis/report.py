@@ -15,10 +15,10 @@ from webassay.analysis.columns import (
     PASS,
     SEVERAL_SITES,
     AgentColumns,
+    Columns,
     Gathered,
     Ints,
     Part,
-    Shared,
     distinct,
     gather,
     grouped_means,
@@ -114,9 +114,9 @@ def _standing(agent: AgentReport) -> tuple[bool, float, bool, str]:
 
 def success_of(rows: Iterable[Row]) -> Success:
     """Of the rows of one agent."""
-    columns = AgentColumns("", Shared())
+    columns = Columns()
     columns.extend(list(rows))
-    return success_of_part(columns.whole())
+    return success_of_part(columns.part())
 
 
 def success_of_part(part: Part) -> Success:
@@ -154,7 +154,7 @@ def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, name
     several = len({benchmark for benchmark, _ in named}) > 1
     return AgentReport(
         name=columns.name,
-        model=columns.model,
+        model=columns.tallied.model,
         success=success_of_part(part),
         bootstrap=interval(stats.bootstrap_mean(rates.values())),
         site_macro=interval(stats.site_macro(site_rates)),
@@ -171,7 +171,7 @@ def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, name
         parsing=behaviour.parsing(columns),
         trials=_trials(part),
         exploration=explored,
-        baseline=columns.baseline,
+        baseline=columns.tallied.baseline,
         process=behaviour.process(part),
         diagnosis=behaviour.diagnosis(columns, names.categories),
     )
