@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import fsum
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
@@ -19,6 +19,10 @@ from webassay.core.rater import rater_id
 from webassay.core.trajectory import Step, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict, decides
+
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+"""What a column of numbers can hold; nothing that was counted is larger."""
 
 
 class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -33,19 +37,19 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
     model: str = ""
     claimed: str = ""
     """The status the agent reported, if its answer is readable as it came."""
-    steps: int = 0
+    steps: Count = 0
     seconds: float = 0.0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
     cost_usd: float | None = None
     """None as soon as the cost of one call is unknown."""
     actions: dict[str, int] = {}
     tools: dict[str, int] = {}
-    errors: int = 0
+    errors: Count = 0
     """Steps in which an action failed."""
-    retries: int = 0
+    retries: Count = 0
     """Steps straight after a failed one."""
-    retries_that_worked: int = 0
+    retries_that_worked: Count = 0
     thinking: float | None = None
     """Seconds that the agent took to decide; None where nobody measured, as with programs that drive by themselves."""
 
