@@ -13,17 +13,20 @@ from typer.testing import CliRunner
 from tests.unit import episodes
 from tests.unit.episodes import HOSTILE, make_run, sample_task, sample_trajectory
 from webassay.analysis import episode_page
+from webassay.analysis.episode import reasons
 from webassay.analysis.episode_page import Pictures, embed
 from webassay.analysis.episode_text import to_text, units_table
 from webassay.cli import app
 from webassay.core.errors import Fault, InputError
 from webassay.core.text import printable
 from webassay.core.trajectory import AgentInfo, BlobRef, Ending, MemoryBlobs, RecordedObservation, Step
+from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.grading.grade import grade
 from webassay.store import Store
 from webassay.workbench import Workbench
 from webassay.workbench.showing import file_name
 
+STAMP = Fingerprint(grader="rules", version="1", source="sha256:0")
 GOLDEN = Path(__file__).parents[1] / "golden" / "episode"
 
 
@@ -89,6 +92,42 @@ class TestText:
         said = "Grüße, 世界 👩‍💻 [bold] \\x1b"
         assert printable(said) == said
         assert printable("\x1b[31m\u202e\U000e0041") == "\\x1b[31m\\u202e\\U000e0041"
+
+
+class TestWhy:
+    """What somebody reads who knows nothing of the checks."""
+
+    def reasons(self, *findings: Finding) -> list[str]:
+        return reasons(Verdict(task_id="t", trajectory_id="t", status="fail", fingerprint=STAMP, findings=findings))
+
+    def test_a_change_that_is_missing_is_told_as_a_deed(self):
+        asked = {
+            "site": "shop",
+            "table": "orders",
+            "operation": "update",
+            "where": {"id": 7},
+            "values": {"state": {"value": "gone"}},
+        }
+        missing = Finding(
+            check="state.required", status="fail", message="Missing: x. No such row was touched.", expected=asked
+        )
+        [told] = self.reasons(missing)
+        assert (
+            told == 'A change that was asked for was not made: a changed row in orders of shop with id 7, state "gone".'
+        )
+        near = missing.model_copy(update={"message": "Missing: x. The nearest row does not fit: state is 'open'."})
+        assert self.reasons(near) == [f"{told} The nearest row does not fit: state is 'open'."]
+
+    @pytest.mark.parametrize("expected", [None, 3, {}, {"operation": "insert", "values": 4}, {"operation": "melt"}])
+    def test_a_change_in_another_form_is_told_as_the_grader_told_it(self, expected):
+        finding = Finding(check="state.required", status="fail", message="Missing: it.", expected=expected)
+        assert self.reasons(finding) == ["A change that was asked for was not made: Missing: it."]
+
+    def test_what_passed_or_decides_nothing_is_no_reason(self):
+        passed = Finding(check="response.status", status="pass", message="It is 'SUCCESS'.")
+        wrong = Finding(check="response.results", status="fail", message="It is '3', not '4'.")
+        own = Finding(check="my.check", status="fail", message="No.")
+        assert self.reasons(passed, wrong, wrong, own) == ["Its answer is wrong: It is '3', not '4'.", "No."]
 
 
 class TestKey:

@@ -273,6 +273,58 @@ def finding_mark(finding: Finding) -> str:
     return finding.status if finding.status == "pass" or decides(finding) else "note"
 
 
+def failures_first(verdict: Verdict) -> list[Finding]:
+    return sorted(verdict.findings, key=lambda finding: finding.status == "pass" or not decides(finding))
+
+
+_IN_WORDS = {
+    "response.format": "Its answer is not in the form that was asked for",
+    "response.action": "It reported another kind of deed",
+    "response.status": "It reported the wrong status",
+    "response.results": "Its answer is wrong",
+    "state.required": "A change that was asked for was not made",
+    "state.collateral": "It changed what it was not asked to change",
+    "evidence": "It never saw what an honest answer needs",
+    "page": "It ended on the wrong page",
+    "record": "Its record and the site's do not agree",
+    "ending": "It did not come to an end of its own",
+}
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    """Why an episode did not pass, each in a sentence that needs no knowledge of the checks."""
+    found = [finding for finding in verdict.findings if finding.status != "pass" and decides(finding)]
+    return list(dict.fromkeys(_reason(finding) for finding in found))
+
+
+def _reason(finding: Finding) -> str:
+    detail = finding.message
+    if finding.check == "state.required" and (asked := _asked_for(finding.expected)):
+        # What the rules say of a row that almost fits tells more than what was asked for.
+        _, nearest, why = finding.message.partition(NEAREST)
+        detail = f"{asked} {nearest}{why}".rstrip()
+    lead = _IN_WORDS.get(finding.check)
+    return f"{lead}: {detail.removeprefix('Not asked for: ')}" if lead else detail
+
+
+NEAREST = "The nearest row does not fit"
+_DEEDS = {"insert": "a new row in {}", "update": "a changed row in {}", "delete": "a row less in {}"}
+
+
+def _asked_for(change: Json) -> str:
+    """Of the change that a finding about the state expected; empty if it is in no form that is known."""
+    if not isinstance(change, dict) or not isinstance(values := change.get("values", {}), dict):
+        return ""
+    deed = _DEEDS.get(str(change.get("operation")))
+    if deed is None:
+        return ""
+    told = {name: one.get("value", one) if isinstance(one, dict) else one for name, one in values.items()}
+    where = change.get("where")
+    shown = {**(where if isinstance(where, dict) else {}), **told}
+    named = ", ".join(f"{name} {cut(json.dumps(value, ensure_ascii=False), 120)}" for name, value in shown.items())
+    return deed.format(f"{change.get('table')} of {change.get('site')}") + (f" with {named}" if named else "") + "."
+
+
 def named_grader(verdict: Verdict) -> str:
     stamp = verdict.fingerprint
     return f"{stamp.grader} {stamp.version}" + (f" ({stamp.model})" if stamp.model else "")

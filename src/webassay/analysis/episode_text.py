@@ -13,6 +13,7 @@ from webassay.analysis.episode import (
     cut,
     finding_mark,
     named_grader,
+    reasons,
     timing_of,
     totals,
 )
@@ -23,6 +24,7 @@ from webassay.core.verdict import Finding, Verdict
 MOST_LINES = 40
 """Requests and rows that are listed one by one."""
 
+_MOST_REASONS = 5
 _MARKS = {"pass": "ok  ", "fail": "FAIL", "abstain": "?   ", "fault": "!   ", "note": "note", None: "    "}
 _ROW_MARKS = {"expected": "ok     ", "unexpected": "EXTRA  ", "missing": "MISSING", "changed": "changed"}
 
@@ -81,6 +83,8 @@ class _Writer:
         trajectory = view.trajectory
         yield f"{printable(view.unit)}: {view.status}"
         yield from self._field("goal", view.goal.instruction)
+        for reason in reasons(view.verdicts[0])[:_MOST_REASONS] if view.verdicts else ():
+            yield from self._field("why", reason, limit=400)
         agent = trajectory.agent
         settings = ", ".join(f"{key}={compact(value, 80)}" for key, value in agent.settings.items())
         yield from self._field("agent", agent.name + (f" ({settings})" if settings else ""), limit=600)

@@ -20,7 +20,6 @@ from webassay.core.trajectory import Step, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict, decides
 
-
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 """What a column of numbers can hold; nothing that was counted is larger."""
 
