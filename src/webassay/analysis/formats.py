@@ -63,6 +63,12 @@ TABLE = ReportFormat(
     render.to_table,
     lambda made: listing.to_table(made.title, made.sections),
 )
+SUMMARY = ReportFormat(
+    "summary",
+    "Who passed how much and what that says, for a terminal; of a list everything.",
+    render.to_summary,
+    lambda made: listing.to_table(made.title, made.sections),
+)
 MARKDOWN = ReportFormat(
     "markdown",
     "Tables for a README or a paper.",

@@ -81,6 +81,29 @@ def outcome(comparison: Comparison) -> str:
     return f"{'above' if difference > 0 else 'below'} {comparison.anchor}"
 
 
+def conclusion(report: Report) -> list[str]:
+    """What the numbers say, and what they leave open, in sentences."""
+    scored = [agent for agent in contestants(report) if agent.success.macro.value is not None]
+    if not scored:
+        return ["No agent has a score yet."]
+    best = scored[0]
+    said = f"{best.name} passes {with_bounds(best.success.macro)} of the tasks, each template counting once"
+    told = [f"{said}; no other agent passes more." if len(scored) > 1 else f"{said}."]
+    for word, ending in (("below", "less than"), ("above", "more than")):
+        if named := [one.agent for one in report.comparisons if outcome(one).startswith(word)]:
+            passes = "passes" if len(named) == 1 else "pass"
+            told.append(f"{_listed(named)} {passes} {ending} {report.anchor}, and chance does not explain it.")
+    if unsure := [one.agent for one in report.comparisons if one.p_adjusted is None or one.p_adjusted >= 0.05]:
+        told.append(f"These {report.templates} templates do not tell {_listed(unsure)} from {report.anchor}.")
+    return told
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} others"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def paired_on(comparison: Comparison) -> str:
     same = "identical tasks" if comparison.identical_tasks else f"{comparison.tasks_left_out} left out"
     return f"{comparison.tasks} tasks, {comparison.difference.units} templates; {same}"
@@ -320,27 +343,29 @@ def graded_by(report: Report) -> str:
 # --- terminal -------------------------------------------------------------------------------------------
 
 
-def to_table(report: Report) -> RenderableType:
-    """Something rich can print; meant to fit 80 columns."""
-    agents = report.agents
-    success = []
-    counts = []
-    complete = all(agent.success.complete for agent in agents)
-    for agent in agents:
-        c = agent.success.counts
+def to_summary(report: Report) -> RenderableType:
+    """Who passed how much, and what that says; meant to fit 80 columns, as all that goes to a terminal."""
+    complete = all(agent.success.complete for agent in report.agents)
+    rows = []
+    for agent in report.agents:
+        counts = agent.success.counts
         worst = () if complete else (_worst(agent.success),)
         figures = (with_bounds(agent.success.macro), *worst, _micro(agent.success))
-        success.append((agent.name, *figures, f"{c.passed} / {c.scored}"))
-        counts.append((agent.name, *map(str, (c.planned, c.attempted, c.faulted, c.abstained, c.missing))))
+        rows.append((agent.name, *figures, f"{counts.passed} / {counts.scored}"))
     worst_heading = () if complete else ("unscored as failures",)
     headings = ("agent", "success, template-macro", *worst_heading, "micro, Wilson", "passed / scored")
-    parts: list[RenderableType] = [
-        rich_table(report.title or None, headings, success),
+    return Stack(
+        rich_table(report.title or None, headings, rows),
         *([Text(graded_by(report), style="dim")] if report.grader else []),
-        rich_table(
-            "What became of the work", ("agent", "planned", "attempted", "faulted", "abstained", "missing"), counts
-        ),
-    ]
+        *(Text(printable(sentence)) for sentence in conclusion(report)),
+    )
+
+
+def to_table(report: Report) -> RenderableType:
+    parts: list[RenderableType] = [to_summary(report)]
+    if not all(agent.success.complete for agent in report.agents):
+        fates = [_fates(agent) for agent in report.agents]
+        parts.append(rich_table("What became of the work", ("agent", *FATES), fates))
     if report.comparisons:
         rows = [comparison_cells(comparison) for comparison in report.comparisons]
         title = f"Paired differences to {report.anchor}"
@@ -354,6 +379,13 @@ def to_table(report: Report) -> RenderableType:
         parts.append(Text(without_work(report.contamination)))
     parts.extend(Text(printable(f"! {warning}"), style="yellow") for warning in all_warnings(report))
     return Stack(*parts)
+
+
+FATES = ("planned", "attempted", "faulted", "abstained", "missing")
+
+
+def _fates(agent: AgentReport) -> tuple[str, ...]:
+    return (agent.name, *(str(getattr(agent.success.counts, fate)) for fate in FATES))
 
 
 def _narrowed(block: Block) -> list[RenderableType]:
@@ -434,7 +466,7 @@ def all_warnings(report: Report) -> Iterator[str]:
 
 def to_markdown(report: Report) -> str:
     said = f"{_in_words(report)} {plain(graded_by(report))}".rstrip()
-    lines = [f"# {plain(report.title or 'Report')}", "", said, ""]
+    lines = [f"# {plain(report.title or 'Report')}", "", said, "", plain(" ".join(conclusion(report))), ""]
     lines += [f"- **Note:** {plain(warning)}" for warning in all_warnings(report)]
     lines += ["", "## Success", "", *markdown_table(SUCCESS_HEADINGS, _success_rows(report))]
     if report.comparisons:

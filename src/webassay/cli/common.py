@@ -1,6 +1,7 @@
 """What several commands share."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -239,6 +240,13 @@ def write(path: Path, text: str) -> Path:
 
 def chosen_format(name: str | None, as_json: bool = False, markdown: bool = False, as_csv: bool = False) -> str:
     return name or ("json" if as_json else "markdown" if markdown else "csv" if as_csv else "table")
+
+
+def program() -> str:
+    """How this program is called from here: by its name, or by its path where the shell does not find it."""
+    if shutil.which("webassay"):
+        return "webassay"
+    return os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "webassay" else "python -m webassay"
 
 
 def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:

@@ -131,19 +131,23 @@ def demo(
         run_sync(bench.run(path, list(DEMO_AGENTS), selection, PlayOptions(workers=workers)))
         report = bench.report([path], title="webassay demo")
         page = path / "report.html"
-        common.give(report, "table")
+        common.give(report, "summary")
         bench.write_report(report, [path], page)
         wrong = [line for line in bench.units(path) if line.status == "fail" and line.agent.startswith("flawed")]
         # The longest has most to look at.
         failed = max(wrong, key=lambda line: line.steps).unit if wrong else ""
         if failed:
             common.write(path / "failed.html", bench.episode_page(path, failed))
+    webassay = common.program()
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     common.say(f"\nOpen the report: {opener} {page}")
     if failed:
         common.say(f"One that failed, and why: {opener} {path / 'failed.html'}")
-        common.say(f"The same here: webassay show {path} '{failed}'")
-    common.say(f"Look closer: webassay show {path}, webassay report {path}, webassay grade {path} --explain")
+        common.say(f"The same here: {webassay} show {path} '{failed}'")
+    common.say("Look closer:")
+    for command, does in (("show", "every episode"), ("report", "all tables"), ("grade", "every check")):
+        explained = " --explain" if command == "grade" else ""
+        common.say(f"  {webassay} {command} {path}{explained}  # {does}")
 
 
 def run(
