@@ -49,7 +49,7 @@ def proved(seed: int, given: argparse.Namespace) -> list[Proof]:
             templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed,
             difficulty=given.difficulty,
         )  # fmt: skip
-        bench = Workbench(cache=given.cache, on_progress=tell)
+        bench = Workbench(cache=given.cache, chromium=given.chromium, on_progress=tell)
         return run_sync(bench.check(Path(scratch) / "run", selection, options(given)))
 
 
@@ -108,6 +108,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--difficulty", default="")
     parser.add_argument("--seeds-from", default="", help="A text to take the seeds from; default: the commit's hash.")
+    parser.add_argument("--chromium", default=None, help="Another one than is found by itself, such as a headless shell.")
     parser.add_argument("--cache", default=None, help="Where built worlds are kept.")
     parser.add_argument("--keep", type=Path, help="Write what each world proved here, and go on from there next time.")
     parser.add_argument(
