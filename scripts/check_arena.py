@@ -78,7 +78,7 @@ def behind(obstacle: str, seed: int, given: argparse.Namespace) -> dict[str, str
             templates=tuple(given.template), instances=1, world_seed=seed, seed=seed, difficulty=given.difficulty,
             obstacles=(obstacle,),
         )  # fmt: skip
-        bench = Workbench(cache=given.cache)
+        bench = Workbench(cache=given.cache, chromium=given.chromium)
         run_sync(bench.run(scratch, ["oracle"], selection, options(given)))
         found = {row["task_id"]: str(row["status"]) for row in bench.rows([scratch])}
     if file:
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--difficulty", default="")
     parser.add_argument("--seeds-from", default="", help="A text to take the seeds from; default: the commit's hash.")
-    parser.add_argument("--chromium", default=None, help="Another one than is found by itself, such as a headless shell.")
+    parser.add_argument("--chromium", default=None, help="Another than the one that is found, such as a shell.")
     parser.add_argument("--cache", default=None, help="Where built worlds are kept.")
     parser.add_argument("--keep", type=Path, help="Write what each world proved here, and go on from there next time.")
     parser.add_argument(
