@@ -177,7 +177,14 @@ def writing_kit() -> str:
     from webassay.workbench.tasks import site_tables
 
     lines = ["# What templates are made of", ""]
-    lines += ["For [../writing-tasks.md](../writing-tasks.md): every class and function that a template may use.", ""]
+    lines += ["For [../writing-tasks.md](../writing-tasks.md): the classes and functions that a template may use.", ""]
+    lines += [
+        "What `-> Reading[X]` returns is used with `yield from`, which gives an X. A `Sight` is what a page shows,"
+    ]
+    lines += [
+        "a `Fact` is known from any one of several sights, and a `Key` is what a task asks for: `facts.seen` makes"
+    ]
+    lines += ["a key of sights, `Key.seen_share(1, facts)` one of facts that all have to be known.", ""]
     for kind, only in (
         (Template, ()), (Key, ()), (World, ("row", "rows", "scalar")), (Stream, ()),
         (Observation, ("find", "find_all")),
@@ -211,7 +218,7 @@ def table_of(things: dict[str, Any], only: tuple[str, ...], prefix: str) -> list
         if inspect.isfunction(function):
             signature = inspect.signature(function)
             given = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
-            shown = signature.replace(parameters=given, return_annotation=inspect.Signature.empty)
+            shown = signature.replace(parameters=given)
             said = " ".join((inspect.getdoc(function) or "").split())
             rows.append(f"| `{prefix}{name}{escaped(plain(str(shown)))}` | {escaped(said)} |")
         elif isinstance(thing, type) and hasattr(thing, "_fields"):
@@ -221,7 +228,13 @@ def table_of(things: dict[str, Any], only: tuple[str, ...], prefix: str) -> list
 
 def plain(signature: str) -> str:
     """Without the modules in which types stand, and without addresses in memory."""
-    shorter = re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", signature)
+    shorter = (
+        re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", signature).replace("~", "").replace("Optional[Self]", "Self | None")
+    )
+    shorter = shorter.replace("Generator[Action, Observation, JsonValue]", "Walk")
+    shorter = re.sub(
+        r"Generator\[Action, Observation, ((?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*)\]", r"Reading[\1]", shorter
+    )
     return re.sub(r"<function .*?<lambda> at 0x\w+>", "…", shorter)
 
 

@@ -8,9 +8,11 @@ from tests.worlds import CACHE
 from webassay import PlayOptions, Selection, Task, Workbench, run_sync
 from webassay.agents.naive import CONSTANTS, WALKERS
 from webassay.benchmarks.arena.effort import Effort
+from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.benchmarks.arena.shop.account import ChangeAddress
 from webassay.benchmarks.arena.walking import click, done
+from webassay.core.task import PagePattern
 from webassay.core.trajectory import MemoryBlobs
 from webassay.episode import Recording
 from webassay.grading.grade import grade
@@ -104,7 +106,9 @@ def test_a_route_that_does_not_lead_there_and_a_shortcut_that_does_are_found(tmp
         yield from click(page, "link", "My Account")
         return done("mutate")
 
-    right = ChangeAddress.solve
+    right, key = ChangeAddress.solve, ChangeAddress.key
+    moon = Key.checkpoint("the moon", PagePattern(site="shop", path="/moon"))
+    monkeypatch.setattr(ChangeAddress, "key", lambda self, worlds: key(self, worlds) & moon)
     monkeypatch.setattr(ChangeAddress, "_from_account", empty)
     monkeypatch.setattr(ChangeAddress, "_first", right)
     monkeypatch.setattr(ChangeAddress, "effort", lambda self, worlds: Effort(rows=1, pages=1, steps=4))
@@ -115,6 +119,7 @@ def test_a_route_that_does_not_lead_there_and_a_shortcut_that_does_are_found(tmp
     assert "a wrong episode does not fail (pass): played first-address" in problems
     assert "the shortcut does not lead where its key says" in problems
     assert "it took 7 steps, and its effort says 4" in problems
+    assert "the oracle passes without reaching its checkpoint: the moon" in problems
     assert (proof.columns["oracle"].held, proof.columns["routes"].held) == (1, 0)
 
 

@@ -45,3 +45,20 @@ def test_the_tables_that_keys_may_name() -> None:
     assert {"table": "wishlist_items", "column": "product_id", "form": "integer", "counts": "content"} in found
     assert found == json.loads(webassay("tasks", "tables", "admin", "--json").stdout), "the back office has the same"
     refused(webassay("tasks", "tables", "shp"), "There is no site 'shp'", "shop")
+
+
+def test_an_instance_of_ones_own_template_can_be_read_with_its_key(chores: Path) -> None:
+    task = json.loads(webassay("tasks", "show", f"{chores}:CheapProducts").stdout)
+    assert task["template"] == "shop.cheap-products"
+    assert "Answer with one number" in task["goal"]["instruction"]
+    assert {"response", "evidence"} <= {check["kind"] for check in task["checks"]}
+
+
+def test_a_solution_that_raises_names_the_line_of_its_author(chores: Path) -> None:
+    code = chores.read_text().replace("answer(sum(card.cents <", "answer(sum(card.pence <", 1)
+    chores.write_text(code)
+    line = code[: code.index("card.pence")].count("\n") + 1
+    done = webassay("check", f"{chores}:CheapProducts", "-n", "1", "--json")
+    problems = " ".join(json.loads(done.stdout)[0]["problems"])
+    assert f"has no attribute 'pence' (chores.py, line {line})" in problems
+    assert "cannot be read" not in problems, "that there is no answer goes without saying"

@@ -279,7 +279,7 @@ def failures_first(verdict: Verdict) -> list[Finding]:
 
 _IN_WORDS = {
     "response.format": "Its answer is not in the form that was asked for",
-    "response.action": "It reported another kind of deed",
+    "response.action": "It reported another kind of action",
     "response.status": "It reported the wrong status",
     "response.results": "Its answer is wrong",
     "state.required": "A change that was asked for was not made",
@@ -294,7 +294,13 @@ _IN_WORDS = {
 def reasons(verdict: Verdict) -> list[str]:
     """Why an episode did not pass, each in a sentence that needs no knowledge of the checks."""
     found = [finding for finding in verdict.findings if finding.status != "pass" and decides(finding)]
-    return list(dict.fromkeys(_reason(finding) for finding in found))
+    told = list(dict.fromkeys(_reason(finding) for finding in found))
+    claimed = any(
+        one.check == "response.status" and one.status == "pass" and "'SUCCESS'" in one.message
+        for one in verdict.findings
+    )
+    undone = any(one.check == "state.required" for one in found)
+    return [*told, "It reported success all the same."] if claimed and undone else told
 
 
 def _reason(finding: Finding) -> str:

@@ -10,6 +10,7 @@ from webassay.analysis import listing, page, render
 from webassay.analysis.audit import Audit
 from webassay.analysis.leaderboard import Leaderboard
 from webassay.analysis.section import Section
+from webassay.analysis.spreadsheet import to_csv
 from webassay.analysis.study import Study
 from webassay.analysis.study_tables import data_of, of_study
 from webassay.analysis.subset import Subset
@@ -79,7 +80,7 @@ JSON = ReportFormat("json", "Everything, as data.", render.to_json, lambda made:
 CSV = ReportFormat(
     "csv",
     "Rows for a spreadsheet; of several tables the last one.",
-    render.to_csv,
+    to_csv,
     lambda made: listing.to_csv(made.rows or made.sections[-1]),
 )
 HTML = ReportFormat(

@@ -14,6 +14,7 @@ from webassay.analysis.audit import Audit
 from webassay.analysis.leaderboard import Entry, Leaderboard
 from webassay.analysis.page import environment
 from webassay.analysis.section import Section
+from webassay.analysis.spreadsheet import csv_cell
 from webassay.analysis.subset import Subset
 from webassay.core.report import Interval
 from webassay.core.text import printable
@@ -48,7 +49,7 @@ def to_csv(section: Section) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(section.headings)
-    writer.writerows([render.csv_cell(cell) for cell in row] for row in section.rows)
+    writer.writerows([csv_cell(cell) for cell in row] for row in section.rows)
     return out.getvalue()
 
 

@@ -1,7 +1,5 @@
-"""A report as text: for the terminal, for Markdown, for a spreadsheet, for a program."""
+"""A report as text: for the terminal, for Markdown, for a program."""
 
-import csv
-import io
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -88,14 +86,20 @@ def conclusion(report: Report) -> list[str]:
         return ["No agent has a score yet."]
     best = scored[0]
     said = f"{best.name} passes {with_bounds(best.success.macro)} of the tasks, each template counting once"
-    told = [f"{said}; no other agent passes more." if len(scored) > 1 else f"{said}."]
+    told = [f"{said}: no other agent passes more." if len(scored) > 1 else f"{said}."]
     for word, ending in (("below", "less than"), ("above", "more than")):
-        if named := [one.agent for one in report.comparisons if outcome(one).startswith(word)]:
-            passes = "passes" if len(named) == 1 else "pass"
-            told.append(f"{_listed(named)} {passes} {ending} {report.anchor}, and chance does not explain it.")
+        if found := [one for one in report.comparisons if outcome(one).startswith(word)]:
+            passes = "passes" if len(found) == 1 else "pass"
+            named = _listed([f"{one.agent} ({_p(one.p_adjusted)})" for one in found])
+            told.append(f"{named} {passes} {ending} {report.anchor} by more than chance would explain.")
     if unsure := [one.agent for one in report.comparisons if one.p_adjusted is None or one.p_adjusted >= 0.05]:
         told.append(f"These {report.templates} templates do not tell {_listed(unsure)} from {report.anchor}.")
     return told
+
+
+def _p(value: float | None) -> str:
+    shown = p_value(value)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:
@@ -107,6 +111,11 @@ def _listed(names: Sequence[str], most: int = 6) -> str:
 def paired_on(comparison: Comparison) -> str:
     same = "identical tasks" if comparison.identical_tasks else f"{comparison.tasks_left_out} left out"
     return f"{comparison.tasks} tasks, {comparison.difference.units} templates; {same}"
+
+
+def tasks_a_template(report: Report) -> float:
+    """Where each template has one task, its rate is the task's, and two ways to average are one."""
+    return report.tasks / report.templates if report.templates else 1.0
 
 
 def contestants(report: Report) -> tuple[AgentReport, ...]:
@@ -184,7 +193,7 @@ def effort_cells(agent: AgentReport) -> tuple[str, ...]:
     effort = agent.efficiency
     return (
         agent.name,
-        number(effort.steps.median, 0),
+        number(effort.steps.median).removesuffix(".0"),
         number(effort.seconds.median),
         tokens(effort.input_tokens.total) if effort.input_tokens.known else DASH,
         tokens(effort.output_tokens.total) if effort.output_tokens.known else DASH,
@@ -346,14 +355,20 @@ def graded_by(report: Report) -> str:
 def to_summary(report: Report) -> RenderableType:
     """Who passed how much, and what that says; meant to fit 80 columns, as all that goes to a terminal."""
     complete = all(agent.success.complete for agent in report.agents)
+    several = tasks_a_template(report) > 1
     rows = []
     for agent in report.agents:
         counts = agent.success.counts
         worst = () if complete else (_worst(agent.success),)
-        figures = (with_bounds(agent.success.macro), *worst, _micro(agent.success))
-        rows.append((agent.name, *figures, f"{counts.passed} / {counts.scored}"))
+        micro = (_micro(agent.success),) if several else ()
+        rows.append(
+            (agent.name, with_bounds(agent.success.macro), *worst, *micro, f"{counts.passed} / {counts.scored}")
+        )
     worst_heading = () if complete else ("unscored as failures",)
-    headings = ("agent", "success, template-macro", *worst_heading, "micro, Wilson", "passed / scored")
+    success = (
+        ("success, template-macro", *worst_heading, "micro, Wilson") if several else ("success, 95 %", *worst_heading)
+    )
+    headings = ("agent", *success, "passed / scored")
     return Stack(
         rich_table(report.title or None, headings, rows),
         *([Text(graded_by(report), style="dim")] if report.grader else []),
@@ -461,7 +476,7 @@ def all_warnings(report: Report) -> Iterator[str]:
             yield f"{comparison.agent} and {comparison.anchor}: {warning}."
 
 
-# --- Markdown, CSV, JSON --------------------------------------------------------------------------------
+# --- Markdown, JSON -------------------------------------------------------------------------------------
 
 
 def to_markdown(report: Report) -> str:
@@ -536,62 +551,3 @@ def plain(text: str) -> str:
 
 def to_json(report: Report) -> str:
     return report.model_dump_json(indent=1) + "\n"
-
-
-CSV_HEADINGS = [
-    *("agent", "dimension", "group"),
-    *("planned", "attempted", "scored", "passed", "failed", "abstained", "faulted", "missing", "templates"),
-    *("macro", "macro_low", "macro_high", "worst", "worst_low", "worst_high", "micro", "micro_low", "micro_high"),
-    *("process", "process_low", "process_high", "good_process", "good_process_low", "good_process_high"),
-    *("errors", "error_episodes", "errors_per_episode"),
-]
-_MACRO, _ERRORS = (CSV_HEADINGS.index(name) - 3 for name in ("macro", "errors"))
-
-CsvNumbers = list[float | int | None]
-
-
-def to_csv(report: Report) -> str:
-    """One line for each agent, each of its groups, its site-macro, its errors and each grader's opinion; numbers in
-    full, empty where there is none."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(CSV_HEADINGS)
-
-    def write(agent: str, dimension: str, group: str, numbers: CsvNumbers) -> None:
-        filled = [*numbers, *[None] * (len(CSV_HEADINGS) - 3 - len(numbers))]
-        writer.writerow([csv_cell(agent), dimension, csv_cell(group), *filled])
-
-    for agent in report.agents:
-        write(agent.name, "all", "", _csv_numbers(agent.success, agent.process))
-        for group in agent.groups:
-            write(agent.name, group.dimension, group.name, _csv_numbers(group.success))
-        if agent.site_macro.units > 1:
-            write(agent.name, "site-macro", "", [*[None] * _MACRO, *_ends(agent.site_macro)])
-        for level in ("categories", "codes") if agent.diagnosis else ():
-            for error in getattr(agent.diagnosis, level):
-                name = f"{error.taxonomy} {error.code} {error.name}".rstrip()
-                numbers: CsvNumbers = [*[None] * _ERRORS, error.count, error.episodes, error.rate]
-                write(agent.name, "error category" if level == "categories" else "error", name, numbers)
-    for one in report.opinions:
-        write(one.agent, "grader", one.grader, _csv_numbers(one.success, one.process))
-    return out.getvalue()
-
-
-def _csv_numbers(success: Success, process: Process | None = None) -> CsvNumbers:
-    counts = success.counts
-    numbers: CsvNumbers = [counts.planned, counts.attempted, counts.scored, counts.passed, counts.failed]
-    numbers += [counts.abstained, counts.faulted, counts.missing, success.templates]
-    for interval in (success.macro, success.worst, success.micro):
-        numbers += _ends(interval)
-    for interval in (process.mean, process.good) if process else ():
-        numbers += _ends(interval)
-    return numbers
-
-
-def _ends(interval: Interval) -> CsvNumbers:
-    return [interval.value, interval.low, interval.high]
-
-
-def csv_cell(text: str) -> str:
-    # A spreadsheet would compute a name that starts like a formula.
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -150,7 +150,7 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
 
 
 class _Lines:
-    """What a log file shows of long work: every unit that is finished, of many every hundredth."""
+    """What a log file shows of long work: some twenty lines, one for each unit where there are fewer."""
 
     def __init__(self) -> None:
         self._said: dict[str, int] = {}
@@ -167,7 +167,7 @@ class _Lines:
         say(f"{progress.doing} {progress.done}/{progress.total}" + (f": {counts}" if counts else ""), stderr=True)
 
 
-MOST_LINES = 100
+MOST_LINES = 20
 WIDE = 160
 """Columns of a table in a file or a pipe, unless COLUMNS says otherwise."""
 
@@ -186,7 +186,8 @@ def say(text: str, *, stderr: bool = False) -> None:
     """Prints what somebody else wrote: whatever would steer the terminal is shown as an escape."""
     from webassay.core.text import printable
 
-    print(printable(text, lines=True), file=sys.stderr if stderr else sys.stdout)
+    # At once: in a log file, what comes later on the other stream would else stand before it.
+    print(printable(text, lines=True), file=sys.stderr if stderr else sys.stdout, flush=True)
 
 
 def show(table: "Table") -> None:

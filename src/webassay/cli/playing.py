@@ -91,10 +91,10 @@ DEMO_TEMPLATES = (
 """Short ones of every kind on both sites. An interval is one over templates, so many with one instance each say more
 than a few with many, in the time that a newcomer gives us."""
 DEMO_AGENTS = {
-    "flawed[skill=0.95]": "does 95 of 100 tasks right, and errs in the others in any way",
-    "flawed[skill=0.6,errors=answer]": "does 60 of 100 right; in the others it reports what is not so",
-    "flawed[skill=0.2,errors=stop]": "does 20 of 100 right; in the others it stops on the way",
-    "naive-link-follower": "follows links without reading: a baseline, which should pass nothing",
+    "flawed[skill=0.95]": "makes some mistake in a task with a chance of 5 %",
+    "flawed[skill=0.6,errors=answer]": "with a chance of 40 %, mostly by reporting something false",
+    "flawed[skill=0.2,errors=stop]": "with a chance of 80 %, mostly by stopping early",
+    "naive-link-follower": "a baseline that follows links without reading and should pass nothing",
 }
 
 
@@ -121,8 +121,10 @@ def demo(
     from webassay import PlayOptions, Selection, run_sync
 
     path = out or common.new_directory("demo")
-    common.say(f"Four scripted agents do {len(DEMO_TEMPLATES)} tasks in a shop and its back office, in some minutes.")
-    common.say("Most are meant to fail, each in a known share of its tasks; see whether the report finds that out:")
+    common.say(f"Four scripted agents do {len(DEMO_TEMPLATES)} tasks in a shop and its back office: a minute or two.")
+    common.say(
+        "Three know every solution and make mistakes on purpose; the rules have to find out which episodes have one."
+    )
     for agent, does in DEMO_AGENTS.items():
         common.say(f"  {agent}: {does}")
     common.say("")
@@ -132,22 +134,28 @@ def demo(
         report = bench.report([path], title="webassay demo")
         page = path / "report.html"
         common.give(report, "summary")
+        for agent, made in bench.planted(path).items():
+            same = "just those" if made.agreed == made.episodes else f"{made.failed}, not just those"
+            common.say(f"{agent} made a mistake in {made.erred} of {made.episodes} episodes; the rules failed {same}.")
         bench.write_report(report, [path], page)
         wrong = [line for line in bench.units(path) if line.status == "fail" and line.agent.startswith("flawed")]
         # The longest has most to look at.
         failed = max(wrong, key=lambda line: line.steps).unit if wrong else ""
         if failed:
             common.write(path / "failed.html", bench.episode_page(path, failed))
-    webassay = common.program()
-    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    _where_to_look(path, page, failed)
+
+
+def _where_to_look(path: Path, page: Path, failed: str) -> None:
+    webassay, opener = common.program(), "open" if sys.platform == "darwin" else "xdg-open"
     common.say(f"\nOpen the report: {opener} {page}")
     if failed:
-        common.say(f"One that failed, and why: {opener} {path / 'failed.html'}")
-        common.say(f"The same here: {webassay} show {path} '{failed}'")
+        common.say(f"An episode that failed, and why: {opener} {path / 'failed.html'}")
+        common.say(f"The same in the terminal: {webassay} show {path} '{failed}'")
     common.say("Look closer:")
-    for command, does in (("show", "every episode"), ("report", "all tables"), ("grade", "every check")):
-        explained = " --explain" if command == "grade" else ""
-        common.say(f"  {webassay} {command} {path}{explained}  # {does}")
+    for command, does in ((f"show {path}", "every episode"), (f"report {path}", "all tables")):
+        common.say(f"  {webassay} {command}  # {does}")
+    common.say(f"  {webassay} grade {path} --explain  # every check")
 
 
 def run(

@@ -73,7 +73,12 @@ def _without_key(task: "Task") -> dict[str, object]:
 
 @app.command()
 def show(
-    task: Annotated[str, typer.Argument(help="The task's id, as `webassay tasks list` prints it.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            help="The task's id, as `webassay tasks list` prints it, or a template of your own: file.py:Class."
+        ),
+    ],
     benchmark: Benchmark = "arena",
     tasks_file: TasksFile = None,
     instances: Instances = 3,
@@ -81,7 +86,11 @@ def show(
     seed: Seed = 0,
 ) -> None:
     """One task as JSON: its goal, its checks, its key."""
-    chosen = common.selection(benchmark, tasks_file, task=[task], instances=instances, world_seed=world_seed, seed=seed)
+    # No id has a colon; code is named by one.
+    template, ids = ([task], None) if ":" in task else (None, [task])
+    chosen = common.selection(
+        benchmark, tasks_file, template, task=ids, instances=instances, world_seed=world_seed, seed=seed
+    )
     with common.workbench() as bench:
         found = bench.tasks(chosen)
     print(json.dumps(json.loads(found[0].to_json()), ensure_ascii=False, indent=2))

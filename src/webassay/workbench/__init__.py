@@ -84,6 +84,7 @@ from webassay.workbench.judging import Verification, VerifyOptions
 from webassay.workbench.kinds import BENCHMARKS, KINDS
 from webassay.workbench.label_files import Mapped
 from webassay.workbench.models import ModelOptions
+from webassay.workbench.planted import Planted, planted
 from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
 from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
@@ -178,7 +179,7 @@ class Workbench:
     def tasks(self, selection: Selection = ALL_TASKS) -> tuple[Task, ...]:
         """With their keys. The first time, the worlds that they are drawn from have to be built."""
         self.on_progress(Progress("building tasks"))
-        return select(selection, self.setup).tasks
+        return select(checking.adopted(selection), self.setup).tasks
 
     def site_tables(self, site: str) -> list[Column]:
         """What a site's database looks like, for whoever writes queries and keys."""
@@ -345,6 +346,10 @@ class Workbench:
         """The units of a run with their status; `part`: those that a name or a part of one can mean."""
         with showing.opened(self.setup, Path(run)) as recorded:
             return recorded.matching(part) if part else recorded.units
+
+    def planted(self, run: AnyPath) -> dict[str, Planted]:
+        """Of agents that err on purpose: how often they did, and whether the rules failed just those episodes."""
+        return planted(Path(run))
 
     def episode(self, run: AnyPath, unit: str) -> EpisodeView:
         """Everything about one episode. `unit`: `agent/task/trial`, a trajectory id, or a part that only one has."""

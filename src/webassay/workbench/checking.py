@@ -4,6 +4,7 @@ What has to be played is played: the reference solution, the other routes, the s
 that does not read. Everything else is grafted onto the oracle's episode and graded offline.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -187,6 +188,9 @@ class _Prover:
         who = f"the route {route}" if route else "the oracle"
         problem = f"{task.id}: {who} does not pass: {_why(verdict, trajectory)}"
         proof.add("routes" if route else "oracle", passed, problem)
+        missed = [one.message for one in verdict.findings if one.check == "checkpoint" and one.status != "pass"]
+        if passed and missed and not route:
+            proof.problems.append(f"{task.id}: the oracle passes without reaching its checkpoint: {', '.join(missed)}")
         proof.most_steps = max(proof.most_steps, len(trajectory.steps))
         seen = [step.seen.screenshot for step in trajectory.steps if step.seen.screenshot is not None]
         if not passed and seen:
@@ -212,9 +216,16 @@ class _Prover:
             self._must_fail(task, grafted(task, right, key, worlds), proof, "shortcuts", name)
 
 
+_PLACE = re.compile(r'File "(?:[^"]*[/\\\\])?([^"]+)", line (\d+)')
+
+
 def _why(verdict: Verdict, trajectory: Trajectory) -> str:
-    said = "; ".join(finding.message for finding in verdict.findings if finding.status != "pass") or verdict.status
     ending = trajectory.ending
+    if ending.kind == "agent_crashed":
+        # That there is no answer then goes without saying; where it crashed does not.
+        places = _PLACE.findall(ending.fault.trace if ending.fault is not None else "")
+        return ending.message + (f" ({places[-1][0]}, line {places[-1][1]})" if places else "")
+    said = "; ".join(finding.message for finding in verdict.findings if finding.status != "pass") or verdict.status
     return f"{said} ({ending.kind}: {ending.message})" if ending.message else said
 
 

@@ -31,8 +31,8 @@ def amount(cents: int) -> str:
     return f"${cents // 100:,}.{cents % 100:02d}"
 
 
-def page(path: str) -> PagePattern:
-    return PagePattern(site="admin", path=path)
+def page(path: str, status: int = 200) -> PagePattern:
+    return PagePattern(site="admin", path=path, status=status)
 
 
 def typed(day: str) -> str:

@@ -170,7 +170,7 @@ class CatalogSeesOrder(NotForThisRole):
     def key(self, worlds: Worlds) -> Key:
         known = self._rights("Catalog", "orders", "orders", "Orders No No")
         return self.because(known, "PERMISSION_DENIED_ERROR") & Key.checkpoint(
-            "the order", office.page(f"/orders/{self.order}")
+            "the order", office.page(f"/orders/{self.order}", 403)
         )
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:

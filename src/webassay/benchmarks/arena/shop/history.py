@@ -204,7 +204,7 @@ class ForeignOrder(Template):
         return Key.refusal("PERMISSION_DENIED_ERROR", facts=refused) & Key.checkpoint("the order", self._page())
 
     def _page(self) -> PagePattern:
-        return queries.order_page(self.order)
+        return queries.order_page(self.order, 403)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         own = queries.orders_of(worlds["shop"], self.user)[0]

@@ -256,8 +256,8 @@ def subtotal(item: Row) -> int:
     return int(item["subtotal_cents"])
 
 
-def order_page(number: str) -> PagePattern:
-    return PagePattern(site="shop", path=f"/account/orders/{number}")
+def order_page(number: str, status: int = 200) -> PagePattern:
+    return PagePattern(site="shop", path=f"/account/orders/{number}", status=status)
 
 
 ORDER_LIST = PagePattern(site="shop", path="/account/orders")

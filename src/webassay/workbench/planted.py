@@ -1,0 +1,37 @@
+"""Mistakes that agents made on purpose, beside what the rules said of the same episodes."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from webassay.agents.flawed import FLAWED, errs
+from webassay.store import Store
+
+
+@dataclass
+class Planted:
+    """Of one agent of known ability."""
+
+    episodes: int = 0
+    erred: int = 0
+    failed: int = 0
+    agreed: int = 0
+    """Episodes that passed without a mistake or failed with one."""
+
+    def add(self, erred: bool, failed: bool) -> None:
+        self.episodes += 1
+        self.erred += erred
+        self.failed += failed
+        self.agreed += erred == failed
+
+
+def planted(run: Path) -> dict[str, Planted]:
+    """By agent; whether an episode has a mistake can be drawn again from its seed, so nobody had to be told."""
+    found: dict[str, Planted] = defaultdict(Planted)
+    with Store.open(run) as store:
+        for unit, trajectory in store.trajectories():
+            skill = trajectory.agent.settings.get("skill")
+            verdict = store.verdict(trajectory.id)
+            if unit.agent.partition("[")[0] == FLAWED.name and isinstance(skill, float) and verdict is not None:
+                found[unit.agent].add(errs(unit.agent, unit.seed, skill), verdict.status != "pass")
+    return dict(found)
