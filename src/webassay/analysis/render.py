@@ -202,6 +202,13 @@ def effort_cells(agent: AgentReport) -> tuple[str, ...]:
     )
 
 
+def effort_table(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows, without what is known of no agent."""
+    rows = [effort_cells(agent) for agent in contestants(report)]
+    known = [place for place in range(len(EFFORT_HEADINGS)) if any(row[place] != DASH for row in rows)]
+    return [EFFORT_HEADINGS[place] for place in known], [[row[place] for place in known] for row in rows]
+
+
 # --- what judges add, once ------------------------------------------------------------------------------
 
 
@@ -389,7 +396,7 @@ def to_table(report: Report) -> RenderableType:
     for block in blocks(report):
         parts += _narrowed(block)
     parts += [Text(concord_in_words(one), style="dim") for one in report.concords]
-    parts.append(rich_table("Effort", EFFORT_HEADINGS, [effort_cells(agent) for agent in contestants(report)]))
+    parts.append(rich_table("Effort", *effort_table(report)))
     if report.contamination is not None:
         parts.append(Text(without_work(report.contamination)))
     parts.extend(Text(printable(f"! {warning}"), style="yellow") for warning in all_warnings(report))
@@ -415,11 +422,12 @@ def _narrowed(block: Block) -> list[RenderableType]:
 
 
 def without_work(found: Contamination) -> str:
-    count = len(found.members)
-    named = "1 baseline" if count == 1 else f"{count} baselines"
+    passed = f"{percent(found.union.value)} {bounds(found.union)} of the tasks"
+    if len(found.members) == 1:
+        return f"Success without work: the baseline {found.members[0]} passes {passed}."
     return (
-        f"Success without work: {named}, {percent(found.mean.value)} on average; "
-        f"at least one of them passes {percent(found.union.value)} {bounds(found.union)} of the tasks."
+        f"Success without work: {len(found.members)} baselines, {percent(found.mean.value)} on average; "
+        f"at least one of them passes {passed}."
     )
 
 
