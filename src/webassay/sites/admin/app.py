@@ -54,7 +54,8 @@ async def dashboard(visit: Visit) -> Response:
     if "reports" in sees:
         context["sums"] = world.row(
             "SELECT sum(total_cents) AS sales, CAST(round(avg(total_cents)) AS INTEGER) AS average,"
-            " sum(tax_cents) AS tax, sum(shipping_cents) AS shipping, count(*) AS orders FROM orders WHERE status <> 'canceled'"
+            " sum(tax_cents) AS tax, sum(shipping_cents) AS shipping, count(*) AS orders"
+            " FROM orders WHERE status <> 'canceled'"
         )
         context["terms"] = world.rows("SELECT * FROM search_terms ORDER BY uses DESC, term LIMIT 5")
         context["best"] = world.rows(
