@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import importlib
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ import apsw
 from starlette.applications import Starlette
 
 from webassay.environments.arena import Arena
-from webassay.sites.kit import Site, Snapshot, World, _compare, _open, _tables_of, build
+from webassay.sites.kit import Site, Snapshot, World, _compare, _open, _tables_of, snapshot
 from webassay.sites.rng import Stream
 
 ROUNDS = 30
@@ -100,11 +101,13 @@ def _inverted_changeset(recording: apsw.Session, world: World) -> None:
     world.db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
 
-def bench_world(site: Site) -> Snapshot:
+def bench_world(site: Site, cache: Path) -> Snapshot:
     start = time.perf_counter()
-    pristine = Snapshot(build(site, 0))
+    pristine = snapshot(site, 0, cache)
     print(f"\n{site.name}: {len(pristine.data) / 1e6:.1f} MB, built in {time.perf_counter() - start:.1f} s")
-    world = World(site, 0, pristine)
+    start = time.perf_counter()
+    world = World(site, 0, snapshot(site, 0, cache))
+    line("world", "from the snapshot on the disk", (time.perf_counter() - start) * 1000, "ms")
     world.diff()  # What is known of the snapshot's pages is found once.
     rows = sum(world.scalar(f'SELECT count(*) FROM "{table.name}"') for table in _tables_of(world.db))
     print(f"  {rows} rows; a typical episode writes {episode(world)} of them")
@@ -163,6 +166,15 @@ def resident(pid: int) -> float | None:
 
 
 async def bench_server(name: str, path: str) -> None:
+    together = {"shop": "webassay.sites.shop:SITE", "admin": "webassay.sites.admin:SITE"}
+    if name in together:
+        async with Arena(together) as arena:
+            for _ in range(2):  # The first builds the world.
+                start = time.perf_counter()
+                async with arena.hold(list(together)):
+                    pass
+            taken = (time.perf_counter() - start) * 1000
+            line("shop and back office", "open and close together, over the socket", taken, "ms")
     async with Arena({name: path}) as arena, contextlib.AsyncExitStack() as kept:
         async with arena.hold([name]):
             pass
@@ -191,7 +203,8 @@ def main() -> None:
     for path in parser.parse_args().sites:
         module, _, attribute = path.partition(":")
         site = getattr(importlib.import_module(module), attribute)
-        bench_world(site)
+        with tempfile.TemporaryDirectory() as cache:
+            bench_world(site, Path(cache))
         asyncio.run(bench_server(site.name, path))
 
 
