@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 from tests.unit import episodes
 from tests.unit.episodes import HOSTILE, make_run, sample_task, sample_trajectory
 from webassay.analysis import episode_page
-from webassay.analysis.episode import reasons
+from webassay.analysis.episode import reasons, why
 from webassay.analysis.episode_page import Pictures, embed
 from webassay.analysis.episode_text import to_text, units_table
 from webassay.cli import app
 from webassay.core.errors import Fault, InputError
 from webassay.core.text import printable
-from webassay.core.trajectory import AgentInfo, BlobRef, Ending, MemoryBlobs, RecordedObservation, Step
+from webassay.core.trajectory import AgentInfo, BlobRef, Ending, MemoryBlobs, NetworkLog, RecordedObservation, Step
 from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.grading.grade import grade
 from webassay.store import Store
@@ -128,6 +128,29 @@ class TestWhy:
         wrong = Finding(check="response.results", status="fail", message="It is '3', not '4'.")
         own = Finding(check="my.check", status="fail", message="No.")
         assert self.reasons(passed, wrong, wrong, own) == ["Its answer is wrong: It is '3', not '4'.", "No."]
+
+    @pytest.mark.parametrize(
+        ("logged", "answer", "said"),
+        [
+            ("POST", "SUCCESS", ["It reported success all the same."]),
+            ("GET", "SUCCESS", ["It sent no request that could change anything.", "It reported success all the same."]),
+            ("GET", "UNKNOWN_ERROR", ["It sent no request that could change anything."]),
+        ],
+    )
+    def test_what_was_claimed_and_sent_is_told_of_a_missing_change(self, bench, tmp_path, logged, answer, said):
+        def trajectory(blobs, task):
+            log = NetworkLog(
+                blob=blobs.write(episodes.exchanges((logged, "/orders/7/cancel", 303)), "application/jsonl")
+            )
+            return sample_trajectory(blobs, task, network=log, answer=f'{{"action": "mutate", "status": "{answer}"}}')
+
+        def verdicts(made):
+            missing = Finding(check="state.required", status="fail", message="Missing: it.")
+            told = {"task_id": made.task_id, "trajectory_id": made.id, "status": "fail", "fingerprint": STAMP}
+            return [Verdict(**told, findings=(missing,))]
+
+        view = bench.episode(make_run(tmp_path / "made", trajectory=trajectory, verdicts=verdicts), "model")
+        assert why(view) == ["A change that was asked for was not made: Missing: it.", *said]
 
 
 class TestKey:

@@ -291,16 +291,25 @@ _IN_WORDS = {
 }
 
 
-def reasons(verdict: Verdict) -> list[str]:
+def why(view: EpisodeView) -> list[str]:
     """Why an episode did not pass, each in a sentence that needs no knowledge of the checks."""
-    found = [finding for finding in verdict.findings if finding.status != "pass" and decides(finding)]
-    told = list(dict.fromkeys(_reason(finding) for finding in found))
-    claimed = any(
-        one.check == "response.status" and one.status == "pass" and "'SUCCESS'" in one.message
-        for one in verdict.findings
-    )
-    undone = any(one.check == "state.required" for one in found)
-    return [*told, "It reported success all the same."] if claimed and undone else told
+    verdict = view.verdicts[0] if view.verdicts else None
+    told = [] if verdict is None else reasons(verdict)
+    if verdict is not None and any(one.check == "state.required" for one in _deciding(verdict)):
+        traffic = view.traffic
+        if traffic is not None and not traffic.left_out and not any(request.writes for request in traffic.requests):
+            told.append("It sent no request that could change anything.")
+        if view.trajectory.response is not None and view.trajectory.response.status == "SUCCESS":
+            told.append("It reported success all the same.")
+    return told
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    return list(dict.fromkeys(_reason(finding) for finding in _deciding(verdict)))
+
+
+def _deciding(verdict: Verdict) -> list[Finding]:
+    return [finding for finding in verdict.findings if finding.status != "pass" and decides(finding)]
 
 
 def _reason(finding: Finding) -> str:

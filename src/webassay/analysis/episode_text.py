@@ -13,9 +13,9 @@ from webassay.analysis.episode import (
     cut,
     finding_mark,
     named_grader,
-    reasons,
     timing_of,
     totals,
+    why,
 )
 from webassay.core.text import printable
 from webassay.core.trajectory import RecordedObservation, Step
@@ -83,7 +83,7 @@ class _Writer:
         trajectory = view.trajectory
         yield f"{printable(view.unit)}: {view.status}"
         yield from self._field("goal", view.goal.instruction)
-        for reason in reasons(view.verdicts[0])[:_MOST_REASONS] if view.verdicts else ():
+        for reason in why(view)[:_MOST_REASONS]:
             yield from self._field("why", reason, limit=400)
         agent = trajectory.agent
         settings = ", ".join(f"{key}={compact(value, 80)}" for key, value in agent.settings.items())
