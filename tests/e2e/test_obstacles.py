@@ -39,8 +39,8 @@ def played(out, templates, obstacle, seed=5):
     run_sync(BENCH.run(out, ["oracle"], chosen, NO_PICTURES))
     with Store.open(out) as store:
         for _, trajectory in store.trajectories():
-            (probe,) = trajectory.probed(ServedResult)
-            served = ServedRecord.unpack(store.blobs.read(probe.blob)).served
+            records = [ServedRecord.unpack(store.blobs.read(one.blob)) for one in trajectory.probed(ServedResult)]
+            served = [one for record in records for one in record.served]
             verdict = store.verdict(trajectory.id, "rules")
             yield trajectory.task_id, verdict, json.loads(trajectory.answer), served
 
@@ -72,6 +72,13 @@ def test_whoever_says_why_it_cannot_be_done_is_right(tmp_path, obstacle, templat
     assert verdict.status == "pass", [finding.message for finding in verdict.findings]
     assert answer["status"] == HARD[obstacle].status
     assert any(one.path.startswith(path) and one.status == status for one in served for path, status in MET[obstacle])
+
+
+def test_whoever_is_logged_out_of_two_sites_logs_in_on_both(tmp_path):
+    ((_, verdict, _, served),) = played(tmp_path / "run", ("shop.hold-my-order",), "log-in-wall")
+    assert verdict.status == "pass", [finding.message for finding in verdict.findings]
+    entered = {one.path.partition("?")[0] for one in served if (one.method, one.status) == ("POST", 303)}
+    assert {"/account/login", "/login"} <= entered
 
 
 @pytest.mark.slow

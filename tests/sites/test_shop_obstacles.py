@@ -14,6 +14,7 @@ from webassay.sites.kit import World
 from webassay.sites.obstacles import named
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding.customers import PASSWORD
+from webassay.sites.shop.seeding.office import PASSWORD as OFFICE_PASSWORD
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -60,6 +61,22 @@ async def test_a_wall_lets_nobody_in_but_those_who_log_in(stage: ArenaStage) -> 
         assert (entered.status_code, entered.headers["location"]) == (303, "/search?q=lamp&p=2")
         assert (await client.get("/about")).status_code == 200
     assert set(await changed(stage)) <= {"customers"}, "no more than when they were here last"
+
+
+async def test_the_wall_of_the_back_office_is_its_own_log_in() -> None:
+    sites = {"shop": "webassay.sites.shop:SITE", "admin": "webassay.sites.admin:SITE"}
+    async with Arena(sites, cache=CACHE) as arena, arena.hold(["admin"], logins={"admin": "greta.holm"}) as held:
+        await held.obstruct("admin", named(["log-in-wall"], 0))
+        async with visit(held, "admin") as client:
+            client.headers["cookie"] = "; ".join(f"{cookie.name}={cookie.value}" for cookie in held.cookies)
+            assert (await client.get("/")).status_code == 200
+            away = await client.get("/orders")
+            assert (away.status_code, away.headers["location"]) == (302, "/login?next=%2Forders")
+            assert "For the staff" in (await client.get(away.headers["location"])).text
+            typed = {"username": "greta.holm", "password": OFFICE_PASSWORD}
+            entered = await client.post(away.headers["location"], data=typed)
+            assert (entered.status_code, entered.headers["location"]) == (303, "/orders")
+            assert (await client.get("/orders")).status_code == 200
 
 
 async def test_what_a_page_loads_by_itself_is_not_walled_off(stage: ArenaStage) -> None:

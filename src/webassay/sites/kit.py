@@ -75,6 +75,8 @@ class Site:
     """Logs a user in and returns the cookies; writes telemetry and journal columns only."""
     whoami: Callable[["World", Mapping[str, str]], str] = lambda world, cookies: ""
     """The user these cookies belong to, or the empty text."""
+    log_in_path: str = "/account/login"
+    """Where its visitors log in by hand."""
     credentials: Callable[[str], Mapping[str, str]] = lambda user: {}
     """What a seeded user types to log in by hand: the name of each field, and what goes there."""
     title: str = ""

@@ -71,8 +71,8 @@ class LogInWallObstacle(_Obstacle):
 
     kind: Literal["log_in_wall"] = "log_in_wall"
     method: str = "GET"
-    log_in: str = "/account/login"
-    """It is the only page that can be reached."""
+    log_in: str = ""
+    """It is the only page that can be reached; empty: the one where the site's visitors log in."""
 
     def meets(self, method: str, path: str) -> bool:
         return path == self.log_in or super().meets(method, path)

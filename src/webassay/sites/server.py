@@ -74,7 +74,12 @@ class Hosted:
         self.turns = turn or asyncio.Lock()
 
     def obstruct(self, obstacles: tuple[Obstacle, ...]) -> None:
-        self._before = [Standing(obstacle) for obstacle in obstacles]
+        self._before = [Standing(self._placed(obstacle)) for obstacle in obstacles]
+
+    def _placed(self, obstacle: Obstacle) -> Obstacle:
+        if isinstance(obstacle, LogInWallObstacle) and not obstacle.log_in:
+            return obstacle.model_copy(update={"log_in": self.world.site.log_in_path})
+        return obstacle
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[World]:

@@ -47,7 +47,8 @@ def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Ta
     marks = "+".join(filter(None, (selection.scale, *names)))
     hints = task.goal.hints
     if {"session-ends", "log-in-wall"} & set(names):
-        hints = (*hints, *(_account(worlds[site], user) for site, user in task.logins.items()))
+        several = len(task.logins) > 1
+        hints = (*hints, *(_account(worlds[site], user, several) for site, user in task.logins.items()))
     varied = {
         "id": f"{task.id}@{marks}",
         "world_scale": selection.scale,
@@ -67,9 +68,10 @@ def _refusal(task: Task, names: Sequence[str], worlds: Mapping[str, World]) -> d
     return {"kind": "unachievable", "checks": checks, "checkpoints": ()}
 
 
-def _account(world: World, user: str) -> str:
+def _account(world: World, user: str, several: bool) -> str:
     typed = ", ".join(f"{field}: {value}" for field, value in world.site.credentials(user).items())
-    return f"If you are logged out, log in again. {typed}"
+    of_site = f" of {world.site.title}" if several else ""
+    return f"If you are logged out{of_site}, log in again. {typed}"
 
 
 # --- obstacles --------------------------------------------------------------------------------------------

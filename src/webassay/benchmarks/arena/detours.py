@@ -10,7 +10,7 @@ from webassay.core.record import Json
 
 _CLOSING = ("No Thanks", "Accept Cookies")
 _UNAVAILABLE = "This page is not available at the moment."
-_LOGIN = "Registered Customers"
+_LOGINS = ("Registered Customers", "Back Office")
 _SOLD_OUT = "is out of stock"
 _MISSING = " is required."
 _MOST_TRIES = 8
@@ -26,10 +26,10 @@ class _HopelessError(Exception):
 
 def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
     """`hints`: those of the goal, which say how to log in again."""
-    account = _account(hints)
+    accounts = _accounts(hints)
 
     def walk(page: Observation) -> Walk:
-        guide = _Guide(account)
+        guide = _Guide(accounts)
         try:
             page = yield from guide.clear(page)
             walking = solve(page)
@@ -64,8 +64,8 @@ def _further_back(page: Observation) -> Steps:
 class _Guide:
     """Knows how to log in, and what was entered in the form that was sent last."""
 
-    def __init__(self, account: Mapping[str, str]) -> None:
-        self._account = account
+    def __init__(self, accounts: Sequence[Mapping[str, str]]) -> None:
+        self._accounts = accounts
         self._typed: dict[str, str] = {}
         self._sent: dict[str, str] = {}
         self._pressed = ""
@@ -95,10 +95,13 @@ class _Guide:
                 return Action.of("click", button.id)
         if page.find("heading", _UNAVAILABLE) is not None:
             return Action.of("goto", page.url)
-        if page.find("heading", _LOGIN) is not None and (button := page.find("button", "Log In")) is not None:
-            if not self._account:
+        button = page.find("button", "Log In")
+        if button is not None and any(page.find("heading", name) is not None for name in _LOGINS):
+            fields = {field.name for field in page.find_all("textbox")}
+            account = next((one for one in self._accounts if one.keys() <= fields), None)
+            if account is None:
                 raise _HopelessError("PERMISSION_DENIED_ERROR", "One has to log in, and there is no account.")
-            return _entered(page, self._account) or Action.of("click", button.id)
+            return _entered(page, account) or Action.of("click", button.id)
         if any(_SOLD_OUT in node.name for node in page.nodes):
             raise _HopelessError("ACTION_NOT_ALLOWED_ERROR", "It was sold out meanwhile.")
         if any(node.name.endswith(_MISSING) for node in page.nodes):
@@ -119,8 +122,7 @@ def _entered(page: Observation, values: Mapping[str, str]) -> Action | None:
     return None
 
 
-def _account(hints: Sequence[str]) -> Mapping[str, str]:
-    for hint in hints:
-        if hint.startswith("If you are logged out"):
-            return dict(re.findall(r"(\w+): (\S+?)(?:,|$)", hint))
-    return {}
+def _accounts(hints: Sequence[str]) -> list[Mapping[str, str]]:
+    """What has to be typed into which field, for each site with a log-in."""
+    told = [hint.partition(". ")[2] for hint in hints if hint.startswith("If you are logged out")]
+    return [dict(re.findall(r"([\w ]+): (\S+?)(?:, |$)", one)) for one in told]
