@@ -135,7 +135,7 @@ def demo(
         page = path / "report.html"
         common.give(report, "summary")
         for agent, made in bench.planted(path).items():
-            same = "just those" if made.agreed == made.episodes else f"{made.failed}, not just those"
+            same = "exactly the same ones" if made.agreed == made.episodes else f"{made.failed}, not the same ones"
             common.say(f"{agent} made a mistake in {made.erred} of {made.episodes} episodes; the rules failed {same}.")
         bench.write_report(report, [path], page)
         wrong = [line for line in bench.units(path) if line.status == "fail" and line.agent.startswith("flawed")]
