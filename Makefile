@@ -9,9 +9,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/pytest
 WORKERS ?= 2
 SCALE ?= 1
+# Some machines forbid Python to keep bytecode; then each of the hundreds of processes below compiles everything again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
+.PHONY: help setup demo test test-long test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
   bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
   bench-armour bench-legacy bench-faults clean
 
@@ -38,10 +40,13 @@ $(TEST_READY): requirements-dev.lock $(DEMO_READY)
 demo: $(DEMO_READY)  ## Four agents evaluated end to end on the embedded shop and its back office
 	$(BIN)/webassay demo
 
-test: setup  ## Everything that must hold, in minutes
-	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not slow" -q
+test: setup  ## What a change can break, in minutes
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not long and not slow" -q
 
-test-full: setup check  ## Also what takes long
+test-long: setup  ## Whole runs: killed and resumed, every environment, plugins. With `test`: what must pass to land
+	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "long and not slow" -q
+
+test-full: setup check  ## Everything, also what takes hours
 	$(PYTEST) -n $(WORKERS) --dist loadgroup -q
 
 check: setup  ## Style and types

@@ -158,8 +158,9 @@ REPORT = """
 import sys, time, resource
 from pathlib import Path
 from webassay.analysis.render import to_json
-from webassay.analysis.report import summarise
-from webassay.analysis.rows import row_of
+from webassay.analysis.columns import gather
+from webassay.analysis.report import report_of
+from webassay.analysis.rows import blocks_of_results, rows_of
 from webassay.store import Store
 def peak():
     # Linux hands ru_maxrss down from the parent process; VmHWM is this one's own.
@@ -171,11 +172,11 @@ own = peak()
 started, busy = time.perf_counter(), time.process_time()
 with Store.open(Path(sys.argv[1])) as store:
     if sys.argv[2] == "rows":
-        for row in map(row_of, store.rows("rules")):
+        for row in rows_of(store.rows("rules")):
             pass
         text = ""
     else:
-        text = to_json(summarise(map(row_of, store.rows("rules"))))
+        text = to_json(report_of(gather(blocks_of_results(store.rows("rules")))))
 seconds, busy = time.perf_counter() - started, time.process_time() - busy
 memory = f"{peak():.0f} MB at the peak, {own:.0f} MB of them before it began"
 print(f"{seconds:7.2f} s ({busy:.2f} s CPU)   {memory}; {len(text) / 1e6:.1f} MB of JSON")

@@ -25,7 +25,7 @@ from webassay.agents.occam import parse_command, sections
 from webassay.agents.tools import calculate, parse_calls
 from webassay.analysis.render import to_json
 from webassay.analysis.report import summarise
-from webassay.analysis.rows import row_of
+from webassay.analysis.rows import rows_of
 from webassay.core.errors import WebassayError
 from webassay.core.interaction import ACTIONS as ACTION_NAMES
 from webassay.core.interaction import Goal, parse_actions
@@ -390,7 +390,7 @@ def read_everything(place: Path) -> Iterator[str]:
 
 
 def _report(rows: list[UnitResult]) -> None:
-    to_json(summarise(map(row_of, rows)))
+    to_json(summarise(rows_of(rows)))
 
 
 def _all(read: Callable[..., Iterator[object]], told: list[WebassayError]) -> None:

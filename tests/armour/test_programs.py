@@ -138,12 +138,14 @@ async def test_an_address_and_a_page_that_it_made_up_are_no_page() -> None:
     assert grade(task(), trajectory, blobs, Policy(record="off")).status == "pass"
 
 
+@pytest.mark.long
 async def test_work_by_plain_http_is_seen() -> None:
     trajectory, verdict, _ = await played("http")
     assert told(trajectory) == "200"
     assert "not_the_browser" in [finding.code for finding in verdict.findings if finding.status == "fail"]
 
 
+@pytest.mark.long
 async def test_it_reaches_nothing_but_the_sites_of_its_task() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
@@ -162,6 +164,7 @@ async def test_it_reaches_nothing_but_the_sites_of_its_task() -> None:
             listening.accept()
 
 
+@pytest.mark.long
 async def test_a_request_that_says_that_a_person_went_there_is_no_visit() -> None:
     trajectory, _, blobs = await played("'as if'")
     assert "worked: 200" in str(told(trajectory))
@@ -171,6 +174,7 @@ async def test_a_request_that_says_that_a_person_went_there_is_no_visit() -> Non
     assert [one.check for one in verdict.findings if one.status == "fail"] == ["network"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["close tab", "close browser", "die"])
 async def test_what_it_closes_or_kills_is_its_own_failure(mode: str) -> None:
     trajectory, verdict, _ = await played(f"'{mode}'")

@@ -99,6 +99,7 @@ def test_every_route_passes_and_every_shortcut_fails(tmp_path, templates, diffic
         assert {name for name, tally in proof.columns.items() if not tally.tried} == set(), proof.template
 
 
+@pytest.mark.long
 def test_a_route_that_does_not_lead_there_and_a_shortcut_that_does_are_found(tmp_path, monkeypatch):
     """The proof itself: a template whose route is wrong, and whose shortcut is right."""
 
@@ -123,6 +124,7 @@ def test_a_route_that_does_not_lead_there_and_a_shortcut_that_does_are_found(tmp
     assert (proof.columns["oracle"].held, proof.columns["routes"].held) == (1, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("templates", [A_FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"])
 def test_no_constant_passes_any_template(tmp_path, templates):
     """One constant is played on every template; what the others would have said is grafted onto its episodes."""
@@ -141,6 +143,7 @@ ONE_OF_EACH_KIND = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "templates", [ONE_OF_EACH_KIND[1:2], pytest.param(ONE_OF_EACH_KIND, marks=pytest.mark.slow)], ids=["one", "four"]
 )

@@ -172,6 +172,7 @@ def test_run_grade_report(tmp_path):
     refused(webassay(*words[:-1], "shop.low-reviews"), "run of other tasks")
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
     out = tmp_path / "run"
@@ -198,6 +199,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     Store.create(out).close()
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_ones_own_model_is_one_flag(tmp_path):
     """Over a real socket: an endpoint of one's own, and an agent that asks it."""
@@ -236,6 +238,7 @@ def test_names_with_brackets_are_only_names(tmp_path):
     refused(webassay("verify", str(tmp_path / "im[/x]"), "-o", str(tmp_path / "out")), "im[/x]")
 
 
+@pytest.mark.long
 def test_completion_knows_what_is_registered():
     def completed(*words: str) -> list[str]:
         env = {**os.environ, "_WEBASSAY_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(["webassay", *words])}
@@ -279,6 +282,7 @@ class Clumsy:
 """
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_ones_own_agents_have_their_names_their_state_and_their_tracebacks(tmp_path):
     (tmp_path / "mine.py").write_text(OWN_AGENTS)
@@ -372,6 +376,7 @@ class Looker(Saver):
 """
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_trying_a_site_tells_what_was_changed(tmp_path):
     (tmp_path / "saver.py").write_text(SAVER)

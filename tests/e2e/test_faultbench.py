@@ -16,13 +16,13 @@ from webassay.store import Store
 from webassay.workbench import BenchOptions
 from webassay.workbench.fault_journal import JOURNAL
 from webassay.workbench.fault_scores import load
-from webassay.workbench.faultbench import LABELS
+from webassay.workbench.faultbench import LABELS, Player
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(900)]
 
 OPTIONS = BenchOptions(
-    trajectories=10,
-    codes=("2.2", "2.4", "3.3", "6.1", "7.2"),
+    trajectories=8,
+    codes=("2.2", "3.3", "6.1", "7.2"),
     templates=("shop.change-address", "shop.cart-sold-out", "shop.order-weight"),
     workers=2,
 )
@@ -37,7 +37,7 @@ def made(tmp_path_factory):
 def test_pairs_of_a_mistake_and_an_honest_run(made):
     folder, bench = made
     _, labels = load(folder)
-    assert bench.trajectories == len(labels) == 10
+    assert bench.trajectories == len(labels) == OPTIONS.trajectories
     assert set(bench.codes) == set(OPTIONS.codes)
     assert (bench.seen_by_rules, bench.disagreements) == (bench.rules_agree, ())
     pairs = {}
@@ -72,13 +72,10 @@ def test_the_label_is_what_happened(made):
             assert label.outcome is True
 
 
-FEW = replace(OPTIONS, trajectories=6, codes=("2.2", "3.3", "7.2"))
-
-
 def started(folder):
-    words = ["faultbench", "generate", "-o", str(folder), "-n", str(FEW.trajectories)]
-    words += [word for code in FEW.codes for word in ("--code", code)]
-    words += [word for name in FEW.templates for word in ("--template", name)]
+    words = ["faultbench", "generate", "-o", str(folder), "-n", str(OPTIONS.trajectories)]
+    words += [word for code in OPTIONS.codes for word in ("--code", code)]
+    words += [word for name in OPTIONS.templates for word in ("--template", name)]
     return subprocess.Popen([sys.executable, "-m", "webassay", *words], stdout=subprocess.DEVNULL)
 
 
@@ -96,18 +93,31 @@ def ended_by(process, signal, folder, count):
     return process.wait()
 
 
-def test_a_bench_that_was_ended_goes_on_and_is_the_same(tmp_path):
-    folder, whole = tmp_path / "again", tmp_path / "whole"
-    assert ended_by(started(folder), signal.SIGKILL, folder, 1) == -signal.SIGKILL
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [(signal.SIGKILL, -signal.SIGKILL), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)],
+    ids=["killed", "interrupted"],
+)
+def test_a_bench_that_was_ended_goes_on_and_is_the_same(tmp_path, made, how, code, monkeypatch):
+    folder, (whole, bench) = tmp_path / "again", made
+    assert ended_by(started(folder), how, folder, 1) == code
     kept = [line for line in lines(folder) if line.endswith(b"\n")]
     with (folder / JOURNAL).open("ab") as file:
         file.write(b'{"job": "half a li')
     with pytest.raises(InputError, match="other options"):
-        run_sync(Workbench().make_faultbench(folder, replace(FEW, seed=1)))
-    assert ended_by(started(folder), signal.SIGINT, folder, len(kept)) == 130
-    assert lines(folder)[: len(kept)] == kept  # what was played is not played again
-    again = run_sync(Workbench().make_faultbench(folder, replace(FEW, workers=1)))
-    assert again.labels == run_sync(Workbench().make_faultbench(whole, FEW)).labels
+        run_sync(Workbench().make_faultbench(folder, replace(OPTIONS, seed=1)))
+    assert lines(folder)[: len(kept)] == kept
+    played = []
+
+    async def pair(player, job):
+        played.append(job.key)
+        return await original(player, job)
+
+    original = Player.pair
+    monkeypatch.setattr(Player, "pair", pair)
+    again = run_sync(Workbench().make_faultbench(folder, replace(OPTIONS, workers=1)))
+    assert played and not {json.loads(line)["job"] for line in kept[1:]} & set(played)
+    assert again.labels == bench.labels
     assert load(folder)[1] == load(whole)[1]
     assert not (folder / JOURNAL).exists()
 

@@ -91,6 +91,7 @@ def solve(env, **reset):
 # --- gymnasium's own rules --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("actions", ["text", pytest.param("decision", marks=pytest.mark.slow)])
 def test_gymnasiums_checker_has_nothing_to_say(actions):
     """It also holds equal seeds to equal observations; warnings are errors."""
@@ -202,6 +203,7 @@ def test_too_much_time_truncates(env):
     assert observation in env.observation_space
 
 
+@pytest.mark.long
 @needs_proc
 def test_a_browser_that_dies_is_no_failure_of_the_agent_and_is_replaced(env):
     with made(NOTHING) as other:
@@ -241,6 +243,7 @@ def test_two_side_by_side_do_not_disturb_each_other():
         assert info["status"] == "fail" and any(finding.startswith("state.required") for finding in info["findings"])
 
 
+@pytest.mark.long
 def test_in_threads():
     def play(seed):
         with made(NOTHING, ADDRESS) as env:
@@ -265,6 +268,7 @@ def test_a_vector_in_one_process():
         envs.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_a_vector_of_processes(start, env):
     """While this process has an environment of its own, whose thread a fork does not copy."""
@@ -321,6 +325,7 @@ print(*pids(os.getpid())[1:])
 """
 
 
+@pytest.mark.long
 @needs_proc
 @pytest.mark.parametrize("end", ["", pytest.param("os.kill(os.getpid(), 9)", marks=pytest.mark.slow)])
 def test_leaving_without_closing_leaves_nothing_behind(end):
@@ -343,6 +348,7 @@ def test_leaving_without_closing_leaves_nothing_behind(end):
 # --- run directories --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_episodes_are_recorded_in_a_run_directory(tmp_path):
     out = tmp_path / "run"
     with made(out=str(out), agent="mine") as env, made(out=out, agent="mine") as other:
@@ -410,6 +416,7 @@ def test_two_hundred_resets_leave_nothing_behind(env):
 # --- what we tell others to run ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("episodes", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_example_runs_and_learns(tmp_path, episodes):
     out = tmp_path / "run"

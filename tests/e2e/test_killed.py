@@ -11,7 +11,7 @@ import pytest
 
 from webassay.store import LEDGER, Store
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 
 AGENTS = ("oracle", "naive-fixed-path")
 TEMPLATES = ("shop.open-cheapest", "shop.change-address", "shop.price-of-nothing")

@@ -50,6 +50,7 @@ async def test_faults_on_the_wire_lose_nothing_and_change_nothing():
         assert not verdict.replies["degraded"]
 
 
+@pytest.mark.long
 async def test_killed_and_continued_over_the_wire(tmp_path):
     """`kill -9` in the middle; the next run judges what is left, once."""
     async with replaying(Script(author(Faults(every=0, delay=0.01)))) as server:

@@ -13,7 +13,7 @@ from webassay.episode import Recording
 from webassay.store import Store
 from webassay.workbench.kinds import TEMPLATES
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(400)]
 
 BENCH = Workbench(cache=CACHE)
 NO_PICTURES = PlayOptions(recording=Recording(parts=()))

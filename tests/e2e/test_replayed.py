@@ -23,7 +23,7 @@ from webassay.episode import EpisodeContext, play
 from webassay.grading.grade import grade
 from webassay.workbench.playing import solution_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 REPLAY = Path(__file__).parent / "replay.py"

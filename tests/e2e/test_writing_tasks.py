@@ -11,8 +11,12 @@ from tests.e2e.test_cli import refused, webassay
 PAGE = (Path(__file__).parents[2] / "docs" / "writing-tasks.md").read_text(encoding="utf-8")
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture
-def chores(tmp_path: Path) -> Path:
+def chores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)  # pictures of what failed are put where one is
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     file = tmp_path / "chores.py"
     file.write_text(code, encoding="utf-8")

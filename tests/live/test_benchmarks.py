@@ -34,6 +34,7 @@ def outcomes(bench: Workbench, run) -> dict[tuple[str, str], str]:
     return {(row["agent"], row["task_id"]): row["status"] for row in bench.rows([run])}
 
 
+@pytest.mark.long
 async def test_the_original_webarena(bench, sites, told, tmp_path):
     """Log-in, reset, play, probe by pages and interfaces, the old protocol; and the same episodes by the new one."""
     selection = Selection(benchmark="webarena", file=str(tasks.webarena(tmp_path)))
@@ -70,6 +71,7 @@ async def test_webarena_verified_and_its_hard_set(bench, sites, tmp_path):
     assert set(outcomes(bench, tmp_path / "hard").values()) == {"pass"} and len(bench.rows([tmp_path / "hard"])) == 2
 
 
+@pytest.mark.long
 async def test_webchorearena(bench, tmp_path):
     """What was typed and never sent is looked at in the page that the agent left."""
     selection = Selection(benchmark="webchorearena", file=str(tasks.webchorearena(tmp_path)))
@@ -79,6 +81,7 @@ async def test_webchorearena(bench, tmp_path):
     assert {one for (agent, _), one in found.items() if agent == "careless"} == {"fail"}, found
 
 
+@pytest.mark.long
 async def test_a_site_that_dies_is_a_fault_and_the_run_can_be_resumed(bench, sites, tmp_path):
     selection = Selection(benchmark="webarena", file=str(tasks.webarena(tmp_path)))
 
@@ -107,6 +110,7 @@ async def test_nothing_is_planned_while_a_site_cannot_be_reached(bench, sites, t
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 async def test_two_workers_do_not_disturb_each_others_log_in(bench, sites, tmp_path):
     """Every episode has a session of its own, and nobody else's is used in it."""
     selection = Selection(

@@ -82,6 +82,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.browser
 @pytest.mark.asyncio(loop_scope="session")
 class TestTheUnkindApplication:

@@ -17,7 +17,7 @@ AGENT = "tests.served.playing:Chores"
 PLAY = PlayOptions(workers=2, trust_agent=True)
 UNKIND = Path(__file__).with_name("unkind")
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.mark.browser

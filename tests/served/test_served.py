@@ -123,6 +123,7 @@ class TestTheExampleOfTheDocs:
             assert verdict.status == "pass"
 
 
+@pytest.mark.long
 class TestApplicationsThatDoNotWork:
     @pytest.mark.parametrize(
         ("program", "says"),
@@ -224,6 +225,7 @@ class TestApplicationsThatDoNotWork:
             await probed(notes, task(notes))
 
 
+@pytest.mark.long
 class TestVerifiersThatDoNotWork:
     @pytest.mark.parametrize(
         ("body", "says"),

@@ -40,6 +40,7 @@ def paths(world: World) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "chosen", [slice(0, 15), pytest.param(slice(15, None), marks=pytest.mark.slow)], ids=["one-of-each-kind", "others"]
 )
@@ -50,6 +51,7 @@ async def test_no_page_has_a_serious_accessibility_fault(office: Served, chosen:
         assert not await faults(page, ["/login"])
 
 
+@pytest.mark.long
 async def test_pages_fit_the_screen(office: Served) -> None:
     for size in (DESKTOP, PHONE):
         async with office.open(OWNER, viewport=size) as (world, page):

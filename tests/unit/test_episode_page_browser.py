@@ -225,6 +225,7 @@ def long_page(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.long
 class TestFiftySteps:
     async def test_it_is_small_enough_to_attach(self, long_page):
         text = long_page.read_text()

@@ -12,8 +12,9 @@ from webassay.agents.naive import NAIVE_AGENTS
 from webassay.analysis import stats
 from webassay.analysis.behaviour import explorations, usual_effort
 from webassay.analysis.columns import gather
-from webassay.analysis.report import success_of, summarise
-from webassay.analysis.rows import BUILT_IN_BASELINES, Row, row_of
+from webassay.analysis.report import report_of, success_of, summarise
+from webassay.analysis.rows import BLOCK, BUILT_IN_BASELINES, Row, blocks_of_results, blocks_of_rows, row_of
+from webassay.analysis.rows import rows_of as to_rows
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
@@ -99,19 +100,21 @@ def verdict(status: str = "fail", **rest: object) -> Verdict:
     return Verdict.model_validate(settings | rest)
 
 
-def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> Row:
-    """The row of one unit, by way of the summaries that a store keeps."""
+def result(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> UnitResult:
+    """Of one unit, by way of the summaries that a store keeps."""
     rest = {name: value for name, value in facts.items() if name not in ("agent", "task_id", "trial", "seed")}
-    return row_of(
-        UnitResult(
-            agent=str(facts["agent"]),
-            task_id=str(facts["task_id"]),
-            trial=2,
-            unit=UnitSummary.told({**rest, "seed": 7}),
-            trajectory=None if run is None else read_trajectory_summary(TrajectorySummary.of(run).to_json()),
-            verdict=None if found is None else read_verdict_summary(VerdictSummary.of(found).to_json()),
-        )
+    return UnitResult(
+        agent=str(facts["agent"]),
+        task_id=str(facts["task_id"]),
+        trial=2,
+        unit=UnitSummary.told({**rest, "seed": 7}),
+        trajectory=None if run is None else read_trajectory_summary(TrajectorySummary.of(run).to_json()),
+        verdict=None if found is None else read_verdict_summary(VerdictSummary.of(found).to_json()),
     )
+
+
+def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> Row:
+    return row_of(result(facts, run, found))
 
 
 class TestRowOf:
@@ -271,7 +274,7 @@ class TestColumns:
             Row(agent="a", task_id=f"t{task}", template=f"T{template}", status=status, checkpoint_reach=reach)  # type: ignore[arg-type]
             for status, template, task, reach in drawn
         ]
-        gathered = gather(rows)
+        gathered = gather(blocks_of_rows(rows))
         if not rows:
             assert gathered.agents == {}
             return
@@ -286,6 +289,25 @@ class TestColumns:
         assert named(part.rates()) == list(stats.template_rates(scored).items())
         assert named(part.rates(unscored_fail=True)) == list(stats.template_rates(every).items())
         assert named(part.reaches()) == list(stats.template_rates(reached).items())
+
+    def test_results_give_the_report_that_their_rows_give(self) -> None:
+        """Blocks are made from results without making a row; more than one block of them."""
+        diagnosed = verdict(
+            aspects={"first_failure_step": Aspect(value=2.0), "evidence": Aspect(value=True)},
+            findings=(Finding(check="diagnosis", code="paper:2.1:x", status="fail", message="It is not there."),),
+        )
+        cases = [
+            (trajectory([step(0), step(1, error="gone")]), verdict("pass")),
+            (trajectory([step(0)], ending=Ending(kind="gave_up")), diagnosed),
+            (trajectory(), None),
+            (None, None),
+        ]
+        results = [
+            result({**FACTS, "agent": f"a{i % 3}", "task_id": f"t{i % 50}", "kind": kind}, *cases[i % len(cases)])
+            for i in range(2 * BLOCK + 50)
+            for kind in [("retrieve", "unachievable")[i % 2]]
+        ]
+        assert report_of(gather(blocks_of_results(results))) == summarise(to_rows(results))
 
     def test_rows_may_come_one_at_a_time(self) -> None:
         rows = rows_of("a", "ppfx") + rows_of("b", "pfff")
@@ -451,7 +473,7 @@ class TestExploration:
         return done + refused
 
     def test_ratio_to_the_sites_median(self) -> None:
-        found = explorations(gather(self.rows()))["a"]
+        found = explorations(gather(blocks_of_rows(self.rows())))["a"]
         assert [attempt.ratio for attempt in found.attempts] == [0.5, 0.375, 0.125, 0.125]
         assert [attempt.adequate for attempt in found.attempts] == [True, False, False, False]
         # Two of four scored attempts were credited without enough search; the fault is no attempt.
@@ -459,28 +481,30 @@ class TestExploration:
 
     def test_a_refusal_that_had_seen_why_is_adequate_however_short(self) -> None:
         rows = [replace(row, evidence=True) for row in self.rows()]
-        found = explorations(gather(rows))["a"]
+        found = explorations(gather(blocks_of_rows(rows)))["a"]
         assert [attempt.adequate for attempt in found.attempts] == [True, True, True, False]
         assert (found.credited, found.inadequate, found.over_acceptance.value) == (3, 0, 0.0)
-        without = explorations(gather([replace(row, evidence=False) for row in self.rows()]))["a"]
+        without = explorations(gather(blocks_of_rows(replace(row, evidence=False) for row in self.rows())))["a"]
         assert without.inadequate == 2
 
     def test_usual_effort_is_of_successes_on_feasible_tasks(self) -> None:
         elsewhere = [Row(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
         assert [
             (effort.site, effort.runs, effort.lower, effort.median, effort.upper)
-            for effort in usual_effort(gather([*self.rows(), *elsewhere]))
+            for effort in usual_effort(gather(blocks_of_rows([*self.rows(), *elsewhere])))
         ] == [("shop", 1, 3, 3, 3), ("reddit", 3, 7, 8, 9)]
 
     def test_a_site_nobody_succeeded_on_decides_nothing(self) -> None:
         rows = [replace(row, sites=("forum",)) for row in self.rows() if row.kind == "unachievable"]
-        found = explorations(gather(rows))["a"]
+        found = explorations(gather(blocks_of_rows(rows)))["a"]
         assert (found.inadequate, found.undecided) == (0, 3)
 
     def test_minimum_steps_of_the_site(self) -> None:
         rows = [replace(row, steps=2) for row in self.rows()]
-        assert [attempt.adequate for attempt in explorations(gather(rows))["a"].attempts] == [False] * 4
-        assert [attempt.adequate for attempt in explorations(gather(rows), minimum={})["a"].attempts] == [True] * 4
+        assert [attempt.adequate for attempt in explorations(gather(blocks_of_rows(rows)))["a"].attempts] == [False] * 4
+        assert [
+            attempt.adequate for attempt in explorations(gather(blocks_of_rows(rows)), minimum={})["a"].attempts
+        ] == [True] * 4
 
 
 def test_frontier_falls_back_to_steps_where_a_price_is_unknown() -> None:

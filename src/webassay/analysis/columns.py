@@ -15,15 +15,15 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress, count, pairwise
+from operator import itemgetter
 from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from webassay.analysis.rows import BOTH, Row
+from webassay.analysis.rows import BOTH, Block, Row, blocks_of_rows
 from webassay.core.report import Counts, Dimension
 
 H = TypeVar("H", bound=Hashable)
@@ -35,6 +35,8 @@ Cluster = tuple[str, str]
 """Benchmark and template."""
 Task = tuple[str, str]
 """Benchmark and task id."""
+Findings = Sequence[tuple[str, str]]
+"""Check and code of each."""
 
 MEASURES = ("steps", "seconds", "input_tokens", "output_tokens", "cost_usd")
 STATUSES = ("pass", "fail", "abstain", "fault", "missing")
@@ -57,16 +59,6 @@ _CASE = (
     *("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "observation"),
     *("obstacles", "claimed"),
 )
-_FIELDS = Row.__struct_fields__
-Turned = dict[str, tuple[Any, ...]]
-
-
-def turned(rows: Sequence[Row]) -> Turned:
-    """Field to the values of all rows. Turning a block of rows at once, and going over what comes out, are loops in C:
-    three times as fast as taking each row apart."""
-    if not rows:
-        return dict.fromkeys(_FIELDS, ())
-    return dict(zip(_FIELDS, zip(*map(astuple, rows), strict=True), strict=True))
 
 
 class Numbered(dict[H, int]):
@@ -167,47 +159,53 @@ class Tallied:
         self.first_attempts: list[tuple[str, Attempted]] = []
         """With the task's id."""
 
-    def extend(self, rows: Sequence[Row]) -> None:
-        self.baseline = self.baseline or any(row.baseline for row in rows)
-        self.model = self.model or next(filter(None, [row.model for row in rows]), "")
-        rows = [row for row in rows if row.status != "missing"]
-        self.actions.update(chain.from_iterable([row.actions.items() for row in rows]))
-        self.tools.update(chain.from_iterable([row.tools.items() for row in rows if row.tools]))
-        self.endings.update([row.ending for row in rows if row.ending])
-        for row in [row for row in rows if row.diagnosed]:
-            self._add_diagnosis(row)
-        modes = [_failure_modes(row) for row in rows if row.status in _FAILED]
+    def extend(self, own: Block) -> None:
+        """`own` has the rows of one agent."""
+        self.baseline = self.baseline or any(own["baseline"])
+        self.model = self.model or next(filter(None, own["model"]), "")
+        if "missing" in own["status"]:
+            own = picked(own, [place for place, status in enumerate(own["status"]) if status != "missing"])
+        self.actions.update(chain.from_iterable([actions.items() for actions in own["actions"]]))
+        self.tools.update(chain.from_iterable([tools.items() for tools in own["tools"] if tools]))
+        self.endings.update(filter(None, own["ending"]))
+        for place in compress(count(), own["diagnosed"]):
+            self._add_diagnosis(own["findings"][place], own["first_error_step"][place])
+        failed = compress(zip(own["findings"], own["diagnosed"], strict=True), map(_FAILED.__contains__, own["status"]))
+        modes = [_failure_modes(findings, diagnosed) for findings, diagnosed in failed]
         self.failures.update(chain.from_iterable(modes))
         self.failure_episodes.update(chain.from_iterable(map(set, modes)))
-        if attempts := [row for row in rows if row.kind == UNACHIEVABLE and row.traced and row.score is not None]:
-            self._add_attempts(attempts)
+        if UNACHIEVABLE in own["kind"]:
+            self._add_attempts(own)
 
-    def _add_diagnosis(self, row: Row) -> None:
-        codes = [code for check, code in row.findings if check == DIAGNOSIS]
+    def _add_diagnosis(self, findings: Findings, first_step: int | None) -> None:
+        codes = [code for check, code in findings if check == DIAGNOSIS]
         named = [*codes, *map(category_of, codes)]
         self.diagnosed += 1
         self.diagnosed_with_errors += bool(codes)
         self.errors_found.update(named)
         self.error_episodes.update(set(named))
-        if row.first_error_step is not None:
-            self.first_error_steps.append(row.first_error_step)
+        if first_step is not None:
+            self.first_error_steps.append(first_step)
 
-    def _add_attempts(self, rows: Sequence[Row]) -> None:
+    def _add_attempts(self, own: Block) -> None:
+        fields = ("kind", "status", "traced", "task_id", "sites", "steps", "evidence")
         tried = [
-            (row.task_id, Attempted(site_of(row.sites), row.steps, row.status == "pass", row.evidence is True))
-            for row in rows
+            (task, Attempted(site_of(sites), steps, status == "pass", evidence is True))
+            for kind, status, traced, task, sites, steps, evidence in zip(*map(own.get, fields), strict=True)
+            if kind == UNACHIEVABLE and traced and status in _SCORED
         ]
         self.attempted.update([one for _, one in tried])
         self.first_attempts += tried[: LISTED_ATTEMPTS - len(self.first_attempts)]
 
 
+_SCORED = frozenset(("pass", "fail"))
 _FAILED = frozenset(("fail", "fault"))
 
 
-def _failure_modes(row: Row) -> Sequence[tuple[str, str]]:
+def _failure_modes(findings: Findings, diagnosed: bool) -> Findings:
     """What a judge diagnosed is counted apart from these."""
-    found = row.findings or _UNEXPLAINED
-    return [mode for mode in found if mode[0] != DIAGNOSIS] if row.diagnosed else found
+    found = findings or _UNEXPLAINED
+    return [mode for mode in found if mode[0] != DIAGNOSIS] if diagnosed else found
 
 
 def category_of(code: str) -> str:
@@ -232,8 +230,8 @@ class Columns:
         self.agents: Numbered[str] = Numbered()
         self._arrays = {name: array(kind) for name, kind in _NUMBERS.items()}
 
-    def extend(self, rows: Sequence[Row]) -> None:
-        shared, of = self.shared, turned(rows)
+    def extend(self, of: Block) -> None:
+        shared = self.shared
         self._add("agent", map(self.agents.__getitem__, of["agent"]))
         self._add("case", map(shared.cases.__getitem__, zip(*(of[name] for name in _CASE), strict=True)))
         self._add("grader", map(shared.graders.__getitem__, of["fingerprint"]))
@@ -427,6 +425,14 @@ class Part:
         return dict(sorted((name, count) for name, count in named if name and count))
 
 
+def part_of(rows: Iterable[Row]) -> Part:
+    """Of the rows of one agent."""
+    columns = Columns()
+    for block in blocks_of_rows(rows):
+        columns.extend(block)
+    return columns.part()
+
+
 def distinct(numbers: Ints) -> Ints:
     """In ascending order. `np.unique` makes a hash table, which takes several times as long."""
     ordered = np.sort(numbers)
@@ -435,20 +441,20 @@ def distinct(numbers: Ints) -> Ints:
 
 def grouped_means(keys: Ints, values: Floats) -> tuple[Ints, Floats]:
     """The mean of each group, rounded once, in order of first appearance."""
-    if np.bincount(keys).max(initial=0) <= 1:
+    sizes = np.bincount(keys)
+    if sizes.max(initial=0) <= 1:
         return keys, values
-    order = np.argsort(keys, kind="stable")
-    ordered, sorted_values = keys[order], values[order]
-    starts = np.append(0, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
-    sizes = np.append(starts[1:], len(keys)) - starts
-    first = np.argsort(order[starts])
     if np.array_equal(values, np.trunc(values)):
-        means = np.add.reduceat(sorted_values, starts) / sizes
+        sums = np.bincount(keys, weights=values)  # of whole numbers: exact
     else:
-        plain, ends = sorted_values.tolist(), (starts + sizes).tolist()
-        sums = [math.fsum(plain[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
-        means = np.asarray(sums, dtype=np.float64) / sizes
-    return ordered[starts][first], np.asarray(means, dtype=np.float64)[first]
+        order = np.argsort(keys, kind="stable")
+        plain, ends = values[order].tolist(), np.cumsum(sizes).tolist()
+        sums = np.asarray([math.fsum(plain[start:end]) for start, end in pairwise([0, *ends])])
+    first = np.empty(len(sizes), dtype=np.int64)
+    first[keys[::-1]] = np.arange(len(keys))[::-1]  # of several that are written to one place, the last one stays
+    groups = np.flatnonzero(sizes)
+    groups = groups[np.argsort(first[groups])]
+    return groups, sums[groups] / sizes[groups]
 
 
 @dataclass(slots=True)
@@ -462,24 +468,33 @@ class Gathered:
         return Counts(**{name: sum(getattr(one, name) for one in own) for name in Counts.model_fields})
 
 
-_BLOCK = 400
-"""Rows held at a time: more of them leave the processor's cache, fewer make the loops in C too short."""
+_TALLIED = (
+    *("baseline", "model", "status", "actions", "tools", "ending", "diagnosed", "findings", "first_error_step", "kind"),
+    *("traced", "task_id", "sites", "steps", "evidence"),
+)
 
 
-def gather(rows: Iterable[Row]) -> Gathered:
+def picked(block: Block, places: Sequence[int]) -> Block:
+    """What is tallied of these rows."""
+    if len(places) < 2:  # an itemgetter of one gives the item itself
+        return {name: [block[name][place] for place in places] for name in _TALLIED}
+    pick = itemgetter(*places)
+    return {name: pick(block[name]) for name in _TALLIED}
+
+
+def gather(blocks: Iterable[Block]) -> Gathered:
     """Takes rows from anywhere, also from an iterator over a ledger, and keeps none of them."""
     columns, tallied = Columns(), defaultdict[str, Tallied](Tallied)
     benchmarks: dict[str, None] = {}
-    coming = iter(rows)
     with _no_search_for_cycles():
-        while block := list(islice(coming, _BLOCK)):
+        for block in blocks:
             columns.extend(block)
-            by_agent: dict[str, list[Row]] = defaultdict(list)
-            for row in block:
-                by_agent[row.agent].append(row)
-            for name, own in by_agent.items():
-                tallied[name].extend(own)
-            benchmarks |= dict.fromkeys([row.benchmark for row in block if row.benchmark])
+            places: dict[str, list[int]] = defaultdict(list)
+            for place, agent in enumerate(block["agent"]):
+                places[agent].append(place)
+            for agent, own in places.items():
+                tallied[agent].extend(picked(block, own))
+            benchmarks |= dict.fromkeys(filter(None, block["benchmark"]))
     agents = {name: AgentColumns(name, columns, tallied[name]) for name in columns.agents}
     return Gathered(columns.shared, agents, list(benchmarks))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from webassay.analysis import behaviour
-from webassay.analysis.columns import Columns
+from webassay.analysis.columns import part_of
 from webassay.analysis.report import NO_NAMES, Names, success_of_part
 from webassay.analysis.rows import Row
 from webassay.core.record import Record, content_hash
@@ -117,7 +117,5 @@ def _board(gathering: _Gathering, names: Names) -> Board:
 
 
 def _scores(rows: Sequence[Row]) -> tuple[Success, Process | None]:
-    columns = Columns()
-    columns.extend(rows)
-    part = columns.part()
+    part = part_of(rows)
     return success_of_part(part), behaviour.process(part)

@@ -15,15 +15,15 @@ from webassay.analysis.columns import (
     PASS,
     SEVERAL_SITES,
     AgentColumns,
-    Columns,
     Gathered,
     Ints,
     Part,
     distinct,
     gather,
     grouped_means,
+    part_of,
 )
-from webassay.analysis.rows import Row
+from webassay.analysis.rows import Row, blocks_of_rows
 from webassay.core.errors import InputError
 from webassay.core.report import (
     AgentReport,
@@ -68,7 +68,7 @@ def summarise(
 
     Rows may come from an iterator over a ledger; none of them is kept.
     """
-    return report_of(gather(rows), anchor=anchor, title=title, grader=grader, names=names)
+    return report_of(gather(blocks_of_rows(rows)), anchor=anchor, title=title, grader=grader, names=names)
 
 
 def report_of(
@@ -114,9 +114,7 @@ def _standing(agent: AgentReport) -> tuple[bool, float, bool, str]:
 
 def success_of(rows: Iterable[Row]) -> Success:
     """Of the rows of one agent."""
-    columns = Columns()
-    columns.extend(list(rows))
-    return success_of_part(columns.part())
+    return success_of_part(part_of(rows))
 
 
 def success_of_part(part: Part) -> Success:

@@ -1,10 +1,12 @@
 """One planned unit of work and what became of it, flat: all that the statistics read."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import astuple
 
 from webassay.core.summary import TrajectorySummary, UnitResult, VerdictSummary
 
@@ -111,58 +113,103 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         }
 
 
+Block = Mapping[str, Sequence[Any]]
+"""Field to the values of some rows, every field of `Row` in its order. Making and using rows in blocks is done by loops
+in C, three times as fast as taking each row apart."""
+_FIELDS = Row.__struct_fields__
+BLOCK = 400
+"""Rows held at a time: more of them leave the processor's cache, fewer make the loops in C too short."""
+
+
 def row_of(result: UnitResult) -> Row:
-    """Of one result of `Store.rows`. What the plan says comes first: it is there even when the run is not."""
-    told, played, verdict = result.unit, result.trajectory or _NOT_PLAYED, result.verdict or _NOT_JUDGED
-    aspects = verdict.aspects
-    form, first = aspects.get("response_format"), _number(aspects.get("first_failure_step"))
-    # By position, in the order of the fields: by name takes as long as all the rest of this function.
-    return Row(
-        result.agent,
-        result.task_id,
-        _status(result),
-        told.benchmark or played.benchmark,
-        told.template or played.template,
-        told.kind,
-        told.sites,
-        BOTH.join(told.chores) or told.chore,
-        told.difficulty,
-        told.modality or played.modality,
-        told.observation,
-        told.obstacles,
-        result.trial,
-        told.seed,
-        played.model,
-        result.agent in BUILT_IN_BASELINES if told.baseline is None else told.baseline,
-        played.ending,
-        played.claimed,
-        played.steps,
-        played.seconds,
-        played.input_tokens,
-        played.output_tokens,
-        played.cost_usd,
-        played.actions,
-        played.tools,
-        played.errors,
-        played.retries,
-        played.retries_that_worked,
-        result.trajectory is None or played.steps > 0 or played.seconds > 0,
-        verdict.failures,
-        played.ending in _ANSWERED and (result.verdict is None or "response_format" in aspects),
-        form == "invalid",
-        form == "recovered",
-        _yes_or_no(aspects.get("evidence")),
-        _number(aspects.get("checkpoint_reach")),
-        _number(aspects.get("process_score")),
-        "first_failure_step" in aspects,
-        None if first is None else int(first),
-        verdict.grader,
-        verdict.key,
-    )
+    """Of one result of `Store.rows`."""
+    return next(rows_of([result]))
+
+
+def rows_of(results: Iterable[UnitResult]) -> Iterator[Row]:
+    for block in blocks_of_results(results):
+        yield from map(Row, *block.values())
+
+
+def blocks_of_rows(rows: Iterable[Row]) -> Iterator[Block]:
+    coming = iter(rows)
+    while some := list(islice(coming, BLOCK)):
+        yield dict(zip(_FIELDS, zip(*map(astuple, some), strict=True), strict=True))
+
+
+def blocks_of_results(results: Iterable[UnitResult]) -> Iterator[Block]:
+    coming = iter(results)
+    while some := list(islice(coming, BLOCK)):
+        yield _block(some)
+
+
+def _block(results: Sequence[UnitResult]) -> Block:
+    """What the plan says comes first: it is there even when the run is not."""
+    told = [one.unit for one in results]
+    played = [one.trajectory or _NOT_PLAYED for one in results]
+    verdicts = [one.verdict or _NOT_JUDGED for one in results]
+    aspects = [one.aspects for one in verdicts]
+    forms = [one.get("response_format") for one in aspects]
+    agents = [one.agent for one in results]
+    return {
+        "agent": agents,
+        "task_id": [one.task_id for one in results],
+        "status": [one.verdict.status if one.verdict is not None else _unjudged(one.trajectory) for one in results],
+        "benchmark": [unit.benchmark or one.benchmark for unit, one in zip(told, played, strict=True)],
+        "template": [unit.template or one.template for unit, one in zip(told, played, strict=True)],
+        "kind": [unit.kind for unit in told],
+        "sites": [unit.sites for unit in told],
+        "chore": [BOTH.join(unit.chores) or unit.chore for unit in told],
+        "difficulty": [unit.difficulty for unit in told],
+        "modality": [unit.modality or one.modality for unit, one in zip(told, played, strict=True)],
+        "observation": [unit.observation for unit in told],
+        "obstacles": [unit.obstacles for unit in told],
+        "trial": [one.trial for one in results],
+        "seed": [unit.seed for unit in told],
+        "model": [one.model for one in played],
+        "baseline": [
+            agent in BUILT_IN_BASELINES if unit.baseline is None else unit.baseline
+            for agent, unit in zip(agents, told, strict=True)
+        ],
+        "ending": [one.ending for one in played],
+        "claimed": [one.claimed for one in played],
+        "steps": [one.steps for one in played],
+        "seconds": [one.seconds for one in played],
+        "input_tokens": [one.input_tokens for one in played],
+        "output_tokens": [one.output_tokens for one in played],
+        "cost_usd": [one.cost_usd for one in played],
+        "actions": [one.actions for one in played],
+        "tools": [one.tools for one in played],
+        "errors": [one.errors for one in played],
+        "retries": [one.retries for one in played],
+        "retries_that_worked": [one.retries_that_worked for one in played],
+        "traced": [one.steps > 0 or one.seconds > 0 or one is _NOT_PLAYED for one in played],
+        "findings": [one.failures for one in verdicts],
+        "answered": [
+            one.ending in _ANSWERED and (verdict is _NOT_JUDGED or "response_format" in verdict.aspects)
+            for one, verdict in zip(played, verdicts, strict=True)
+        ],
+        "unreadable": [form == "invalid" for form in forms],
+        "recovered": [form == "recovered" for form in forms],
+        "evidence": [_yes_or_no(one["evidence"]) if "evidence" in one else None for one in aspects],
+        "checkpoint_reach": _numbers(aspects, "checkpoint_reach"),
+        "process_score": _numbers(aspects, "process_score"),
+        "diagnosed": ["first_failure_step" in one for one in aspects],
+        "first_error_step": [None if step is None else int(step) for step in _numbers(aspects, "first_failure_step")],
+        "fingerprint": [one.grader for one in verdicts],
+        "key_hash": [one.key for one in verdicts],
+    }
+
+
+Aspects = Mapping[str, float | bool | str | None]
 
 
 def _yes_or_no(value: float | bool | str | None) -> bool | None:
     return value if isinstance(value, bool) else None
+
+
+def _numbers(aspects: Sequence[Aspects], name: str) -> Sequence[float | None]:
+    return [_number(one[name]) if name in one else None for one in aspects]
 
 
 def _number(value: float | bool | str | None) -> float | None:
@@ -174,20 +221,15 @@ _NOT_PLAYED = TrajectorySummary(agent="", task_id="", ending="")
 _NOT_JUDGED = VerdictSummary(status="", grader="")
 
 
-def _status(result: UnitResult) -> RowStatus:
-    if result.verdict is not None:
-        return cast(RowStatus, result.verdict.status)
-    if result.trajectory is None:
+def _unjudged(trajectory: TrajectorySummary | None) -> RowStatus:
+    if trajectory is None:
         return "missing"
     # Played and not graded: nobody has decided yet.
-    return "fault" if result.trajectory.ending == "fault" else "abstain"
+    return "fault" if trajectory.ending == "fault" else "abstain"
 
 
 def together(runs: Mapping[str, Iterable[Row]]) -> Iterable[Row]:
-    """Run name to rows, as one. An agent that occurs in several runs is told apart by the run's name; the rows of a
-    single run are never held in memory."""
-    if len(runs) == 1:
-        return next(iter(runs.values()))
+    """Run name to rows, as one. An agent that occurs in several runs is told apart by the run's name."""
     held = {run: list(rows) for run, rows in runs.items()}
     seen = Counter(agent for rows in held.values() for agent in {row.agent for row in rows})
     return [

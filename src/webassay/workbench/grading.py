@@ -64,13 +64,13 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
     with Store.open(run, writable=True, thorough=True) as store:
         for said in in_words(store):
             setup.tell(said)
-        keys = Keys.of(store, setup, options)
         wanted = [unit for unit in store.units() if _wants(options, unit)]
         if not wanted:
             raise InputError(
                 f"{run} has no episode of {', '.join((*options.tasks, *options.agents)) or 'any agent'}.",
                 hint="`webassay report RUN --json` shows which tasks and agents it has.",
             )
+        keys = Keys.of(store, setup, options)
         for number, unit in enumerate(wanted, 1):
             on_progress(Progress("grading", number, len(wanted)))
             found = keys.find(store, unit)

@@ -44,7 +44,7 @@ from webassay.run.plan import plan
 from webassay.run.work import Played
 from webassay.store import Store
 from webassay.workbench.damage import added_to, in_words, remove_empty
-from webassay.workbench.kinds import AGENTS, GRADERS, TEMPLATES
+from webassay.workbench.kinds import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnProgress, Progress, Setup
 from webassay.workbench.tasks import TaskSet, environment_for, key_files, select
@@ -122,6 +122,8 @@ async def _run(
     options = builder.options
     chromium = setup.find_chromium()
     clear_abandoned()
+    if options.environment:
+        ENVIRONMENTS.load(read_spec(options.environment)[0])  # a wrong name is found before the tasks are made
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)

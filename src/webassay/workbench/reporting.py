@@ -14,7 +14,7 @@ from webassay.analysis.formats import Listed
 from webassay.analysis.leaderboard import leaderboard
 from webassay.analysis.opinions import beside
 from webassay.analysis.report import Names, report_of
-from webassay.analysis.rows import Row, row_of, together
+from webassay.analysis.rows import Row, blocks_of_results, blocks_of_rows, rows_of, together
 from webassay.analysis.subset import Procedure, select
 from webassay.analysis.tables import tables
 from webassay.core.errors import InputError
@@ -22,6 +22,7 @@ from webassay.core.labels import PUBLISHED
 from webassay.core.rater import Rater, raters
 from webassay.core.record import Json
 from webassay.core.report import Report
+from webassay.core.summary import UnitResult
 from webassay.core.task import Task
 from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
@@ -130,7 +131,11 @@ def flat_rows(runs: Sequence[Path], wanted: str) -> list[dict[str, Any]]:
 
 def _rows(store: Store, rater: Rater) -> Iterator[Row]:
     """Every planned unit of a run that is not damaged, and what became of it."""
-    return map(row_of, store.rows(rater.name, raters=() if rater.keyed else rater.ids))
+    return rows_of(_results(store, rater))
+
+
+def _results(store: Store, rater: Rater) -> Iterator[UnitResult]:
+    return store.rows(rater.name, raters=() if rater.keyed else rater.ids)
 
 
 def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]]:
@@ -210,7 +215,10 @@ def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
 
 
 def _gathered(stores: Mapping[str, Store], rater: Rater) -> Gathered:
-    return gather(together({name: _rows(store, rater) for name, store in stores.items()}))
+    if len(stores) == 1:
+        (store,) = stores.values()
+        return gather(blocks_of_results(_results(store, rater)))  # no row is ever made
+    return gather(blocks_of_rows(together({name: _rows(store, rater) for name, store in stores.items()})))
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:

@@ -119,7 +119,10 @@ def _parts(selection: Selection) -> Sequence[Selection]:
     for name in selection.tasks:
         found = re.fullmatch(r"(.+)\.w\d+s\d+(?:-(\w+))?\.\d+(?:@.+)?", name)
         if found is None:
-            return [selection]
+            raise InputError(
+                f"There is no task {name!r}.",
+                hint="An id looks like shop.low-reviews.w0s0.0; `webassay tasks list` lists them.",
+            )
         templates = named.setdefault(found[2] or selection.difficulty, [])
         templates += [found[1]] * (found[1] not in templates)
     return [replace(selection, templates=tuple(names), difficulty=level) for level, names in named.items()]
