@@ -117,7 +117,7 @@ Block = Mapping[str, Sequence[Any]]
 """Field to the values of some rows, every field of `Row` in its order. Making and using rows in blocks is done by loops
 in C, three times as fast as taking each row apart."""
 _FIELDS = Row.__struct_fields__
-BLOCK = 400
+BLOCK = 200
 """Rows held at a time: more of them leave the processor's cache, fewer make the loops in C too short."""
 
 
