@@ -131,7 +131,7 @@ def fetch_as_if_a_person_went_there(page: Page) -> list[str]:
 
 
 def leave_children() -> None:
-    for words in (["sleep", "600"], ["setsid", "sleep", "600"]):
+    for words in (["sleep", "607.3"], ["setsid", "sleep", "607.3"]):  # a time by which they are known
         subprocess.Popen(words)  # They keep our standard output.
 
 

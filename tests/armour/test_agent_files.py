@@ -113,6 +113,8 @@ async def test_a_model_is_asked_without_its_key(tmp_path: Path) -> None:
             "    def __init__(self, model): self._model = model\n"
             "    async def start(self, goal): pass\n"
             "    async def decide(self, page):\n"
+            "        from webassay.core.errors import ModelError\n"
+            "        if page.title == 'pretend': raise ModelError('no answer')\n"
             "        return (await self._model.ask([Message.user(page.title)])).text\n"
             "FACTORY = AgentFactory('mine', 'Asks.', lambda request: Mine(request.model), needs=('model',))\n"
         )
@@ -126,6 +128,9 @@ async def test_a_model_is_asked_without_its_key(tmp_path: Path) -> None:
             assert await agent.decide(ORDERS) == "heard Orders"  # type: ignore[union-attr]
             with pytest.raises(ModelError, match="no answer"):
                 await agent.decide(replace(ORDERS, title="fail"))  # type: ignore[union-attr]
+            # What failed once excuses nothing later: it would be a second throw.
+            with pytest.raises(AgentError, match="no answer"):
+                await agent.decide(replace(ORDERS, title="pretend"))  # type: ignore[union-attr]
         finally:
             await nursery.close()
     assert Message.user("x")
@@ -220,8 +225,14 @@ ENDS = {
     "os.kill(os.getpid(), signal.SIGKILL)": "killed by signal 9",
     "os.write(int(sys.argv[1]), b'\\xff' * 100); await asyncio.sleep(1000)": "wrote what is no message",
     "os.write(int(sys.argv[1]), b'\\0\\0\\0\\1\\xc0'); await asyncio.sleep(1000)": "wrote what is no message",
+    "os.write(int(sys.argv[1]), b'\\0\\0\\x27\\x10' + b'\\x91' * 10000); time.sleep(99)": "wrote what is no message",
     "raise ValueError('no idea')": "could not decide: no idea",
     "raise __import__('webassay.core.errors').core.errors.ModelError('not me')": "not me",
+    # A question that nobody can answer is no failure of a model.
+    "import msgspec; from webassay.core.errors import ModelError\n"
+    "asked = msgspec.msgpack.encode({'ask': 1, 'messages': [], 'schema': None, 'settings': {}, 'purpose': ''})\n"
+    "os.write(int(sys.argv[1]), len(asked).to_bytes(4, 'big') + asked); await asyncio.sleep(0.5)\n"
+    "raise ModelError('not me')": "not me",
     "return 12": "decided on a int",
     "return Decision(actions=(Action(name='fly'),))": "decided on a Decision",
 }
@@ -302,6 +313,8 @@ def running(mark: str) -> bool:
         ("while True: pass", "took longer"),
         ("import os; os._exit(0)", "could not be loaded"),
         ("class Mine: pass", "is not an agent"),
+        ("import os, sys; os.write(int(sys.argv[1]), b'\\0\\0\\0\\1\\xc0')", "could not be loaded"),
+        ("import os, sys; os.write(int(sys.argv[1]), b'\\0\\0\\x27\\x10' + b'\\x91' * 10000)", "could not be loaded"),
         ("1 / 0", "division by zero"),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from webassay.core.peers import comes_from, family
+from webassay.core.peers import comes_from, family, hung_up
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
@@ -42,6 +42,8 @@ def test_where_nobody_knows_nobody_is_accused(listener: socket.socket) -> None:
     with socket.create_connection(("127.0.0.1", port)) as client:
         connection, peer = listener.accept()
         assert comes_from(peer, port, 2**22) is None  # no such process
+        assert not hung_up(peer, port)
         client.close()
         connection.close()
         assert comes_from(peer, port, os.getpid()) is None  # nobody holds it any more
+        assert hung_up(peer, port)

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ from tests.sites.visiting import arrived, changed, seen, visit
 from webassay.benchmarks.arena.benchmark import HARD
 from webassay.benchmarks.arena.benchmark import OBSTACLES as TASK_OBSTACLES
 from webassay.core.errors import InputError, SiteError
+from webassay.core.served import ServedRecord
+from webassay.core.trajectory import MemoryBlobs, ServedResult
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites import server
 from webassay.sites.frames import frame
@@ -342,3 +345,29 @@ async def test_named_obstacles_are_drawn_by_the_seed_and_are_those_that_tasks_kn
     assert any(named(NAMED, 3) != named(NAMED, seed) for seed in range(4, 9))
     with pytest.raises(InputError, match="no obstacle 'rain'"):
         named(["rain"], 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who is at the other end")
+async def test_whoever_hangs_up_at_once_has_asked_for_nothing(arena: Arena, stage: ArenaStage) -> None:
+    """Else a program could do its work beside the browser, and be gone before anybody can look who it was."""
+    browser = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=subprocess.PIPE)
+    await stage.expect(browser.pid)
+    await _hang_up_and_wait(arena, stage)
+    await browser.communicate(b"\n")
+    assert (await changed(stage))["note"] == 1
+    blobs = MemoryBlobs()
+    (record,) = [one for one in await stage.probe(stage.cookies, blobs) if isinstance(one, ServedResult)]
+    assert [one.by for one in ServedRecord.unpack(blobs.read(record.blob)).served] == ["other"]
+
+
+async def _hang_up_and_wait(arena: Arena, stage: ArenaStage) -> None:
+    """Ten who do not wait, and one who does."""
+    place = urlsplit(stage.bases["notes"])
+    head = f"POST /add HTTP/1.1\r\nhost: {place.netloc}\r\ncontent-type: application/x-www-form-urlencoded\r\n"
+    before = await seen(arena)
+    for _ in range(10):
+        with socket.create_connection(("127.0.0.1", place.port or 80)) as gone:
+            gone.sendall(f"{head}content-length: 11\r\n\r\nbody=secret".encode())
+    await arrived(arena, before + 10)
+    async with visit(stage) as visitor:
+        assert (await visitor.post("/add", data={"body": "seen"})).status_code < 400

@@ -359,6 +359,22 @@ def test_archives_stay_inside_and_within_bounds(tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists() and not list(tmp_path.glob("out*"))
 
 
+def test_attributes_of_a_tar_file_stay_within_bounds(tmp_path):
+    """They are read into memory as a whole, and 300 MB of them are packed into 300 kB."""
+    for name, entry in (
+        ("attributes.tar.gz", {"pax_headers": {"comment": "x" * 2_000_000}}),
+        ("name.tar.gz", {"name": "x" * 2_000_000}),
+    ):
+        form = tarfile.PAX_FORMAT if "pax_headers" in entry else tarfile.GNU_FORMAT
+        with tarfile.open(tmp_path / name, "w:gz", format=form) as archive:
+            one = tarfile.TarInfo("abc/result.json")
+            for field, value in entry.items():
+                setattr(one, field, value)
+            archive.addfile(one)
+        with pytest.raises(InputError, match="nobody needs so many"):
+            imported(tmp_path / name, tmp_path / "run")
+
+
 def test_a_tar_file_cannot_lie_about_its_sizes(tmp_path):
     with tarfile.open(tmp_path / "short.tar", "w") as archive:
         entry = tarfile.TarInfo("abc/result.json")

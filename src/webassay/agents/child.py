@@ -35,6 +35,18 @@ PARTS = frozenset(ObservationPart.__args__)  # type: ignore[attr-defined]
 _encoder = msgspec.msgpack.Encoder()
 
 
+class _Trouble(msgspec.Struct):
+    message: str
+    hint: str = ""
+
+
+class _Loaded(msgspec.Struct):
+    """What it says when its file is loaded, or cannot be."""
+
+    result: dict[str, Any] = {}
+    error: _Trouble | None = None
+
+
 class Child:
     """The process, from this side of the socket."""
 
@@ -76,16 +88,15 @@ class Child:
             (length,) = LENGTH.unpack(self._exactly(LENGTH.size))
             if length > LARGEST:
                 raise ValueError("it is too long")
-            reply = msgspec.msgpack.decode(self._exactly(length))
-        except (OSError, ValueError) as error:  # A decoding error is a ValueError, too.
+            reply = msgspec.msgpack.decode(self._exactly(length), type=_Loaded)
+        except (OSError, ValueError, RecursionError) as error:  # A decoding error is a ValueError, too.
             self.kill()
             reason = f"it took longer than {LOAD_SECONDS:g} s" if isinstance(error, TimeoutError) else self.dead
             raise InputError(f"{spec} could not be loaded: {reason}.") from None
-        if "error" in reply:
+        if reply.error is not None:
             self.kill()
-            raise InputError(reply["error"]["message"], hint=reply["error"]["hint"])
-        loaded: dict[str, Any] = reply["result"]
-        return loaded
+            raise InputError(reply.error.message, hint=reply.error.hint)
+        return reply.result
 
     def _exactly(self, count: int) -> bytes:
         data = bytearray()
@@ -104,6 +115,7 @@ class Child:
             self._listening = asyncio.create_task(self._listen(reader))
         if self.dead:
             raise AgentError(self.dead)
+        self._model_failure = None  # What failed in an earlier step excuses nothing now.
         self._asked += 1
         number = self._asked
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -150,7 +162,7 @@ class Child:
         reply: dict[str, Any] = {"answer": message["ask"]}
         try:
             if self.model is None:
-                raise ModelError("The agent was given no model.")
+                raise AgentError("The agent was given no model.")
             with boundary(AgentError, "The question cannot be asked"):
                 answer = await self.model.ask(
                     msgspec.convert(message["messages"], tuple[Message, ...]),

@@ -55,7 +55,7 @@ async def received(reader: asyncio.StreamReader) -> dict[str, Any]:
         raise ValueError(f"a message of {length:,} bytes")
     try:
         message = _decoder.decode(await reader.readexactly(length))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(str(error)) from None
     if not isinstance(message, dict):
         raise ValueError("a message without keys")

@@ -29,6 +29,11 @@ def comes_from(peer: Address, port: int, process: int) -> bool | None:
     return False if readable and _socket(peer, port) == socket else None
 
 
+def hung_up(peer: Address, port: int) -> bool:
+    """Whether nobody holds the other end any more. False where that cannot be told."""
+    return _table() is not None and _socket(peer, port) is None
+
+
 def family(process: int) -> Iterator[int]:
     """The process, and all that descend from it."""
     queue = [process]
@@ -45,16 +50,19 @@ def family(process: int) -> Iterator[int]:
 def _socket(peer: Address, port: int) -> int | None:
     """The inode of the socket at the other end."""
     theirs, ours = f"{_hex(peer[0])}:{peer[1]:04X}", f":{port:04X}"
-    try:
-        table = Path("/proc/net/tcp").read_text("ascii")
-    except OSError:
-        return None
-    for line in table.splitlines():
+    for line in (_table() or "").splitlines():
         if theirs in line:
             fields = line.split()
             if fields[1] == theirs and fields[2].endswith(ours) and fields[9] != "0":
                 return int(fields[9])
     return None
+
+
+def _table() -> str | None:
+    try:
+        return Path("/proc/net/tcp").read_text("ascii")
+    except OSError:
+        return None
 
 
 def _hex(address: str) -> str:

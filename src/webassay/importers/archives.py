@@ -16,6 +16,7 @@ from webassay.importers.reading import Source, shown
 MOST_FILES = 200_000
 MOST_BYTES = 16 << 30
 LARGEST_FILE = 2 << 30
+LONGEST_HEADER = 1 << 20
 _ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _CHUNK = 1 << 20
 
@@ -75,9 +76,25 @@ def _unzip(path: Path, room: _Room) -> None:
                     room.take(entry.filename, data)
 
 
+class _Entry(tarfile.TarInfo):
+    """Long names and attributes stand before an entry, and are read into memory as a whole."""
+
+    def _refuse_long(self) -> None:
+        if self.size > LONGEST_HEADER:
+            raise InputError(f"An entry's name or attributes have {self.size:,} bytes: nobody needs so many.")
+
+    def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        self._refuse_long()
+        return super()._proc_pax(archive)  # type: ignore[misc, no-any-return]
+
+    def _proc_gnulong(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        self._refuse_long()
+        return super()._proc_gnulong(archive)  # type: ignore[misc, no-any-return]
+
+
 def _untar(path: Path, room: _Room) -> None:
     """Regular files only: links and devices are not what a trajectory is made of."""
-    with tarfile.open(path) as archive:
+    with tarfile.open(path, tarinfo=_Entry) as archive:
         for entry in archive:
             data = archive.extractfile(entry) if entry.isreg() else None
             if data is not None:

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
-from webassay.core.peers import comes_from
+from webassay.core.peers import comes_from, hung_up
 from webassay.sites.frames import frame, read_from
 from webassay.sites.kit import Asked, Change, Neighbour, Site, Snapshot, World, json_value, snapshot
 from webassay.sites.obstacles import (
@@ -118,8 +118,11 @@ class Hosted:
             self.world.close()
 
     async def answer(self, scope: Scope, body: bytes, port: int = 0) -> list[Message]:
-        """The site's complete answer; empty if the world is gone."""
+        """The site's complete answer; empty if the world is gone, or if the visitor hung up at once. A browser waits
+        for its answer; whoever does not, so that nobody can tell who it was, has asked for nothing."""
         visitor = await self._visitor(scope, port)
+        if visitor is None:
+            return []
         reply = await self._obstructed(scope)
         if not reply:
             body = self._with_losses(scope, body)
@@ -131,13 +134,16 @@ class Hosted:
             self.recorder.note(scope, body, reply, visitor)
         return reply
 
-    async def _visitor(self, scope: Scope, port: int) -> Visitor:
-        """Looked up once for each connection: what is at its other end does not change."""
+    async def _visitor(self, scope: Scope, port: int) -> Visitor | None:
+        """Looked up once for each connection: what is at its other end does not change. None: it is gone."""
         known: dict[int, Visitor] = scope.get("state", {}).get(VISITORS, {})
         if self.browser is None or not scope.get("client"):
             return ""
         if self.browser not in known:
-            found = await asyncio.to_thread(comes_from, tuple(scope["client"]), port, self.browser)
+            peer = tuple(scope["client"])
+            found = await asyncio.to_thread(comes_from, peer, port, self.browser)
+            if found is None and await asyncio.to_thread(hung_up, peer, port):
+                return None
             known[self.browser] = "" if found is None else "browser" if found else "other"
         return known[self.browser]
 

@@ -74,6 +74,8 @@ def key_files(selection: Selection) -> tuple[Path, ...]:
     found = [Path(selection.file)] if selection.file else []
     if selection.benchmark.endswith(".json"):
         found.append(Path(selection.benchmark))
+    if kind.endswith(".py"):
+        found.append(Path(kind))
     if place and kind in BENCHMARKS.built_in() and BENCHMARKS.get(kind).in_folder:
         found.append(Path(place) if Path(place).is_dir() else Path(place).parent)
     return tuple(found)
