@@ -1,9 +1,15 @@
 """Settings for every test."""
 
+import os
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Whatever a test starts finds the worlds that another one built, and the user's own cache stays as it is.
+os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / "webassay-test-cache")
 
 # A shell that starts the tests in the background has SIGINT ignored, and Python then does not set its handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,16 +1,14 @@
 """Where tests keep built worlds, so that each is built once on a machine and not once in every process."""
 
-import tempfile
 from functools import cache
-from pathlib import Path
 
 from webassay.environments.arena import Arena
 from webassay.sites.kit import World
 from webassay.workbench import Workbench
-from webassay.workbench.setup import Setup
+from webassay.workbench.setup import Setup, default_cache
 from webassay.workbench.tasks import open_world, sites
 
-CACHE = Path(tempfile.gettempdir()) / "webassay-test-cache"
+CACHE = default_cache()
 
 
 def bench() -> Workbench:
