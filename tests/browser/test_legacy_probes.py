@@ -23,6 +23,8 @@ ROLES = (
         ({"locator": "document.title"}, "Modal dialogs"),
         ({"locator": "document.querySelector('#none')"}, "None"),
         ({"locator": "document.querySelector('#none').outerText"}, ""),
+        ({"locator": "document.none_of_that"}, "None"),
+        ({"locator": "document.querySelector('['])"}, ""),
         ({"locator": "document.title === 'x'"}, "False"),
         ({"locator": "[...document.querySelectorAll('title')].map(one => one.tagName)"}, "['TITLE']"),
         ({"locator": "[...document.querySelectorAll('title')].length"}, "1"),
@@ -35,6 +37,13 @@ ROLES = (
 async def test_what_a_locator_finds(visit: Opener, target: dict[str, Any], text: str) -> None:
     async with visit("modal.html") as page:
         assert await page.session.read_locator(f"{page.base}/modal.html", script_of(target)) == text
+
+
+async def test_a_page_that_fails_its_reader_shows_nothing(visit: Opener) -> None:
+    """It is as the agent left it: a fault of ours would be played again."""
+    async with visit("modal.html") as page:
+        await page.session.read_locator("", "document.querySelector = () => { throw new RangeError('no') }")
+        assert await page.session.read_locator("", script_of({"locator": "document.querySelector('title')"})) == ""
 
 
 async def test_the_whole_page(visit: Opener) -> None:

@@ -446,19 +446,15 @@ class Session:
         """Runs a benchmark's script inside the page, and returns the text it finds. The page is opened in a fresh tab;
         without a `url` it is the one in front, as it stands.
 
-        Finding nothing (null, or a property of null) is an answer: the empty text. A page that cannot be opened, or a
-        script that fails in any other way, is a `ProbeError`.
+        Finding nothing is an answer: the empty text. So is a script that fails, as in the original: the page is as the
+        agent left it, and must not make a fault of ours out of its failure. A page that cannot be opened is a
+        `ProbeError`.
         """
         async with self._fresh_tab(url) if url else self._in_front() as page:
             result = await page.channel.send(
                 "Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True}
             )
-        if "exceptionDetails" in result:
-            details = result["exceptionDetails"]
-            if details.get("exception", {}).get("className") == "TypeError":
-                return ""
-            raise ProbeError(f"The locator failed at {url:.200}: {details.get('text')}")
-        value = result["result"].get("value")
+        value = None if "exceptionDetails" in result else result["result"].get("value")
         if value is None:
             return ""
         return value if isinstance(value, str) else json.dumps(value)
@@ -468,7 +464,7 @@ class Session:
         try:
             yield self._context.active
         except (Refused, Unanswered) as error:
-            raise ProbeError(f"The page in front could not be read: {error}") from error
+            raise BrowserError(f"The page in front could not be read: {error}") from error
 
     @asynccontextmanager
     async def _fresh_tab(self, url: str) -> AsyncIterator[Page]:
