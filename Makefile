@@ -8,6 +8,8 @@ TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/pytest
 WORKERS ?= 2
+# One more than that: a third of their time, tests wait for pages and processes.
+TESTERS ?= 3
 SCALE ?= 1
 # Some machines forbid Python to keep bytecode; then each of the hundreds of processes below compiles everything again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -41,13 +43,13 @@ demo: $(DEMO_READY)  ## Four agents evaluated end to end on the embedded shop an
 	$(BIN)/webassay demo
 
 test: setup  ## What a change can break, in minutes
-	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not long and not slow" -q
+	$(PYTEST) -n $(TESTERS) --dist loadgroup -m "not long and not slow" -q
 
 test-long: setup  ## Whole runs: killed and resumed, every environment, plugins. With `test`: what must pass to land
-	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "long and not slow" -q
+	$(PYTEST) -n $(TESTERS) --dist loadgroup -m "long and not slow" -q
 
 test-full: setup check  ## Everything, also what takes hours
-	$(PYTEST) -n $(WORKERS) --dist loadgroup -q
+	$(PYTEST) -n $(TESTERS) --dist loadgroup -q
 
 check: setup  ## Style and types
 	$(BIN)/ruff check .

@@ -128,11 +128,12 @@ async def bulk_pages(visit: Visit) -> Response:
     numbers = picked(form)
     if form.get("action") not in ("enable", "disable") or not numbers:
         return visit.go(back, "Please choose an action and select some pages.")
+    wanted, changed = int(form.get("action") == "enable"), 0
     with visit.world.write() as db:
         for number in numbers:
-            wanted = int(form.get("action") == "enable")
             db.execute("UPDATE cms_pages SET enabled = ? WHERE id = ?", (wanted, number))
-    return visit.go(back, f"{len(numbers)} {'page was' if len(numbers) == 1 else 'pages were'} updated.")
+            changed += db.changes()
+    return visit.go(back, f"{changed} {'page was' if changed == 1 else 'pages were'} updated.")
 
 
 # --- price rules ------------------------------------------------------------------------------------------
@@ -249,6 +250,8 @@ async def _coupon(visit: Visit, found: Row | None) -> Response:
         form.errors["code"] = "A coupon code has letters and digits only."
     elif found is None and visit.world.scalar("SELECT 1 FROM coupons WHERE code = ?", code):
         form.errors["code"] = "There is already such a code."
+    elif found is not None and code != found["code"]:
+        form.errors["code"] = f"The code cannot be changed from {found['code']}. Make a new rule instead."
     if form.errors:
         return visit.render("coupon.html", 422, errors=form.errors, values=form.values, **context)
     row = (kind, value, department, minimum, first, last)
