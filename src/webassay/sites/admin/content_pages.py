@@ -251,7 +251,7 @@ async def _coupon(visit: Visit, found: Row | None) -> Response:
     elif found is None and visit.world.scalar("SELECT 1 FROM coupons WHERE code = ?", code):
         form.errors["code"] = "There is already such a code."
     elif found is not None and code != found["code"]:
-        form.errors["code"] = f"The code cannot be changed from {found['code']}. Make a new rule instead."
+        form.errors["code"] = f"The code {found['code']} cannot be changed. Create a new rule instead."
     if form.errors:
         return visit.render("coupon.html", 422, errors=form.errors, values=form.values, **context)
     row = (kind, value, department, minimum, first, last)
