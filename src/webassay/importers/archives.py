@@ -81,7 +81,9 @@ class _Entry(tarfile.TarInfo):
 
     def _refuse_long(self) -> None:
         if self.size > LONGEST_HEADER:
-            raise InputError(f"An entry's name or attributes take {self.size:,} bytes; the limit is {LONGEST_HEADER:,}.")
+            raise InputError(
+                f"An entry's name or attributes take {self.size:,} bytes; the limit is {LONGEST_HEADER:,}."
+            )
 
     def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         self._refuse_long()
