@@ -18,6 +18,7 @@ from webassay.core.trajectory import RecordedObservation, Step
 from webassay.store import LEDGER, Store
 from webassay.store.repair import check, repair
 from webassay.store.seals import NUMBERED, SEALED
+from webassay.store.wal import read_wal
 
 UNITS = 6
 TABLES = (*SEALED, "trajectory_record", "verdict_record", "migration")
@@ -293,6 +294,26 @@ def test_a_damaged_log_is_not_forgotten_silently(killed, tmp_path, how):
     else:
         place.write_bytes(data[:cut])
     assert any("wal" in damage.what for damage in check(run))
+
+
+def test_a_log_may_be_cut_at_any_byte(killed, tmp_path):
+    """Also in the head of a frame, between its salts and its sums."""
+    data = (killed / f"{LEDGER}-wal").read_bytes()
+    ledger = tmp_path / LEDGER
+    log = tmp_path / f"{LEDGER}-wal"
+    log.write_bytes(data)
+    whole = read_wal(ledger)
+    assert whole.frames > 2 and not whole.damage
+    frame = 24 + whole.page_size
+    for end in (32, 32 + frame, len(data) - frame):
+        for cut in [*range(end + 1, end + 30), end + frame - 1]:
+            log.write_bytes(data[:cut])
+            found = read_wal(ledger, whole.frames)
+            assert found.damage, cut
+            assert found.frames == (end - 32) // frame
+    for cut in range(1, 33):
+        log.write_bytes(data[:cut])
+        assert read_wal(ledger, whole.frames).damage, cut
 
 
 READ = """
