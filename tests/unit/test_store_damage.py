@@ -106,6 +106,31 @@ def test_every_column_is_sealed(run, whole, table, column):
     assert len(check(run)) == 1
 
 
+KEPT = [
+    *((table, column) for table, column in [*COLUMNS, *((table, "seal") for table in NUMBERED)]),
+    ("unit", "record"), ("trajectory_record", "record"), ("verdict_record", "record"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "column"), KEPT)
+def test_the_same_bytes_of_another_type_are_not_what_was_written(run, whole, table, column):
+    """One bit tells text from bytes."""
+    other = {"text": "BLOB", "blob": "TEXT", "integer": "TEXT", "real": "TEXT", "null": "BLOB"}
+    db = apsw.Connection(str(run / LEDGER))
+    kind = db.execute(f"SELECT typeof({column}) FROM {table} WHERE ordinal = 3").get
+    value = "x''" if kind == "null" else f"CAST({column} AS {other[kind]})"
+    db.execute(f"UPDATE {table} SET {column} = {value} WHERE ordinal = 3")
+    changed = db.execute(f"SELECT typeof({column}) FROM {table} WHERE ordinal = 3").get != kind
+    db.close()
+    # A column of numbers makes a number of it again.
+    assert len(check(run)) == changed
+    left, expected = numbers(run), numbers(whole)
+    assert len(left) == UNITS - changed
+    assert all(left[name] == expected[name] for name in left)
+    repair(run)
+    assert all(row == expected[name] for name, row in numbers(run).items() if row.verdict is not None)
+
+
 @pytest.mark.parametrize("table", [*NUMBERED, "trajectory_record", "verdict_record"])
 def test_a_lost_row_is_missed(run, table):
     sql(run, f"DELETE FROM {table} WHERE ordinal = 4")
