@@ -168,6 +168,8 @@ async def _rule(visit: Visit, found: Row | None) -> Response:
     context: Row = {"rule": found, "departments": known, "may": visit.may_change("marketing")}
     if visit.request.method == "GET":
         return visit.render("price_rule.html", errors={}, values=found or {}, **context)
+    if found is not None and found["status"] == "active":
+        raise HTTPException(409, "This rule is active. End it before you change it.")
     form = await visit.form()
     row = {
         "name": form.text("name", "Rule name"),
@@ -200,15 +202,31 @@ async def apply_rule(visit: Visit) -> Response:
         raise HTTPException(409, "This rule is not for today, so it cannot be applied.")
     with visit.world.write() as db:
         db.execute(
-            "UPDATE products SET list_price_cents = price_cents,"
+            "UPDATE products SET list_price_cents = price_cents, price_rule_id = ?, updated_at = ?,"
             " price_cents = max(1, (price_cents * (100 - ?) + 50) / 100) WHERE list_price_cents IS NULL"
             " AND category_id IN (SELECT k.id FROM categories AS k JOIN categories AS m ON m.id = k.parent_id"
             " WHERE k.level = 3 AND (? IS NULL OR m.parent_id = ?))",
-            (rule["percent"], rule["department_id"], rule["department_id"]),
+            (rule["id"], stamp(visit.world.now()), rule["percent"], rule["department_id"], rule["department_id"]),
         )
         count = db.changes()
         db.execute("UPDATE price_rules SET status = 'active' WHERE id = ?", (rule["id"],))
     return visit.go("/price-rules", f"The rule was applied to {count:,} products.")
+
+
+async def end_rule(visit: Visit) -> Response:
+    """Gives back their prices to those that the rule marked down, unless somebody has changed them since."""
+    rule = visit.one("SELECT * FROM price_rules WHERE id = ?", visit.number(), what="rule")
+    if rule["status"] != "active":
+        raise HTTPException(409, "This rule is not active.")
+    with visit.world.write() as db:
+        db.execute(
+            "UPDATE products SET price_cents = list_price_cents, list_price_cents = NULL, price_rule_id = NULL,"
+            " updated_at = ? WHERE price_rule_id = ?",
+            (stamp(visit.world.now()), rule["id"]),
+        )
+        count = db.changes()
+        db.execute("UPDATE price_rules SET status = 'inactive' WHERE id = ?", (rule["id"],))
+    return visit.go("/price-rules", f"The rule was ended. {count:,} products have their prices back.")
 
 
 async def edit_coupon(visit: Visit) -> Response:

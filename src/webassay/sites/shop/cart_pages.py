@@ -40,6 +40,19 @@ def _show_cart(visit: Visit, status: int = 200, form: Fields | None = None) -> R
     return visit.render(
         "cart.html", status, items=items, subtotal=subtotal(items), estimate=estimate, query=query,
         applied=applied(visit, items), errors=form.errors if form else {}, values=form.values if form else {},
+        extras=_extras(visit, items),
+    )  # fmt: skip
+
+
+def _extras(visit: Visit, items: list[Row]) -> list[Row]:
+    """What is offered beside the goods in the cart."""
+    there = tuple(item["product_id"] for item in items)
+    marks = ", ".join("?" * len(there))
+    return visit.world.rows(
+        "SELECT DISTINCT p.slug, p.name, p.price_cents FROM product_links AS l JOIN products AS p ON p.id = l.linked_id"
+        f" WHERE l.kind = 'crosssell' AND l.product_id IN ({marks}) AND p.id NOT IN ({marks}) AND p.enabled"
+        " AND p.stock > 0 ORDER BY l.position, p.id LIMIT 4",
+        *there, *there,
     )  # fmt: skip
 
 
@@ -145,7 +158,7 @@ async def clear(visit: Visit) -> Response:
 def cart_items(visit: Visit) -> list[Row]:
     return visit.world.rows(
         "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.picture,"
-        " p.stock * p.enabled AS stock, p.color, p.category_id FROM cart_items AS c"
+        " p.list_price_cents, p.stock * p.enabled AS stock, p.color, p.category_id FROM cart_items AS c"
         " JOIN products AS p ON p.id = c.product_id"
         " WHERE c.customer_id IS ? AND c.visitor = ? ORDER BY c.id",
         *visit.cart_owner,
@@ -315,10 +328,10 @@ def _add_order(visit: Visit, items: list[Row]) -> str:
     )  # fmt: skip
     for item in items:
         world.db.execute(
-            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity,"
+            " list_price_cents) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (order_id, item["product_id"], item["sku"], item["name"], item["options"], item["price_cents"],
-             item["quantity"]),
+             item["quantity"], item["list_price_cents"]),
         )  # fmt: skip
     for kind in ("shipping", "billing"):
         address = [draft[kind][name] for name in ADDRESS_FIELDS]

@@ -11,11 +11,12 @@ _PERSON = "first_name last_name street street2 city region postcode phone"
 COLUMNS = {
     "categories": classes(journal="id", content="parent_id name path level position"),
     "products": classes(
-        journal="id",
+        journal="id price_rule_id updated_at",
         content="sku slug category_id position name brand color size price_cents list_price_cents weight_oz stock"
-        " first_available description highlights picture origin warranty_months enabled",
+        " first_available description highlights picture origin warranty_months enabled attribute_set",
     ),
     "product_options": classes(content="product_id name value position"),
+    "product_links": classes(content="product_id kind linked_id position"),
     "customers": classes(
         journal="id created_at", content="email first_name last_name password_hash", telemetry="last_login_at"
     ),
@@ -30,7 +31,9 @@ COLUMNS = {
         content="customer_id status shipping_method payment_method coupon_code subtotal_cents discount_cents"
         " shipping_cents tax_cents total_cents",
     ),
-    "order_items": classes(journal="id order_id", content="product_id sku name options unit_price_cents quantity"),
+    "order_items": classes(
+        journal="id order_id list_price_cents", content="product_id sku name options unit_price_cents quantity"
+    ),
     "order_addresses": classes(journal="order_id", content=f"kind {_PERSON}"),
     "cart_items": classes(
         journal="id added_at", content="customer_id product_id options quantity", telemetry="visitor"

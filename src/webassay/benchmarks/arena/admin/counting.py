@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from webassay.benchmarks.arena.admin import office, pages
 from webassay.benchmarks.arena.admin.longlists import BetweenDays, LongList
@@ -98,7 +98,6 @@ class ReviewedByCustomers(BetweenDays):
     menu = "All Reviews"
     path = "/reviews"
     column = "Created"
-    chosen: ClassVar[Mapping[str, str]] = {"Type": "Customer"}
 
     user: str
     first: str
@@ -117,6 +116,9 @@ class ReviewedByCustomers(BetweenDays):
             " WHERE substr(v.created_at, 1, 10) BETWEEN ? AND ? ORDER BY v.created_at DESC, v.id DESC",
             self.first, self.last,
         )  # fmt: skip
+
+    def chosen(self) -> Mapping[str, str]:
+        return {"Type": "Customer"}
 
     def rows(self, worlds: Worlds) -> list[Row]:
         return [one for one in self.every(worlds) if one["customer_id"] is not None]

@@ -8,7 +8,7 @@ from datetime import date
 from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.admin import office, pages
-from webassay.benchmarks.arena.effort import Effort, pages_of
+from webassay.benchmarks.arena.effort import Difficulty, Effort, pages_of
 from webassay.benchmarks.arena.key import Key, money, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
@@ -32,14 +32,12 @@ class LongList(Template, abstract=True):
 
     sites = ("admin",)
     kind = "retrieve"
-    levels = ("hard", "extreme")
+    levels: ClassVar[tuple[Difficulty, ...]] = ("hard", "extreme")
 
     menu: ClassVar[str]
     path: ClassVar[str]
     column: ClassVar[str]
     """By which it can be sorted as well."""
-    chosen: ClassVar[Mapping[str, str]] = {}
-    """Filters that are lists."""
     more_columns: ClassVar[tuple[str, ...]] = ()
 
     user: str
@@ -47,6 +45,10 @@ class LongList(Template, abstract=True):
     @abstractmethod
     def typed(self) -> Mapping[str, str]:
         """Filters that are typed."""
+
+    def chosen(self) -> Mapping[str, str]:
+        """Filters that are lists."""
+        return {}
 
     @abstractmethod
     def rows(self, worlds: Worlds) -> list[Row]:
@@ -66,12 +68,12 @@ class LongList(Template, abstract=True):
     def effort(self, worlds: Worlds) -> Effort:
         count = len(self.rows(worlds))
         on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
-        more = 9 + len(self.chosen) + 2 * len(self.more_columns)
+        more = 9 + len(self.chosen()) + 2 * len(self.more_columns)
         return Effort(count, on_pages, more + on_pages, longest=more + 1 + pages_of(count, 50))
 
     def _narrowed(self, page: Observation) -> Steps:
         page = yield from click(page, "link", self.menu)
-        page = yield from pages.narrow(page, self.typed(), self.chosen)
+        page = yield from pages.narrow(page, self.typed(), self.chosen())
         return (yield from pages.show_columns(page, *self.more_columns)) if self.more_columns else page
 
     def solve(self, page: Observation) -> Walk:

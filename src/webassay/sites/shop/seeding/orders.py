@@ -116,6 +116,15 @@ def _price_then(stream: Stream, product: Product, day: date) -> int:
     return max(product.price * stream.between(88, 108) // 100 // 100 * 100, 100) + product.price % 100
 
 
+def _list_price_then(stream: Stream, product: Product, price: int) -> int | None:
+    """What is on sale today was then, at today's price; other things were now and then."""
+    if price == product.price and product.list_price is not None:
+        return product.list_price
+    if not stream.chance(1, 9):
+        return None
+    return price + max(1, price * stream.between(8, 35) // 10000) * 100
+
+
 def _status(stream: Stream, order: _Order) -> str:
     age = (TODAY - order.day).days
     if age <= 2 and order.customer.regular is not None:
@@ -160,10 +169,11 @@ def _add_order(
     )  # fmt: skip
     rows = []
     for (product, price, quantity), chosen in zip(basket, options, strict=True):
+        before = _list_price_then(stream.child("list price", product.id), product, price)
         db.execute(
-            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (number, product.id, product.sku, product.name, chosen, price, quantity),
+            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity,"
+            " list_price_cents) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, product.id, product.sku, product.name, chosen, price, quantity, before),
         )
         rows.append((db.last_insert_rowid(), quantity))
     for kind, address in (("shipping", shipping), ("billing", billing)):
