@@ -8,6 +8,7 @@ from starlette.responses import Response
 from webassay.sites.admin.rights import ROLES
 from webassay.sites.admin.web import Visit, shop_address
 from webassay.sites.kit import Row, World
+from webassay.sites.shop.web import move_subscription
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields, safe_path, whole_number
 from webassay.sites.web.grids import picked
@@ -131,7 +132,10 @@ async def bulk_pages(visit: Visit) -> Response:
     wanted, changed = int(form.get("action") == "enable"), 0
     with visit.world.write() as db:
         for number in numbers:
-            db.execute("UPDATE cms_pages SET enabled = ? WHERE id = ?", (wanted, number))
+            db.execute(
+                "UPDATE cms_pages SET enabled = ?, updated_at = ? WHERE id = ? AND enabled <> ?",
+                (wanted, stamp(visit.world.now()), number, wanted),
+            )
             changed += db.changes()
     return visit.go(back, f"{changed} {'page was' if changed == 1 else 'pages were'} updated.")
 
@@ -210,7 +214,7 @@ async def apply_rule(visit: Visit) -> Response:
         )
         count = db.changes()
         db.execute("UPDATE price_rules SET status = 'active' WHERE id = ?", (rule["id"],))
-    return visit.go("/price-rules", f"The rule was applied to {count:,} products.")
+    return visit.go("/price-rules", f"The rule was applied to {count:,} product{'' if count == 1 else 's'}.")
 
 
 async def end_rule(visit: Visit) -> Response:
@@ -226,7 +230,7 @@ async def end_rule(visit: Visit) -> Response:
         )
         count = db.changes()
         db.execute("UPDATE price_rules SET status = 'inactive' WHERE id = ?", (rule["id"],))
-    return visit.go("/price-rules", f"The rule was ended. {count:,} products have their prices back.")
+    return visit.go("/price-rules", f"The rule was ended. Products that got their prices back: {count:,}.")
 
 
 async def edit_coupon(visit: Visit) -> Response:
@@ -318,6 +322,7 @@ async def customer(visit: Visit) -> Response:
         db.execute(
             "UPDATE customers SET first_name = ?, last_name = ?, email = ? WHERE id = ?", (first, last, email, number)
         )
+        move_subscription(world, found["email"], email)
     return visit.go(f"/customers/{number}", "You saved the customer.")
 
 

@@ -99,7 +99,9 @@ def _render(visit: Visit, order: Row, status: int = 200, form: str = "", **extra
 
 
 def _possible(visit: Visit, action: str) -> Row:
-    """The order, if the action is possible now: somebody else may have been quicker."""
+    """The order, if the visitor may and the action is possible now: somebody else may have been quicker."""
+    if refused := visit.role.refusal("orders", change=True):
+        raise HTTPException(403, refused)
     order = _order(visit)
     if problem := refusal(visit.world, order, action):
         raise HTTPException(409, problem)

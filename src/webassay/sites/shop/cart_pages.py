@@ -1,5 +1,6 @@
 """Cart and checkout."""
 
+import itertools
 import json
 from typing import Any
 
@@ -173,6 +174,7 @@ def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None
         *owner, product["id"], options,
     )  # fmt: skip
     total = quantity + (there["quantity"] if there else 0)
+    _check_options(visit.world, product["id"], product["name"], options)
     _check_stock(product, total)
     if there:
         visit.world.db.execute("UPDATE cart_items SET quantity = ? WHERE id = ?", (total, there["id"]))
@@ -213,6 +215,14 @@ def _check_stock(product: Row, quantity: int) -> None:
         raise HTTPException(409, f"Only {product['stock']} of {product['name']} are left in stock.")
     if quantity > MOST_OF_ONE:
         raise HTTPException(409, f"You can order at most {MOST_OF_ONE} of {product['name']} at once.")
+
+
+def _check_options(world: World, product_id: int, name: str, chosen: str) -> None:
+    """What somebody chose may no longer be offered."""
+    offered = product_options(world, product_id)
+    every = itertools.product(*([f"{option}: {value}" for value in values] for option, values in offered.items()))
+    if chosen not in {", ".join(one) for one in every}:
+        raise HTTPException(409, f"{name} no longer comes {f'in {chosen}' if chosen else 'without a choice'}.")
 
 
 def _chosen_options(world: World, form: Fields, product: Row) -> str:
@@ -284,6 +294,7 @@ async def place_order(visit: Visit) -> Response:
     if "payment" not in visit.checkout:
         return visit.go("/checkout/shipping")
     for item in items:
+        _check_options(visit.world, item["product_id"], item["name"], item["options"])
         _check_stock(item, item["quantity"])
     with visit.world.write():
         number = _add_order(visit, items)

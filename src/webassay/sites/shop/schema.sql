@@ -345,6 +345,12 @@ CREATE TRIGGER product_renamed AFTER UPDATE OF name, brand, color, sku, category
     FROM categories WHERE id = new.category_id;
 END;
 
+CREATE TRIGGER category_renamed AFTER UPDATE OF name ON categories BEGIN
+    DELETE FROM product_search WHERE rowid IN (SELECT id FROM products WHERE category_id = new.id);
+    INSERT INTO product_search (rowid, name, other)
+    SELECT id, name, concat_ws(' ', brand, color, sku, new.name) FROM products WHERE category_id = new.id;
+END;
+
 CREATE TRIGGER product_removed BEFORE DELETE ON products BEGIN
     DELETE FROM product_search WHERE rowid = old.id;
     DELETE FROM product_ratings WHERE product_id = old.id;

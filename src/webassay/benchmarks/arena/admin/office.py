@@ -121,6 +121,11 @@ def row_of(order: Row) -> Sight:
     return shown(order["number"], order["bill_to"], amount(order["total_cents"]), STATUSES[order["status"]])
 
 
+def counted(count: int, noun: str) -> str:
+    """How many rows a grid says that it has; `noun` in the plural."""
+    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun} found"
+
+
 def order_status(order: Row) -> Fact:
     """In the grid, or on the order's own page."""
     return fact(

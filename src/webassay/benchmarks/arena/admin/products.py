@@ -95,7 +95,7 @@ class SetsOfColor(LongList):
         return [
             shown(
                 f"Color: {color}", f"Attribute Set: {group}",
-                f"{sum(color.lower() in one.lower() for one in inside):,} products found", together="page",
+                office.counted(sum(color.lower() in one.lower() for one in inside), "products"), together="page",
             )
             for color in sorted(set(inside))
         ]  # fmt: skip
