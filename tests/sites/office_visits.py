@@ -186,8 +186,15 @@ def lines_of(page: str) -> list[list[str]]:
 
 
 def edited(world: World) -> dict[tuple[Any, ...], dict[str, tuple[Any, Any]]]:
-    """By table and key: what each column was and is. Rows that came or went have no place here."""
-    return {(change.table, *change.key.values()): differing(change) for change in content(world)}
+    """By table and key: what each column of content was and is. Rows that came or went have no place here."""
+    return {
+        (change.table, *change.key.values()): {
+            name: values
+            for name, values in differing(change).items()
+            if world.site.columns[change.table][name] == "content"
+        }
+        for change in content(world)
+    }
 
 
 def added(world: World) -> list[tuple[str, dict[str, Any]]]:

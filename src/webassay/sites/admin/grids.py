@@ -114,7 +114,7 @@ PRODUCTS = Grid(
         Column("type", "Type", "CASE WHEN EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id)"
                " THEN 'configurable' ELSE 'simple' END", "choice",
                {"simple": "Simple Product", "configurable": "Configurable Product"}),
-        Column("set", "Attribute Set", "p.attribute_set", "choice", {name: name for name in ATTRIBUTE_SETS}),
+        Column("attribute_set", "Attribute Set", "p.attribute_set", "choice", {name: name for name in ATTRIBUTE_SETS}),
         Column("sku", "SKU", "p.sku", searched=True),
         Column("price", "Price", "p.price_cents", "money"),
         Column("stock", "Quantity", "p.stock", "number"),

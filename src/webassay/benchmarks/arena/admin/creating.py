@@ -15,6 +15,7 @@ from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
 TODAY = "2026-03-01"
+_DISCOUNT = "Discount Amount (optional)"
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ class NewCoupon(Template):
             page = yield from click(page, "link", self.model)
         else:
             page = yield from pages.goto(page, f"/coupons/{self.model}")
-        value, minimum = (need(page, "textbox", name).value or "" for name in ("Discount Amount", "Minimum Subtotal"))
+        value, minimum = (need(page, "textbox", name).value or "" for name in (_DISCOUNT, "Minimum Subtotal"))
         return page, (need(page, "combobox", "Discount").value or "", value, minimum)
 
     def _add(self, page: Observation, model: tuple[str, str, str], everything: bool = False) -> Walk:
@@ -225,7 +226,7 @@ class NewCoupon(Template):
         page = yield from click(page, "link", "Add New Rule")
         page = yield from fill(page, "textbox", "Coupon Code", self.code)
         page = yield from choose(page, "Discount", kind)
-        page = yield from fill(page, "textbox", "Discount Amount", value)
+        page = yield from fill(page, "textbox", _DISCOUNT, value)
         if not everything:
             page = yield from choose(page, "Department", self.department)
         page = yield from fill(page, "textbox", "Minimum Subtotal", minimum)
