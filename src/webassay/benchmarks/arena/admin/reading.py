@@ -131,7 +131,7 @@ class RefundsFor(Template):
         'How much was refunded with credit memos that give the reason "{reason}" and were created from {first} to '
         "{last}, both days included? Answer with one amount."
     )
-    levels = ("medium",)
+    levels = ("medium", "hard")
 
     user: str
     reason: str
