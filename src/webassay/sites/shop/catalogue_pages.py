@@ -246,7 +246,7 @@ def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -
 def _linked(world: World, product_id: int, kind: str) -> list[Row]:
     return world.rows(
         f"{_CARDS} JOIN product_links AS l ON l.linked_id = p.id WHERE l.product_id = ? AND l.kind = ?"
-        " ORDER BY l.position",
+        " AND p.stock > 0 ORDER BY l.position",
         product_id, kind,
     )  # fmt: skip
 
