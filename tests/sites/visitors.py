@@ -3,7 +3,8 @@
 import httpx
 
 from tests.worlds import CACHE
-from webassay.sites.kit import Change, Site, World, snapshot
+from webassay.sites.kit import Site, World, snapshot
+from webassay.sites.snapshots import Change
 
 HOST = "http://site.test.localhost"
 

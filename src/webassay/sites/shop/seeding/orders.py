@@ -44,17 +44,17 @@ def fill_orders(
     shelves: dict[int, list[Product]] = defaultdict(list)
     for product in products:
         shelves[product.category].append(product)
-    interests = {
-        customer.id: stream.child("interests", customer.id).sample(sorted(shelves), 9) for customer in customers
-    }
+    favorites: dict[int, list[Product]] = {}
+    for customer in customers:
+        interests = stream.child("interests", customer.id).sample(sorted(shelves), 9)
+        favorites[customer.id] = [product for shelf in interests for product in shelves[shelf]]
     bought: list[Bought] = []
     delivered: list[Delivered] = []
     earlier: dict[int, list[Product]] = defaultdict(list)
     orders = sorted(_plan(stream.child("plan"), customers), key=lambda order: order.moment)
     for number, order in enumerate(orders, 1):
         own = stream.child("order", number)
-        favorites = [product for shelf in interests[order.customer.id] for product in shelves[shelf]]
-        basket = _basket(own, order.day, favorites, products, earlier[order.customer.id])
+        basket = _basket(own, order.day, favorites[order.customer.id], products, earlier[order.customer.id])
         earlier[order.customer.id] += [product for product, _, _ in basket]
         status = _status(own, order)
         rows = _add_order(db, own, number, order, basket, status, coupons)
