@@ -99,9 +99,11 @@ def damages(run: Path, draw: random.Random) -> Iterator[Damaged]:
             data[start : start + length] = draw.randbytes(length)
             yield Damaged(place, bytes(data), "overwritten")
         else:
-            for _ in range(draw.choice((1, 1, 1, 2, 3))):
-                data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
-            yield Damaged(place, bytes(data), "flipped")
+            spots = [(draw.randrange(len(data)), draw.randrange(8)) for _ in range(draw.choice((1, 1, 1, 2, 3)))]
+            for at, bit in spots:
+                data[at] ^= 1 << bit
+            said = ", ".join(f"bit {bit} of byte {at} ({data[at]:#04x} now)" for at, bit in spots)
+            yield Damaged(place, bytes(data), f"flipped {said} of")
 
 
 class Bench:

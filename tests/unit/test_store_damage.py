@@ -18,6 +18,7 @@ from webassay.core.trajectory import RecordedObservation, Step
 from webassay.store import LEDGER, Store
 from webassay.store.repair import check, repair
 from webassay.store.seals import NUMBERED, SEALED
+from webassay.store.wal import read_wal
 
 UNITS = 6
 TABLES = (*SEALED, "trajectory_record", "verdict_record", "migration")
@@ -103,6 +104,31 @@ def test_every_column_is_sealed(run, whole, table, column):
     assert all(left[name] == expected[name] for name in left)
     assert hurt.startswith("oracle/shop.count.2") and "oracle/shop.count.2/0" not in left
     assert len(check(run)) == 1
+
+
+KEPT = [
+    *((table, column) for table, column in [*COLUMNS, *((table, "seal") for table in NUMBERED)]),
+    ("unit", "record"), ("trajectory_record", "record"), ("verdict_record", "record"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "column"), KEPT)
+def test_the_same_bytes_of_another_type_are_not_what_was_written(run, whole, table, column):
+    """One bit tells text from bytes."""
+    other = {"text": "BLOB", "blob": "TEXT", "integer": "TEXT", "real": "TEXT", "null": "BLOB"}
+    db = apsw.Connection(str(run / LEDGER))
+    kind = db.execute(f"SELECT typeof({column}) FROM {table} WHERE ordinal = 3").get
+    value = "x''" if kind == "null" else f"CAST({column} AS {other[kind]})"
+    db.execute(f"UPDATE {table} SET {column} = {value} WHERE ordinal = 3")
+    changed = db.execute(f"SELECT typeof({column}) FROM {table} WHERE ordinal = 3").get != kind
+    db.close()
+    # A column of numbers makes a number of it again.
+    assert len(check(run)) == changed
+    left, expected = numbers(run), numbers(whole)
+    assert len(left) == UNITS - changed
+    assert all(left[name] == expected[name] for name in left)
+    repair(run)
+    assert all(row == expected[name] for name, row in numbers(run).items() if row.verdict is not None)
 
 
 @pytest.mark.parametrize("table", [*NUMBERED, "trajectory_record", "verdict_record"])
@@ -293,6 +319,26 @@ def test_a_damaged_log_is_not_forgotten_silently(killed, tmp_path, how):
     else:
         place.write_bytes(data[:cut])
     assert any("wal" in damage.what for damage in check(run))
+
+
+def test_a_log_may_be_cut_at_any_byte(killed, tmp_path):
+    """Also in the head of a frame, between its salts and its sums."""
+    data = (killed / f"{LEDGER}-wal").read_bytes()
+    ledger = tmp_path / LEDGER
+    log = tmp_path / f"{LEDGER}-wal"
+    log.write_bytes(data)
+    whole = read_wal(ledger)
+    assert whole.frames > 2 and not whole.damage
+    frame = 24 + whole.page_size
+    for end in (32, 32 + frame, len(data) - frame):
+        for cut in [*range(end + 1, end + 30), end + frame - 1]:
+            log.write_bytes(data[:cut])
+            found = read_wal(ledger, whole.frames)
+            assert found.damage, cut
+            assert found.frames == (end - 32) // frame
+    for cut in range(1, 33):
+        log.write_bytes(data[:cut])
+        assert read_wal(ledger, whole.frames).damage, cut
 
 
 READ = """

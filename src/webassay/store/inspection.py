@@ -110,11 +110,14 @@ def _bad_records(db: apsw.Connection, table: str, bad: dict[int, _Row], blobs: B
     found: dict[int, _Row] = {}
     known: dict[str, str] = {}
     columns = ("ordinal", "hash", *(["replies"] if table == "verdict" else []))
-    for row in db.execute(f"SELECT {', '.join(columns)} FROM main.{table} NOT INDEXED"):
-        values = dict(zip(columns, row, strict=True))
-        if values["ordinal"] in bad:
+    query = f"SELECT {', '.join(columns)} FROM main.{table} WHERE ordinal = ?"
+    # One by one: a row that is known to be bad may hold text that cannot be read.
+    every_row: Any = db.execute(f"SELECT ordinal FROM main.{table} NOT INDEXED")
+    for (ordinal,) in every_row:
+        if ordinal in bad:
             continue
-        record = read_record(db, table, values["ordinal"])
+        values = dict(zip(columns, db.execute(query, (ordinal,)).fetchall()[0], strict=True))
+        record = read_record(db, table, ordinal)
         why = ""
         if record is None or digest(record) != values["hash"]:
             why = "the record is not what was written"
@@ -123,15 +126,17 @@ def _bad_records(db: apsw.Connection, table: str, bad: dict[int, _Row], blobs: B
             why = next((said for name in names if (said := _blob(name, blobs, known))), "")
         if why:
             every = SEALED[table]
-            whole = db.execute(f"SELECT {', '.join(every)} FROM main.{table} WHERE ordinal = ?", (values["ordinal"],))
-            found[values["ordinal"]] = _Row(why, dict(zip(every, whole.fetchall()[0], strict=True)))
+            whole = db.execute(f"SELECT {', '.join(every)} FROM main.{table} WHERE ordinal = ?", (ordinal,))
+            found[ordinal] = _Row(why, dict(zip(every, whole.fetchall()[0], strict=True)))
     return found
 
 
 def read_record(db: apsw.Connection, table: str, ordinal: int) -> bytes | None:
     place = "unit" if table == "unit" else f"{table}_record"
     try:
-        return db.execute(f"SELECT CAST(record AS BLOB) FROM main.{place} WHERE ordinal = ?", (ordinal,)).get  # type: ignore[no-any-return]
+        # A bit can make text into bytes that are the same: nobody wrote that either.
+        query = f"SELECT CAST(record AS BLOB) FROM main.{place} WHERE ordinal = ? AND typeof(record) = 'text'"
+        return db.execute(query, (ordinal,)).get  # type: ignore[no-any-return]
     except apsw.CorruptError:
         return None  # The pages of this record alone: the tables that everything else needs are whole.
 

@@ -80,8 +80,12 @@ def _rows_as_bytes(db: apsw.Connection, table: str) -> Iterator[tuple[Any, ...]]
         for name in (*SEALED[table], "seal")
     )
     for row in db.execute(f"SELECT {cells} FROM main.{table} NOT INDEXED"):
-        pairs = zip(row[::2], row[1::2], strict=True)
-        yield tuple(decoded(value) if kind == "text" else value for kind, value in pairs)
+        pairs = list(zip(row[::2], row[1::2], strict=True))
+        values = [decoded(value) if kind == "text" else value for kind, value in pairs]
+        # A bit can make bytes into text that is none: the same bytes, and yet not what was written.
+        if any(kind == "text" and isinstance(value, bytes) for (kind, _), value in zip(pairs, values, strict=True)):
+            values[-1] = None
+        yield tuple(values)
 
 
 def decoded(value: Any) -> Any:

@@ -72,9 +72,9 @@ def _read(data: bytes) -> Wal:
     step = _FRAME + page_size
     for start in range(_HEADER, len(data), step):
         frame = data[start : start + step]
-        salts = struct.unpack(">2I", frame[8:16]) if len(frame) >= 16 else (salt_1, 0)
-        sums = _checksum(frame[:8] + frame[_FRAME:], sums, order) if len(frame) == step else (-1, -1)
-        if salts != (salt_1, salt_2) or sums != struct.unpack(">2I", frame[16:24]):
+        whole = len(frame) == step
+        sums = _checksum(frame[:8] + frame[_FRAME:], sums, order) if whole else sums
+        if not whole or struct.unpack(">4I", frame[8:_FRAME]) != (salt_1, salt_2, *sums):
             if any(_is_of_this_log(part, salt_1, salt_2) for part in _frames(data, start, step)):
                 found.damage = f"frame {found.frames + 1} is not what was written; what follows it is lost"
             break
