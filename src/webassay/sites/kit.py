@@ -25,7 +25,8 @@ from starlette.types import ASGIApp
 
 from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
-from webassay.sites.snapshots import Change, Snapshot, SqlValue, Table, copy_of, quoted, schema_of, tables_of
+from webassay.sites.snapshots import Change, Snapshot, Table, copy_of, quoted, schema_of, tables_of
+from webassay.sites.snapshots import SqlValue as SqlValue  # For sites, which need nothing else from there.
 
 log = logging.getLogger(__name__)
 

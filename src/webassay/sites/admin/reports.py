@@ -7,8 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.admin.web import ORDER_STATUSES, Visit
-from webassay.sites.kit import World
-from webassay.sites.snapshots import SqlValue
+from webassay.sites.kit import SqlValue, World
 from webassay.sites.web.forms import Fields
 from webassay.sites.web.grids import Column
 from webassay.sites.web.lists import Paging, same_list

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 
-from webassay.sites.kit import Row, World
+from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.shop.commerce import money
 from webassay.sites.shop.web import Category, Tree
-from webassay.sites.snapshots import SqlValue
 from webassay.sites.web.forms import whole_number
 from webassay.sites.web.lists import Paging, one_of, same_list
 

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from webassay.sites.kit import Row, World
-from webassay.sites.snapshots import SqlValue
+from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.web.dates import read_date, short_date, short_time
 from webassay.sites.web.forms import Fields, read_cents, whole_number
 from webassay.sites.web.lists import Paging, one_of, same_list

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from webassay.core.errors import InputError
-from webassay.sites.kit import Row, World
-from webassay.sites.snapshots import SqlValue
+from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.web.dates import stamp
 
 SESSIONS = """

@@ -139,7 +139,7 @@ class PriceOfUpdated(BetweenDays):
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         group = stream.choice(("Default", "Consumable", "Electrical"))
-        drawn = cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, since=2025))
+        drawn = cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, 8, since=2025))
         rows = drawn.rows(worlds)
         # A half cent could be rounded either way.
         halves = bool(rows) and sum(one["price_cents"] for one in rows) * 2 % len(rows) == 0

@@ -5,9 +5,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from webassay.core.task import PagePattern
-from webassay.sites.kit import Row, World
+from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.rng import Stream
-from webassay.sites.snapshots import SqlValue
 
 _FOUND: WeakKeyDictionary[World, dict[tuple[Any, ...], list[Row]]] = WeakKeyDictionary()
 
