@@ -171,7 +171,7 @@ async def _rule(visit: Visit, found: Row | None) -> Response:
     known = departments(visit.world)
     context: Row = {"rule": found, "departments": known, "may": visit.may_change("marketing")}
     if visit.request.method == "GET":
-        return visit.render("price_rule.html", errors={}, values=found or {}, **context)
+        return visit.render("price_rule.html", errors={}, values=_with_days(found) if found else {}, **context)
     if found is not None and found["status"] == "active":
         raise HTTPException(409, "This rule is active. End it before you change it.")
     form = await visit.form()
@@ -245,9 +245,15 @@ async def new_coupon(visit: Visit) -> Response:
 def _coupon_values(found: Row) -> dict[str, object]:
     amount = found["value"] if found["kind"] == "percent" else found["value"] / 100
     return {
-        **found, "value": f"{amount:g}" if found["kind"] == "percent" else f"{amount:.2f}",
+        **_with_days(found), "value": f"{amount:g}" if found["kind"] == "percent" else f"{amount:.2f}",
         "minimum": f"{found['minimum_cents'] / 100:.2f}",
     }  # fmt: skip
+
+
+def _with_days(found: Row) -> Row:
+    """Its days as the form asks for them: 03/31/2026."""
+    days = {name: found[name] for name in ("starts_on", "ends_on")}
+    return {**found, **{name: f"{day[5:7]}/{day[8:10]}/{day[:4]}" for name, day in days.items()}}
 
 
 async def _coupon(visit: Visit, found: Row | None) -> Response:

@@ -28,8 +28,8 @@ class NewProduct(Template):
     chore = "long_term_memory"
     instruction = (
         'Add a product with the name "{title}", the SKU {sku} and the description "{text}". It costs ${price}, '
-        "{stock} pieces of it are there, and it weighs {weight} oz. It has the brand, the category and the attribute "
-        "set of the product with the SKU {model}, and neither a size nor a color."
+        "the quantity is {stock}, and it weighs {weight} oz. Give it the same brand, category and attribute set as the "
+        "product with the SKU {model}, and no size or color."
     )
     levels = ("medium",)
 
@@ -66,15 +66,11 @@ class NewProduct(Template):
 
     def _made(self, worlds: Worlds, attribute_set: str) -> Key:
         model = office.product(worlds["admin"], self.model)
-        (place,) = office.rows(
-            worlds["admin"], "SELECT max(position) + 1 AS n FROM products WHERE category_id = ?", model["category_id"]
-        )
-        slug = self.title.lower().replace(" ", "-")
         return Key.insert(
-            "products", sku=self.sku, slug=slug, category_id=model["category_id"], position=place["n"],
-            name=self.title, brand=model["brand"], color="", size="", price_cents=pages.cents(self.price),
-            weight_oz=self.weight, stock=self.stock, first_available=TODAY, description=self.text, highlights="",
-            picture="box", origin="", warranty_months=0, enabled=1, attribute_set=attribute_set,
+            "products", sku=self.sku, category_id=model["category_id"], name=self.title, brand=model["brand"],
+            color="", size="", price_cents=pages.cents(self.price), weight_oz=self.weight, stock=self.stock,
+            first_available=TODAY, description=self.text, highlights="", picture="box", origin="",
+            warranty_months=0, enabled=1, attribute_set=attribute_set,
         )  # fmt: skip
 
     def key(self, worlds: Worlds) -> Key:
@@ -148,8 +144,9 @@ class NewCoupon(Template):
     kind = "mutate"
     chore = "others"
     instruction = (
-        "Create a cart price rule with the coupon code {code}. It takes off the same discount as {model}, with the "
-        "same minimum subtotal, but for {department}, from {first} to {last}."
+        "Create a cart price rule with the coupon code {code}. It gives the same discount as {model}, with the same "
+        "minimum subtotal, but on goods of the department {department}, and is valid from {first} to {last}, both days "
+        "included."
     )
     levels = ("medium",)
 

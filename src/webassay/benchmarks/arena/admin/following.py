@@ -213,9 +213,9 @@ class SavedByBuyers(Template):
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
-        "What did the buyers of the orders with the status Complete that were placed from {first} to {last}, both days "
-        'included, save? Answer with one object with the keys "prices", what they paid less than the original prices '
-        'of everything that they ordered, and "coupons", what coupons took off besides.'
+        "How much did customers save on the orders with the status Complete that were placed from {first} to {last}, "
+        'both days included? Answer with one object with the keys "prices" (how much less than its original prices '
+        'everything ordered cost in all) and "coupons" (the sum of the orders\' discounts).'
     )
     levels = ("medium", "hard")
 

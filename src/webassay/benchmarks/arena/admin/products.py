@@ -184,7 +184,7 @@ class PriceOfUpdated(BetweenDays):
 
 @dataclass(frozen=True)
 class MoreVariety(Template):
-    """Find which of two products has more variety, and count what is linked to it."""
+    """Find which of some products has the most variety, and count what is linked to it."""
 
     name = "admin.more-variety"
     sites = ("admin",)
@@ -192,8 +192,8 @@ class MoreVariety(Template):
     chore = "long_term_memory"
     instruction = (
         "Of the products with the SKUs {skus}, which comes in the most combinations of size and color? Answer with one "
-        'object with the keys "sku", "combinations", how many there are, and "linked", how many related, up-sell '
-        "and cross-sell products it has in all."
+        'object with the keys "sku", "combinations" (how many there are) and "linked" (how many related, up-sell and '
+        "cross-sell products it has in all)."
     )
     levels = ("medium", "hard")
 
@@ -209,7 +209,9 @@ class MoreVariety(Template):
         some = stream.sample(known, min(stream.choice((3, 4, 8)), len(known)))
         drawn = cls(office.chief(stream), ", ".join(one["sku"] for one in some))
         ranked = drawn._ranked(worlds)
-        return drawn if ranked[0]["combinations"] > ranked[1]["combinations"] and ranked[0]["linked"] >= 3 else None
+        clear = ranked[0]["combinations"] > ranked[1]["combinations"] and ranked[0]["linked"] >= 3
+        # Whoever has sizes only comes in as many combinations as sizes, or in none.
+        return drawn if clear and all(one["combinations"] for one in ranked) else None
 
     def _skus(self) -> list[str]:
         return self.skus.split(", ")
@@ -287,15 +289,15 @@ def _linked(page: Observation, title: str) -> int:
 
 @dataclass(frozen=True)
 class AddUpsell(Template):
-    """Make the most expensive product of a category an up-sell of another product."""
+    """Make the product with the highest price of a category an up-sell of another product."""
 
     name = "admin.add-upsell"
     sites = ("admin",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
-        "Add the most expensive product of the category {category} to the up-sell products of the product with the SKU "
-        "{sku}."
+        "Add the product with the highest price in the category {category} to the up-sell products of the product with "
+        "the SKU {sku}."
     )
     levels = ("medium", "hard")
 
@@ -338,11 +340,8 @@ class AddUpsell(Template):
         )  # fmt: skip
 
     def _added(self, worlds: Worlds, linked: Row, kind: str = "upsell") -> Key:
-        places = [one["position"] for one in self._links(worlds) if one["kind"] == kind]
-        return Key.insert(
-            "product_links", product_id=office.product(worlds["admin"], self.sku)["id"], kind=kind,
-            linked_id=linked["id"], position=max(places, default=0) + 1,
-        )  # fmt: skip
+        product = office.product(worlds["admin"], self.sku)["id"]
+        return Key.insert("product_links", product_id=product, kind=kind, linked_id=linked["id"])
 
     def key(self, worlds: Worlds) -> Key:
         best = self._ranked(worlds)[0]

@@ -281,7 +281,7 @@ class MissingInvoice(Refused):
         known = fact(
             shown(f"Keyword: {self.order}", "We couldn't find any invoices.", together="page"),
             shown(f"Order #: {self.order}", "We couldn't find any invoices.", together="page"),
-            shown(f"Order # {self.order}", "Papers", "None yet.", together="page"),
+            shown(f"Order # {self.order}", "Documents", "None yet.", together="page"),
         )
         return self.because(known, "NOT_FOUND_ERROR") & Key.checkpoint(
             "invoices or the order", office.page("/invoices"), office.page(f"/orders/{self.order}")
