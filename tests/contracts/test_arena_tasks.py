@@ -152,6 +152,17 @@ def test_tasks_are_selected_by_difficulty_and_found_again_by_their_ids():
     assert bench().tasks(Selection(tasks=(found[1].id,))) == (found[1],)
 
 
+def test_an_id_says_where_its_task_was_drawn():
+    """World, seed, number, size and obstacles: nobody has to repeat them."""
+    ids = ("shop.change-address.w1s4.1@small+slow", "shop.change-address.w0s2.4")
+    names = ("shop.change-address",)
+    made = [
+        Selection(templates=names, world_seed=1, seed=4, instances=2, scale="small", obstacles=("slow",)),
+        Selection(templates=names, seed=2, instances=5),
+    ]
+    assert bench().tasks(Selection(tasks=ids)) == tuple(bench().tasks(one)[-1] for one in made)
+
+
 @pytest.mark.parametrize(
     ("selection", "says"),
     [

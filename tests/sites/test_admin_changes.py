@@ -163,7 +163,7 @@ async def test_money_is_refunded_once(world: World) -> None:
     async with visitor(world, SALES) as quick, visitor(world, MANAGER) as slow:
         waiting = await filled_in(slow, path, everything)
         where, says = await told(quick, await submit(quick, path, everything))
-        assert where == f"/orders/{order['number']}" and "were refunded with credit memo 4" in says
+        assert where == f"/orders/{order['number']}" and "was refunded with credit memo 4" in says
         before = content(world)
         answer = await slow.post(path, data=waiting)
     assert refused(answer) == (409, f"Order # {order['number']} is closed and cannot be refunded.")

@@ -204,7 +204,7 @@ async def refund(visit: Visit) -> Response:
         )
         if amount == most:
             db.execute("UPDATE orders SET status = 'closed' WHERE id = ?", (order["id"],))
-    return _back(visit, order, f"{money(amount)} were refunded with credit memo {FIRST_REFUND + number}.")
+    return _back(visit, order, f"{money(amount)} was refunded with credit memo {FIRST_REFUND + number}.")
 
 
 async def address(visit: Visit) -> Response:

@@ -1,6 +1,6 @@
 """Draws, truths and facts that several templates of the back office share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 from webassay.benchmarks.arena.key import Key, fact, shown
@@ -132,6 +132,11 @@ def order_status(order: Row) -> Fact:
         shown(order["number"], STATUSES[order["status"]]),
         shown(f"Order # {order['number']}", f"Order Status {STATUSES[order['status']]}", together="page"),
     )
+
+
+def row_by(names: Sequence[str], *values: str) -> Fact:
+    """The values in a row of a grid, with any of the names by which one knows the row: columns can be hidden."""
+    return fact(*(shown(name, *values) for name in names))
 
 
 def seen(sights: Iterable[Sight | Fact]) -> Key:

@@ -75,7 +75,7 @@ class StreetOfOldest(OneOfPending):
 
     name = "admin.correct-street"
     instruction = (
-        "{buyer} gave a wrong street. In the shipping address of the oldest pending order with this bill-to name, "
+        "{buyer} gave the wrong street. In the shipping address of the oldest pending order with that bill-to name, "
         "change the street address to {street}. Leave the rest of the address, and the billing address, as they are."
     )
 
@@ -178,8 +178,8 @@ class RefundShare(LastComplete):
     name = "admin.refund-share"
     chore = "calculation"
     instruction = (
-        "Refund {percent} percent of the grand total of the newest order with the status Complete and the bill-to name "
-        '{buyer}, rounded to whole cents. The reason is "{reason}".'
+        "For the newest order with the status Complete and the bill-to name {buyer}, refund {percent} percent of the "
+        'grand total, rounded to whole cents, with the reason "{reason}".'
     )
 
     user: str
@@ -262,7 +262,7 @@ class SentAgain(LastComplete):
     chore = "long_term_memory"
     instruction = (
         "The parcel of the newest order with the status Complete and the bill-to name {buyer} was lost and has been "
-        "sent again, with {carrier}. Correct the carrier and the tracking number of its shipment: {tracking}."
+        "sent again. In its shipment, change the carrier to {carrier} and the tracking number to {tracking}."
     )
 
     user: str

@@ -1,7 +1,7 @@
 """Products in the back office: attribute sets, configurations, links, new ones."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +14,7 @@ from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Reading, Steps, answer, click, done, fill, need
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
-from webassay.core.task import Sight
+from webassay.core.task import Fact, Sight
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
@@ -29,7 +29,7 @@ class SetsOfColor(LongList):
     chore = "others"
     instruction = (
         "Of the products whose color is exactly {color}, how many have the attribute set {one}, and how many "
-        '{two}? Answer with one object with the keys "{one}" and "{two}".'
+        'have {two}? Answer with one object with the keys "{one}" and "{two}".'
     )
     levels = ("medium", "hard")
     menu = "Products"
@@ -62,8 +62,15 @@ class SetsOfColor(LongList):
             worlds["admin"], "SELECT * FROM products WHERE instr(lower(color), ?) ORDER BY id", self.color.lower()
         )
 
-    def sight(self, row: Row) -> Sight:
-        return shown(row["sku"], row["attribute_set"])
+    def sight(self, row: Row) -> Fact:
+        return fact(*self._ways(row))
+
+    @staticmethod
+    def _ways(row: Row) -> list[Sight]:
+        """With the set in a column of its own, or as the filter."""
+        group, names = row["attribute_set"], (row["sku"], row["name"])
+        filtered = [shown(name, f"Attribute Set: {group}", together="page") for name in names]
+        return [shown(name, group) for name in names] + filtered
 
     def _exactly(self, rows: list[Row]) -> list[Row]:
         return [one for one in rows if one["color"] == self.color]
@@ -77,16 +84,16 @@ class SetsOfColor(LongList):
 
     def key(self, worlds: Worlds) -> Key:
         rows = self.rows(worlds)
-        facts = [fact(self._read_rows(rows, group), self._read_counts(rows, group)) for group in (self.one, self.two)]
+        facts = [fact(*self._read_rows(rows, group), self._read_counts(rows, group)) for group in (self.one, self.two)]
         return (
             self._said(self._exactly(rows))
             & Key.seen_share(1.0, facts)
             & Key.checkpoint("the grid", office.page(self.path))
         )
 
-    def _read_rows(self, rows: list[Row], group: str) -> list[Sight]:
+    def _read_rows(self, rows: list[Row], group: str) -> Iterable[tuple[Sight, ...]]:
         inside = [one for one in self._exactly(rows) if one["attribute_set"] == group]
-        return [self.sight(one) for one in office.spread(inside)]
+        return zip(*(self._ways(one) for one in office.spread(inside)), strict=True)
 
     @staticmethod
     def _read_counts(rows: list[Row], group: str) -> list[Sight]:
@@ -122,8 +129,8 @@ class PriceOfUpdated(BetweenDays):
     chore = "calculation"
     instruction = (
         "How many simple products with the attribute set {group} were last updated from {first} to {last}, both days "
-        "included, and what do they cost on average, rounded to whole cents? Answer with one object with the keys "
-        '"products" and "average".'
+        "included, and what is the average of their prices (the column Price), rounded to whole cents? Answer with one "
+        'object with the keys "products" and "average".'
     )
     levels = ("medium", "hard", "extreme")
     menu = "Products"
@@ -143,7 +150,9 @@ class PriceOfUpdated(BetweenDays):
         rows = drawn.rows(worlds)
         # A half cent could be rounded either way.
         halves = bool(rows) and sum(one["price_cents"] for one in rows) * 2 % len(rows) == 0
-        return drawn if len(rows) >= 25 and not halves else None
+        # Adding up is the chore: as many as one can still check, or so many that the list is the point.
+        fitting = 25 <= len(rows) <= 80 or len(rows) >= 200
+        return drawn if fitting and not halves else None
 
     def chosen(self) -> Mapping[str, str]:
         return {"Type": "Simple Product", "Attribute Set": self.group}
@@ -159,8 +168,8 @@ class PriceOfUpdated(BetweenDays):
             *params, self.first, self.last,
         )  # fmt: skip
 
-    def sight(self, row: Row) -> Sight:
-        return shown(row["sku"], office.amount(row["price_cents"]))
+    def sight(self, row: Row) -> Fact:
+        return office.row_by((row["sku"], row["name"]), office.amount(row["price_cents"]))
 
     @staticmethod
     def _said(rows: list[Row]) -> Key:

@@ -24,7 +24,7 @@ STAFF = (
 """User name, first and last name, role. They exist for every seed."""
 
 CARRIERS = ("UPS", "FedEx", "USPS", "DHL")
-REFUND_REASONS = words("Returned goods; Damaged in transit; Goodwill; Wrong article sent; Late delivery")
+REFUND_REASONS = words("Returned goods; Damaged in transit; Goodwill; Wrong item sent; Late delivery")
 COMMENTS = words(
     "Customer asked for delivery after 5 pm.; Address confirmed by phone.; Called the customer about a delay.;"
     " Gift: no invoice in the parcel, please.; Fragile articles, pack with care.; Payment was checked by hand.;"
