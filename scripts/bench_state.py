@@ -21,8 +21,9 @@ import apsw
 from starlette.applications import Starlette
 
 from webassay.environments.arena import Arena
-from webassay.sites.kit import Site, Snapshot, World, _compare, _open, _tables_of, snapshot
+from webassay.sites.kit import Site, World, snapshot
 from webassay.sites.rng import Stream
+from webassay.sites.snapshots import Snapshot, compared, copy_of, tables_of
 
 ROUNDS = 30
 WORLDS = 20
@@ -57,7 +58,7 @@ LARGE = _made_up("large", 20)
 def episode(world: World) -> int:
     """A few writes, each in its own transaction, in as many tables: what a typical episode leaves behind."""
     written = 0
-    for table in _tables_of(world.db):
+    for table in tables_of(world.db):
         if written == 6:
             break
         text = next((c for c, kind in world.site.columns[table.name].items() if kind != "journal"), None)
@@ -109,7 +110,7 @@ def bench_world(site: Site, cache: Path) -> Snapshot:
     world = World(site, 0, snapshot(site, 0, cache))
     line("world", "from the snapshot on the disk", (time.perf_counter() - start) * 1000, "ms")
     world.diff()  # What is known of the snapshot's pages is found once.
-    rows = sum(world.scalar(f'SELECT count(*) FROM "{table.name}"') for table in _tables_of(world.db))
+    rows = sum(world.scalar(f'SELECT count(*) FROM "{table.name}"') for table in tables_of(world.db))
     print(f"  {rows} rows; a typical episode writes {episode(world)} of them")
     recording: list[apsw.Session] = []
 
@@ -120,7 +121,7 @@ def bench_world(site: Site, cache: Path) -> Snapshot:
         episode(world)
 
     def by_backup() -> None:
-        source, target = _open(pristine.data), apsw.Connection(":memory:")
+        source, target = copy_of(pristine.data), apsw.Connection(":memory:")
         with target.backup("main", source, "main") as backup:
             backup.step()
 
@@ -132,18 +133,18 @@ def bench_world(site: Site, cache: Path) -> Snapshot:
     show("reset", milliseconds(resets, dirty))
 
     def every_table() -> None:
-        db = _open(world.db.serialize("main"))
+        db = copy_of(world.db.serialize("main"))
         db.execute("ATTACH ':memory:' AS pristine")
         db.deserialize("pristine", pristine.data)
-        for table in _tables_of(db):
-            list(_compare(db, table))
+        for table in tables_of(db):
+            list(compared(db, table))
 
     def session_diff() -> None:
-        db = _open(world.db.serialize("main"))
+        db = copy_of(world.db.serialize("main"))
         db.execute("ATTACH ':memory:' AS pristine")
         db.deserialize("pristine", pristine.data)
         session = apsw.Session(db, "main")
-        for table in _tables_of(db):
+        for table in tables_of(db):
             session.attach(table.name)
             session.diff("pristine", table.name)
         session.changeset()

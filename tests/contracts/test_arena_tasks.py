@@ -21,7 +21,7 @@ SEEDS = (pytest.param((0, 0), id="world0-seed0"), pytest.param((1, 5), id="world
 def tasks(request) -> dict[str, list[Task]]:
     world_seed, seed = request.param
     worlds = open_worlds(world_seed)
-    return {template.name: instances(template, worlds, 3, seed) for template in TEMPLATES}
+    return {template.name: instances(template, worlds, 2, seed) for template in TEMPLATES}
 
 
 def test_there_are_enough_and_they_cover_every_kind_and_chore():
@@ -40,10 +40,10 @@ def test_no_two_have_the_same_name_and_each_says_what_it_is():
 def test_instances_are_different_and_the_same_every_time(tasks):
     for template in TEMPLATES:
         found = tasks[template.name]
-        assert len({task.goal.instruction + str(task.logins) for task in found}) == 3
+        assert len({task.goal.instruction + str(task.logins) for task in found}) == 2
         worlds = open_worlds(found[0].world_seed)
         seed = int(re.search(r"s(\d+)\.\d+$", found[0].id).group(1))
-        assert instances(template, worlds, 3, seed) == found
+        assert instances(template, worlds, 1, seed) == found[:1]
 
 
 def test_a_task_gives_back_the_instance_that_it_was_made_from(tasks):
@@ -138,7 +138,7 @@ def test_the_highest_difficulty_is_a_long_list_on_many_pages():
     worlds = open_worlds(0)
     for template in TEMPLATES:
         if "extreme" in template.levels:
-            for task in instances(template, worlds, 5, 3, "extreme"):
+            for task in instances(template, worlds, 3, 3, "extreme"):
                 effort = template.from_parameters(task.parameters).effort(worlds)
                 assert effort.rows >= 200
                 assert effort.pages >= 10
@@ -150,6 +150,17 @@ def test_tasks_are_selected_by_difficulty_and_found_again_by_their_ids():
     other = "shop.change-address.w0s0.0"
     assert [task.id for task in bench().tasks(Selection(tasks=(found[1].id, other)))] == [found[1].id, other]
     assert bench().tasks(Selection(tasks=(found[1].id,))) == (found[1],)
+
+
+def test_an_id_says_where_its_task_was_drawn():
+    """World, seed, number, size and obstacles: nobody has to repeat them."""
+    ids = ("shop.change-address.w1s4.1@small+slow", "shop.change-address.w0s2.4")
+    names = ("shop.change-address",)
+    made = [
+        Selection(templates=names, world_seed=1, seed=4, instances=2, scale="small", obstacles=("slow",)),
+        Selection(templates=names, seed=2, instances=5),
+    ]
+    assert bench().tasks(Selection(tasks=ids)) == tuple(bench().tasks(one)[-1] for one in made)
 
 
 @pytest.mark.parametrize(

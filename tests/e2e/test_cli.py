@@ -67,10 +67,10 @@ def test_unknown_names_bring_the_nearest_ones(tmp_path):
     refused(webassay("run", "-a", "orcale", *out), "no agent 'orcale'", "oracle")
     refused(webassay("run", "-a", "oracle", "-b", "arenna", *out), "no benchmark 'arenna'", "arena")
     refused(webassay("run", "-a", "oracle", "--template", "shop.low-review", *out), "shop.low-reviews")
-    refused(webassay("run", "-a", "oracle", "-t", "shop.low-reviews.w0s0.99", *out), "shop.low-reviews.w0s0.")
+    refused(webassay("run", "-a", "oracle", "-t", "shop.low-reviews.w0s0.9999", *out), "shop.low-reviews.w0s0.")
     refused(webassay("run", "-a", "oracle", "--obstacles", "rain", *out), "no obstacle 'rain'", "slow")
     refused(webassay("run", "-a", "oracle", "--scale", "huge", *out), "no scale 'huge'", "small, default, large")
-    refused(webassay("tasks", "show", "shop.low-reviews.w0s0.77"), "no task")
+    refused(webassay("tasks", "show", "shop.low-reviews.w0.77"), "no task")
 
 
 def test_an_agent_that_cannot_be_loaded(tmp_path):

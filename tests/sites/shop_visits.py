@@ -7,10 +7,11 @@ import httpx
 
 from tests.sites.visitors import HOST, content, visitor
 from tests.worlds import CACHE
-from webassay.sites.kit import Change, Snapshot, World, snapshot
+from webassay.sites.kit import World, snapshot
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding.customers import REGULARS
 from webassay.sites.shop.web import WEB
+from webassay.sites.snapshots import Change, Snapshot
 
 __all__ = ["HOST", "content", "visitor"]  # For the tests of the shop, which get everything from here.
 

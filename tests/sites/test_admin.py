@@ -274,6 +274,7 @@ async def test_a_product_is_sold_as_the_back_office_says(
         "name": "Quiet Test Kettle", "sku": "KIT-TEST1", "price": "41.50", "before": "", "stock": "3", "weight": "40",
         "category": str(world.scalar("SELECT id FROM categories WHERE level = 3 ORDER BY id")), "brand": "Ostrander",
         "color": "Red", "size": "", "description": "It boils.", "highlights": "", "enabled": "1",
+        "attribute_set": "Default",
     }  # fmt: skip
     made = await owner.post("/products/new", data=form)
     where = made.headers["location"]

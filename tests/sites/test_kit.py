@@ -18,7 +18,8 @@ from tests.sites.notes_site import SITE
 from webassay.core.errors import SiteError
 from webassay.core.trajectory import ColumnClass
 from webassay.sites import kit
-from webassay.sites.kit import Change, Site, Snapshot, World, build, snapshot
+from webassay.sites.kit import Site, World, build, snapshot
+from webassay.sites.snapshots import Change, Snapshot
 from webassay.workbench.kinds import SITES
 
 PRISTINE = Snapshot(build(SITE, 0))

@@ -182,7 +182,7 @@ def test_case_in_mid_sentence() -> None:
 
 def a_product(kind: str, tags: str) -> Product:
     return Product(
-        1, "A-1", kind, kind, "", "", 100, date(2025, 1, 1), 1, 1, (), ("travel", "the office"), ("Good one.",),
+        1, "A-1", kind, kind, "", "", 100, None, date(2025, 1, 1), 1, 1, (), ("travel", "the office"), ("Good one.",),
         ("It broke.", "A bit heavy."), frozenset(tags.split()) | {number_of(short_noun(kind)), "unsized", "uncolored"},
     )  # fmt: skip
 

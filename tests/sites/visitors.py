@@ -3,7 +3,8 @@
 import httpx
 
 from tests.worlds import CACHE
-from webassay.sites.kit import Change, Site, World, snapshot
+from webassay.sites.kit import Site, World, snapshot
+from webassay.sites.snapshots import Change
 
 HOST = "http://site.test.localhost"
 
@@ -21,5 +22,12 @@ def visitor(world: World, user: str = "") -> httpx.AsyncClient:
 
 
 def content(world: World) -> list[Change]:
-    """What differs from the snapshot, without rows that are telemetry from end to end."""
-    return [change for change in world.diff() if set(world.site.columns[change.table].values()) != {"telemetry"}]
+    """What differs from the snapshot, without rows of which only journal or telemetry has changed."""
+    return [change for change in world.diff() if _matters(world, change)]
+
+
+def _matters(world: World, change: Change) -> bool:
+    kinds = world.site.columns[change.table]
+    if change.before is None or change.after is None:
+        return set(kinds.values()) != {"telemetry"}
+    return any(change.before[name] != change.after[name] for name, kind in kinds.items() if kind == "content")

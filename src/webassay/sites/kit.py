@@ -17,7 +17,6 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -26,11 +25,12 @@ from starlette.types import ASGIApp
 
 from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
+from webassay.sites.snapshots import Change, Snapshot, Table, copy_of, quoted, schema_of, tables_of
+from webassay.sites.snapshots import SqlValue as SqlValue  # For sites, which need nothing else from there.
 
 log = logging.getLogger(__name__)
 
 ColumnClass = Literal["content", "journal", "telemetry"]
-SqlValue = str | int | float | bytes | None
 Row = dict[str, Any]
 
 TICK_SECONDS = 1
@@ -122,59 +122,6 @@ class Asked:
     cookies: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Change:
-    """A row that differs from the snapshot, complete before and after."""
-
-    table: str
-    key: dict[str, SqlValue]
-    before: dict[str, SqlValue] | None
-    after: dict[str, SqlValue] | None
-
-
-@dataclass(frozen=True)
-class _Table:
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A site's pristine database, ready to be copied."""
-
-    data: bytes = field(repr=False)
-
-    @cached_property
-    def schema(self) -> list[tuple[SqlValue, ...]]:
-        return _schema_of(_open(self.data))
-
-    @cached_property
-    def _pages(self) -> dict[str, list[int]]:
-        """Table or index to the numbers of its pages."""
-        pages: dict[str, list[int]] = {}
-        for name, page in _open(self.data).execute("SELECT name, pageno FROM dbstat"):
-            pages.setdefault(name, []).append(page)
-        return pages
-
-    def diff(self, current: bytes) -> list[Change]:
-        """The rows in which another state of this database, with the same schema, differs from this one."""
-        # A separate connection: the site's may have half-read queries, temporary tables, hooks.
-        with closing(_open(current)) as db:
-            db.execute("ATTACH ':memory:' AS pristine")
-            db.deserialize("pristine", self.data)
-            tables = [table for table in _tables_of(db) if self._touched(table, current)]
-            return [change for table in tables for change in _compare(db, table)]
-
-    def _touched(self, table: _Table, current: bytes) -> bool:
-        """A table's content is determined by its pages. If they are the same bytes in both states, the rows need not be
-        compared."""
-        size = int.from_bytes(self.data[16:18], "big")
-        size = 65536 if size == 1 else size
-        spans = (slice((page - 1) * size, page * size) for page in self._pages[table.name])
-        return any(self.data[span] != current[span] for span in spans)
-
-
 class World:
     """A private, writable copy of a site. Serves one request at a time."""
 
@@ -197,7 +144,7 @@ class World:
         return self._keeper._db
 
     def _fresh(self) -> apsw.Connection:
-        db = _open(self.snapshot.data)
+        db = copy_of(self.snapshot.data)
         db.execute("PRAGMA foreign_keys = ON")
         db.set_commit_hook(self._may_commit)
         return db
@@ -241,7 +188,7 @@ class World:
         with self.write() as db:
             change(db)
         keeper = self._keeper
-        with closing(_open(keeper._others_left.data)) as db:
+        with closing(copy_of(keeper._others_left.data)) as db:
             change(db)
             keeper._others_left = Snapshot(db.serialize("main"))
 
@@ -286,18 +233,18 @@ class World:
         with boundary(SiteError, f"Comparing the {self.site.name} world with its snapshot"):
             if self.db.in_transaction:
                 raise SiteError(f"The {self.site.name} world is in the middle of a write.")
-            if _schema_of(self.db) != self.snapshot.schema:
+            if schema_of(self.db) != self.snapshot.schema:
                 raise SiteError(f"The {self.site.name} site changed its schema; its rows cannot be compared.")
             return self._others_left.diff(self.db.serialize("main"))
 
     def canonical_dump(self) -> str:
         """Every ordinary table, sorted by name and key, as text: equal content gives equal text, whatever the file."""
         lines = [f"clock {self.now()}"]
-        for table in _tables_of(self.db):
+        for table in tables_of(self.db):
             lines.append(f"table {table.name} {json.dumps(table.columns)}")
-            order = ", ".join(f"{_quoted(column)} COLLATE BINARY" for column in table.key)
-            listed = ", ".join(_quoted(column) for column in table.columns)
-            for row in self.db.execute(f"SELECT {listed} FROM main.{_quoted(table.name)} ORDER BY {order}"):
+            order = ", ".join(f"{quoted(column)} COLLATE BINARY" for column in table.key)
+            listed = ", ".join(quoted(column) for column in table.columns)
+            for row in self.db.execute(f"SELECT {listed} FROM main.{quoted(table.name)} ORDER BY {order}"):
                 lines.append(json.dumps([json_value(value) for value in row], ensure_ascii=False))
         return "\n".join(lines) + "\n"
 
@@ -312,77 +259,6 @@ def json_value(value: SqlValue) -> Any:
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return {"real": str(value)}
     return value
-
-
-# --- comparing -------------------------------------------------------------------------------------------
-
-
-def _compare(db: apsw.Connection, table: _Table) -> Iterator[Change]:
-    """Not SQLite's own `Session.diff`: it compares by the column's collation and affinity, and would miss a changed
-    capital in a NOCASE column, or 1 turning into 1.0."""
-    name = _quoted(table.name)
-    columns = [_quoted(column) for column in table.columns]
-    match = " AND ".join(f"new.{_quoted(column)} = old.{_quoted(column)}" for column in table.key)
-    differs = " OR ".join(
-        f"new.{column} IS NOT old.{column} COLLATE BINARY OR typeof(new.{column}) <> typeof(old.{column})"
-        for column in columns
-    )
-    both = ", ".join(f"old.{column}" for column in columns) + ", " + ", ".join(f"new.{column}" for column in columns)
-    first_key = _quoted(table.key[0])
-
-    def rows(one: str, other: str, condition: str) -> Iterator[tuple[SqlValue, ...]]:
-        order = ", ".join(f"{one}.{_quoted(column)}" for column in table.key)
-        schema = {"new": "main", "old": "pristine"}
-        yield from db.execute(
-            f"SELECT {both} FROM {schema[one]}.{name} AS {one} LEFT JOIN {schema[other]}.{name} AS {other} ON {match}"
-            f" WHERE {other}.{first_key} IS NULL{condition} ORDER BY {order}"
-        )
-
-    half = len(columns)
-    for row in (*rows("old", "new", ""), *rows("new", "old", f" OR {differs}")):
-        before = dict(zip(table.columns, row[:half], strict=True))
-        after = dict(zip(table.columns, row[half:], strict=True))
-        existed, exists = before[table.key[0]] is not None, after[table.key[0]] is not None
-        there = before if existed else after
-        yield Change(
-            table=table.name,
-            key={column: there[column] for column in table.key},
-            before=before if existed else None,
-            after=after if exists else None,
-        )
-
-
-def _open(data: bytes) -> apsw.Connection:
-    db = apsw.Connection(":memory:")
-    db.deserialize("main", data)
-    return db
-
-
-def _schema_of(db: apsw.Connection) -> list[tuple[SqlValue, ...]]:
-    return db.execute(
-        "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY name, type"
-    ).fetchall()
-
-
-def _tables_of(db: apsw.Connection) -> tuple[_Table, ...]:
-    """Ordinary tables by name, without SQLite's own, virtual and shadow tables."""
-    names: list[Any] = db.execute(
-        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
-        " ESCAPE '\\' ORDER BY name"
-    ).fetchall()
-    tables = []
-    for (name,) in names:
-        # hidden = 0: an ordinary column; the others are generated.
-        info: list[Any] = db.execute(
-            "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", (name,)
-        ).fetchall()
-        key = tuple(column for column, place in sorted(info, key=lambda item: item[1]) if place)
-        tables.append(_Table(name, tuple(column for column, _ in info), key))
-    return tuple(tables)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 # --- building --------------------------------------------------------------------------------------------
@@ -434,7 +310,7 @@ def build(site: Site, seed: int, scale: str = "") -> bytes:
 
 
 def _check_tables(site: Site, db: apsw.Connection) -> None:
-    tables = _tables_of(db)
+    tables = tables_of(db)
     problems = []
     for table in tables:
         if not table.key:
@@ -453,7 +329,7 @@ def _check_tables(site: Site, db: apsw.Connection) -> None:
         raise SiteError(f"The {site.name} site cannot be used: {'; '.join(problems)}.")
 
 
-def _nullable_keys(db: apsw.Connection, table: _Table) -> list[str]:
+def _nullable_keys(db: apsw.Connection, table: Table) -> list[str]:
     """Unless told otherwise, SQLite allows NULL keys, any number of them; such rows cannot be told apart."""
     indexed = db.execute("SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", (table.name,)).fetchone()
     if indexed is None:  # The key is the rowid itself.

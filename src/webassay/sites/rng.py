@@ -34,20 +34,18 @@ class Stream:
         seed, *rest = self._path
         return Stream(int(seed), *rest, *path)
 
-    def _word(self) -> int:
-        """64 fresh bits: the output function of splitmix64 over key + counter * odd constant."""
-        self._counter += 1
-        z = (self._key + self._counter * 0x9E3779B97F4A7C15) & _MASK
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-        return z ^ (z >> 31)
-
     def below(self, n: int) -> int:
         """0 to n - 1, each equally likely."""
         if not 1 <= n <= _WORD:
             raise NothingToDraw(f"below({n}): must be 1 to 2**64")
         while True:
-            product = self._word() * n
+            # 64 fresh bits: the output function of splitmix64 over key + counter * odd constant. Not a method of its
+            # own, because a world takes two million of them.
+            self._counter = counter = self._counter + 1
+            z = (self._key + counter * 0x9E3779B97F4A7C15) & _MASK
+            z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+            z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+            product = (z ^ (z >> 31)) * n
             low = product & _MASK
             # The first 2**64 mod n low halves would make some results more likely than others: draw again.
             if low >= n or low >= _WORD % n:
@@ -65,7 +63,7 @@ class Stream:
 
     def weighted(self, items: Sequence[tuple[T, int]]) -> T:
         """One of the items, with probability proportional to its weight."""
-        left = self.below(sum(weight for _, weight in items))
+        left = self.below(sum([weight for _, weight in items]))
         for item, weight in items:
             left -= weight
             if left < 0:

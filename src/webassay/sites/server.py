@@ -30,7 +30,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
 from webassay.core.peers import comes_from, hung_up
 from webassay.sites.frames import frame, read_from
-from webassay.sites.kit import Asked, Change, Neighbour, Site, Snapshot, World, json_value, snapshot
+from webassay.sites.kit import Asked, Neighbour, Site, World, json_value, snapshot
 from webassay.sites.obstacles import (
     OBSTACLES,
     DelayObstacle,
@@ -45,6 +45,7 @@ from webassay.sites.obstacles import (
     StatusObstacle,
 )
 from webassay.sites.recording import Recorder, Visitor
+from webassay.sites.snapshots import Change, Snapshot
 
 log = logging.getLogger("webassay.sites.server")
 

@@ -16,14 +16,15 @@ from webassay.sites.rng import Stream
 
 def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
     _refuse_unknown(selection.obstacles)
-    worlds: dict[str, World] = {}
+    worlds: dict[tuple[str, int, str], World] = {}
     tasks: list[Task] = []
     for part in _parts(selection):
         for template in _suitable(part, sources):
-            for site in template.sites:
-                if site not in worlds:
-                    worlds[site] = sources.world(site, part.world_seed, part.scale)
-            own = {site: worlds[site] for site in template.sites}
+            places = {site: (site, part.world_seed, part.scale) for site in template.sites}
+            for place in places.values():
+                if place not in worlds:
+                    worlds[place] = sources.world(*place)
+            own = {site: worlds[place] for site, place in places.items()}
             drawn = instances(template, own, part.instances, part.seed, part.difficulty)
             tasks += [_varied(task, part, own) for task in drawn]
     return tasks
@@ -112,20 +113,27 @@ HARD: Mapping[str, Hard] = {
 
 
 def _parts(selection: Selection) -> Sequence[Selection]:
-    """Naming tasks is enough: only their templates have to be drawn, in the difficulties that their ids name."""
+    """Naming tasks is enough: their ids say of which template they are, in which world they were drawn, by which seed,
+    with which difficulty, and what was varied."""
     if selection.templates or not selection.tasks:
         return [selection]
-    named: dict[str, list[str]] = {}
+    parts: dict[Selection, int] = {}
     for name in selection.tasks:
-        found = re.fullmatch(r"(.+)\.w\d+s\d+(?:-(\w+))?\.\d+(?:@.+)?", name)
+        found = re.fullmatch(r"(.+)\.w(\d{1,18})s(\d{1,18})(?:-(\w+))?\.(\d{1,3})(?:@(.+))?", name)
         if found is None:
             raise InputError(
                 f"There is no task {name!r}.",
                 hint="An id looks like shop.low-reviews.w0s0.0; `webassay tasks list` lists them.",
             )
-        templates = named.setdefault(found[2] or selection.difficulty, [])
-        templates += [found[1]] * (found[1] not in templates)
-    return [replace(selection, templates=tuple(names), difficulty=level) for level, names in named.items()]
+        template, world, seed, difficulty, number, marks = found.groups(default="")
+        obstacles = tuple(mark for mark in marks.split("+") if mark in OBSTACLES or mark in HARD)
+        part = replace(
+            selection, templates=(template,), world_seed=int(world), seed=int(seed),
+            difficulty=difficulty or selection.difficulty, obstacles=obstacles,
+            scale=next((mark for mark in marks.split("+") if mark not in obstacles), ""),
+        )  # fmt: skip
+        parts[part] = max(parts.get(part, 0), int(number) + 1)
+    return [replace(part, instances=count) for part, count in parts.items()]
 
 
 def _suitable(selection: Selection, sources: Sources) -> list[type[Template]]:

@@ -204,7 +204,7 @@ def templates_in(module: ModuleType) -> Iterator[type[Template]]:
     """The templates that a module holds, for a registry."""
     for value in vars(module).values():
         if isinstance(value, type) and issubclass(value, Template) and not value.abstract:
-            if [field.name for field in fields(value)] != _annotated(value):
+            if {field.name for field in fields(value)} != set(_annotated(value)):
                 raise TaskError(f"The template {value.name} lacks the decorator @dataclass(frozen=True).")
             yield value
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from webassay.sites.admin.rights import ROLES
 from webassay.sites.admin.web import Visit, shop_address
 from webassay.sites.kit import Row, World
+from webassay.sites.shop.web import move_subscription
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields, safe_path, whole_number
 from webassay.sites.web.grids import picked
@@ -131,7 +132,10 @@ async def bulk_pages(visit: Visit) -> Response:
     wanted, changed = int(form.get("action") == "enable"), 0
     with visit.world.write() as db:
         for number in numbers:
-            db.execute("UPDATE cms_pages SET enabled = ? WHERE id = ?", (wanted, number))
+            db.execute(
+                "UPDATE cms_pages SET enabled = ?, updated_at = ? WHERE id = ? AND enabled <> ?",
+                (wanted, stamp(visit.world.now()), number, wanted),
+            )
             changed += db.changes()
     return visit.go(back, f"{changed} {'page was' if changed == 1 else 'pages were'} updated.")
 
@@ -167,7 +171,9 @@ async def _rule(visit: Visit, found: Row | None) -> Response:
     known = departments(visit.world)
     context: Row = {"rule": found, "departments": known, "may": visit.may_change("marketing")}
     if visit.request.method == "GET":
-        return visit.render("price_rule.html", errors={}, values=found or {}, **context)
+        return visit.render("price_rule.html", errors={}, values=_with_days(found) if found else {}, **context)
+    if found is not None and found["status"] == "active":
+        raise HTTPException(409, "This rule is active. End it before you change it.")
     form = await visit.form()
     row = {
         "name": form.text("name", "Rule name"),
@@ -200,15 +206,31 @@ async def apply_rule(visit: Visit) -> Response:
         raise HTTPException(409, "This rule is not for today, so it cannot be applied.")
     with visit.world.write() as db:
         db.execute(
-            "UPDATE products SET list_price_cents = price_cents,"
+            "UPDATE products SET list_price_cents = price_cents, price_rule_id = ?, updated_at = ?,"
             " price_cents = max(1, (price_cents * (100 - ?) + 50) / 100) WHERE list_price_cents IS NULL"
             " AND category_id IN (SELECT k.id FROM categories AS k JOIN categories AS m ON m.id = k.parent_id"
             " WHERE k.level = 3 AND (? IS NULL OR m.parent_id = ?))",
-            (rule["percent"], rule["department_id"], rule["department_id"]),
+            (rule["id"], stamp(visit.world.now()), rule["percent"], rule["department_id"], rule["department_id"]),
         )
         count = db.changes()
         db.execute("UPDATE price_rules SET status = 'active' WHERE id = ?", (rule["id"],))
-    return visit.go("/price-rules", f"The rule was applied to {count:,} products.")
+    return visit.go("/price-rules", f"The rule was applied to {count:,} product{'' if count == 1 else 's'}.")
+
+
+async def end_rule(visit: Visit) -> Response:
+    """Gives back their prices to those that the rule marked down, unless somebody has changed them since."""
+    rule = visit.one("SELECT * FROM price_rules WHERE id = ?", visit.number(), what="rule")
+    if rule["status"] != "active":
+        raise HTTPException(409, "This rule is not active.")
+    with visit.world.write() as db:
+        db.execute(
+            "UPDATE products SET price_cents = list_price_cents, list_price_cents = NULL, price_rule_id = NULL,"
+            " updated_at = ? WHERE price_rule_id = ?",
+            (stamp(visit.world.now()), rule["id"]),
+        )
+        count = db.changes()
+        db.execute("UPDATE price_rules SET status = 'inactive' WHERE id = ?", (rule["id"],))
+    return visit.go("/price-rules", f"The rule was ended. Products that got their prices back: {count:,}.")
 
 
 async def edit_coupon(visit: Visit) -> Response:
@@ -223,9 +245,15 @@ async def new_coupon(visit: Visit) -> Response:
 def _coupon_values(found: Row) -> dict[str, object]:
     amount = found["value"] if found["kind"] == "percent" else found["value"] / 100
     return {
-        **found, "value": f"{amount:g}" if found["kind"] == "percent" else f"{amount:.2f}",
+        **_with_days(found), "value": f"{amount:g}" if found["kind"] == "percent" else f"{amount:.2f}",
         "minimum": f"{found['minimum_cents'] / 100:.2f}",
     }  # fmt: skip
+
+
+def _with_days(found: Row) -> Row:
+    """Its days as the form asks for them: 03/31/2026."""
+    days = {name: found[name] for name in ("starts_on", "ends_on")}
+    return {**found, **{name: f"{day[5:7]}/{day[8:10]}/{day[:4]}" for name, day in days.items()}}
 
 
 async def _coupon(visit: Visit, found: Row | None) -> Response:
@@ -300,6 +328,7 @@ async def customer(visit: Visit) -> Response:
         db.execute(
             "UPDATE customers SET first_name = ?, last_name = ?, email = ? WHERE id = ?", (first, last, email, number)
         )
+        move_subscription(world, found["email"], email)
     return visit.go(f"/customers/{number}", "You saved the customer.")
 
 

@@ -2,6 +2,7 @@
 
 from webassay.sites.admin.web import ORDER_STATUSES
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, STATES
+from webassay.sites.shop.seeding.catalogue import ATTRIBUTE_SETS
 from webassay.sites.shop.seeding.office import CARRIERS
 from webassay.sites.web.grids import Action, Column, Grid
 
@@ -113,6 +114,7 @@ PRODUCTS = Grid(
         Column("type", "Type", "CASE WHEN EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id)"
                " THEN 'configurable' ELSE 'simple' END", "choice",
                {"simple": "Simple Product", "configurable": "Configurable Product"}),
+        Column("attribute_set", "Attribute Set", "p.attribute_set", "choice", {name: name for name in ATTRIBUTE_SETS}),
         Column("sku", "SKU", "p.sku", searched=True),
         Column("price", "Price", "p.price_cents", "money"),
         Column("stock", "Quantity", "p.stock", "number"),
@@ -128,6 +130,7 @@ PRODUCTS = Grid(
         Column("origin", "Country of Origin", "p.origin", shown=False),
         Column("warranty", "Warranty (months)", "p.warranty_months", "number", shown=False),
         Column("reviews", "Approved Reviews", "r.review_count", "number", shown=False),
+        Column("updated", "Last Updated", "p.updated_at", "time", shown=False),
     ),
     actions=(Action("enable", "Enable"), Action("disable", "Disable"), Action("sold-out", "Set Quantity to 0")),
 )  # fmt: skip

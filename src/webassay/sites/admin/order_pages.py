@@ -9,7 +9,7 @@ from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, read_address
 from webassay.sites.shop.commerce import money
 from webassay.sites.shop.seeding.office import CARRIERS, FIRST_INVOICE, FIRST_REFUND, FIRST_SHIPMENT, REFUND_REASONS
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import safe_path
+from webassay.sites.web.forms import Fields, safe_path
 from webassay.sites.web.grids import picked
 
 LONGEST_COMMENT = 1000
@@ -99,7 +99,9 @@ def _render(visit: Visit, order: Row, status: int = 200, form: str = "", **extra
 
 
 def _possible(visit: Visit, action: str) -> Row:
-    """The order, if the action is possible now: somebody else may have been quicker."""
+    """The order, if the visitor may and the action is possible now: somebody else may have been quicker."""
+    if refused := visit.role.refusal("orders", change=True):
+        raise HTTPException(403, refused)
     order = _order(visit)
     if problem := refusal(visit.world, order, action):
         raise HTTPException(409, problem)
@@ -151,13 +153,13 @@ async def invoice(visit: Visit) -> Response:
 
 
 async def ship(visit: Visit) -> Response:
-    """Asks for the carrier and the tracking number."""
+    """Asks for the carrier and the tracking number, which may follow later."""
     order = _possible(visit, "ship")
     if visit.request.method == "GET":
         return visit.render("order_ship.html", order=order, carriers=CARRIERS, errors={}, values={})
     form = await visit.form()
     carrier = form.choice("carrier", "carrier", CARRIERS)
-    tracking = form.text("tracking", "Tracking number", most=40)
+    tracking = form.text("tracking", "Tracking number", most=40, needed=False)
     if form.errors:
         return visit.render(
             "order_ship.html", 422, order=order, carriers=CARRIERS, errors=form.errors, values=form.values
@@ -202,7 +204,7 @@ async def refund(visit: Visit) -> Response:
         )
         if amount == most:
             db.execute("UPDATE orders SET status = 'closed' WHERE id = ?", (order["id"],))
-    return _back(visit, order, f"{money(amount)} were refunded with credit memo {FIRST_REFUND + number}.")
+    return _back(visit, order, f"{money(amount)} was refunded with credit memo {FIRST_REFUND + number}.")
 
 
 async def address(visit: Visit) -> Response:
@@ -272,17 +274,29 @@ async def mark_paid(visit: Visit) -> Response:
 
 
 async def show_invoice(visit: Visit) -> Response:
-    return _paper(visit, "invoices", "Invoice")
+    return _paper(visit, visit.one("SELECT * FROM invoices WHERE id = ?", visit.number(), what="invoice"), "Invoice")
 
 
-async def show_shipment(visit: Visit) -> Response:
-    return _paper(visit, "shipments", "Shipment")
+async def shipment(visit: Visit) -> Response:
+    """Its carrier and tracking number can be changed, or added later."""
+    found = visit.one("SELECT * FROM shipments WHERE id = ?", visit.number(), what="shipment")
+    if visit.request.method == "GET":
+        return _paper(visit, found, "Shipment")
+    form = await visit.form()
+    carrier = form.choice("carrier", "carrier", CARRIERS)
+    tracking = form.text("tracking", "Tracking number", most=40)
+    if form.errors:
+        return _paper(visit, found, "Shipment", 422, form)
+    with visit.world.write() as db:
+        db.execute("UPDATE shipments SET carrier = ?, tracking = ? WHERE id = ?", (carrier, tracking, found["id"]))
+    return visit.go(f"/shipments/{found['id']}", "The tracking information was saved.")
 
 
-def _paper(visit: Visit, table: str, title: str) -> Response:
-    paper = visit.one(f"SELECT * FROM {table} WHERE id = ?", visit.number(), what=title.lower())
+def _paper(visit: Visit, paper: Row, title: str, status: int = 200, form: Fields | None = None) -> Response:
     order = visit.one("SELECT * FROM orders WHERE id = ?", paper["order_id"], what="order")
     return visit.render(
-        "paper.html", paper=paper, order=order, title=title, statuses=ORDER_STATUSES,
+        "paper.html", status, paper=paper, order=order, title=title, statuses=ORDER_STATUSES,
+        carriers={name: name for name in CARRIERS}, may=visit.may_change("orders"),
+        values=form.values if form else paper, errors=form.errors if form else {},
         items=visit.world.rows("SELECT * FROM order_items WHERE order_id = ? ORDER BY id", order["id"]),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Products, their stock and options; categories; the values of attributes."""
+"""Products, their stock, options and links; categories; the values of attributes."""
 
 import re
 
@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from webassay.sites.admin.web import Visit, shop_address
 from webassay.sites.kit import Row, World
-from webassay.sites.shop.seeding.catalogue import slug_of
+from webassay.sites.shop.seeding.catalogue import ATTRIBUTE_SETS, slug_of
 from webassay.sites.shop.web import category_tree, product_options
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields, safe_path, whole_number
@@ -15,6 +15,7 @@ from webassay.sites.web.grids import picked
 
 MOST_STOCK = 99_999
 ATTRIBUTES = ("Size", "Color")
+LINKS = {"related": "Related Products", "upsell": "Up-Sell Products", "crosssell": "Cross-Sell Products"}
 
 # --- products ---------------------------------------------------------------------------------------------
 
@@ -46,6 +47,7 @@ def _shown(product: Row) -> dict[str, str]:
         "weight": str(product["weight_oz"]), "brand": product["brand"], "color": product["color"],
         "size": product["size"], "category": str(product["category_id"]), "description": product["description"],
         "highlights": product["highlights"], "enabled": "1" if product["enabled"] else "",
+        "attribute_set": product["attribute_set"],
     }  # fmt: skip
 
 
@@ -65,6 +67,7 @@ def _read(visit: Visit, form: Fields, own: int) -> Row:
         "description": form.text("description", "Description", most=4000, lines=True),
         "highlights": form.text("highlights", "Highlights", most=2000, needed=False, lines=True),
         "enabled": int(form.ticked("enabled")),
+        "attribute_set": form.choice("attribute_set", "attribute set", ATTRIBUTE_SETS),
     }
     form.values.setdefault("before", "")
     if "sku" not in form.errors and not re.fullmatch(r"[A-Za-z0-9-]+", row["sku"]):
@@ -81,10 +84,11 @@ def _render(visit: Visit, product: Row | None, status: int = 200, form: Fields |
     world = visit.world
     return visit.render(
         "product.html", status, product=product, shelves=_shelves(world), may=visit.may_change("products"),
-        values=form.values if form else _shown(product) if product else {"enabled": "1"},
-        errors=form.errors if form else {}, store=shop_address(world),
+        values=form.values if form else _shown(product) if product else {"enabled": "1", "attribute_set": "Default"},
+        errors=form.errors if form else {}, store=shop_address(world), sets={name: name for name in ATTRIBUTE_SETS},
         options=product_options(world, product["id"]) if product else {},
         free=_free_values(world, product["id"]) if product else {},
+        links=_links(world, product["id"]) if product else {}, link_kinds=LINKS,
     )  # fmt: skip
 
 
@@ -97,7 +101,10 @@ async def edit(visit: Visit) -> Response:
     if form.errors:
         return _render(visit, product, 422, form)
     changed = {name: value for name, value in row.items() if value != product[name]}
+    if {"price_cents", "list_price_cents"} & set(changed):
+        changed["price_rule_id"] = None
     if changed:
+        changed["updated_at"] = stamp(visit.world.now())
         with visit.world.write() as db:
             db.execute(
                 f"UPDATE products SET {', '.join(f'{name} = ?' for name in changed)} WHERE id = ?",
@@ -124,6 +131,7 @@ async def create(visit: Visit) -> Response:
         made = {
             **row, "id": number, "slug": slug, "position": position, "picture": "box", "origin": "",
             "warranty_months": 0, "first_available": stamp(visit.world.now())[:10],
+            "updated_at": stamp(visit.world.now()),
         }  # fmt: skip
         db.execute(
             f"INSERT INTO products ({', '.join(made)}) VALUES ({', '.join('?' * len(made))})",
@@ -143,7 +151,9 @@ async def bulk(visit: Visit) -> Response:
         return visit.go(back, "Please select some products.")
     with visit.world.write() as db:
         marks = ", ".join("?" * len(numbers))
-        db.execute(f"UPDATE products SET {setting} WHERE id IN ({marks})", numbers)
+        db.execute(
+            f"UPDATE products SET {setting}, updated_at = ? WHERE id IN ({marks})", (stamp(visit.world.now()), *numbers)
+        )
         count = db.changes()
     return visit.go(back, f"{count} {'product was' if count == 1 else 'products were'} updated.")
 
@@ -152,12 +162,12 @@ async def bulk(visit: Visit) -> Response:
 
 
 def _free_values(world: World, product_id: int) -> dict[str, list[str]]:
-    """For each option that the product has, the values that it does not offer yet."""
+    """For each attribute, the values that the product does not offer yet."""
     has = product_options(world, product_id)
     rows = world.rows("SELECT attribute, value FROM attribute_values ORDER BY attribute DESC, position")
     return {
-        name: [row["value"] for row in rows if row["attribute"] == name and row["value"] not in has[name]]
-        for name in has
+        name: [row["value"] for row in rows if row["attribute"] == name and row["value"] not in has.get(name, [])]
+        for name in ATTRIBUTES
     }
 
 
@@ -167,16 +177,17 @@ async def add_option(visit: Visit) -> Response:
     name = form.get("option")
     free = _free_values(visit.world, product["id"])
     if name not in free:
-        raise HTTPException(409, "This product has no such option.")
+        raise HTTPException(404, "There is no such attribute.")
     value = form.get("value")
     if value not in free[name]:
         raise HTTPException(409, f"Choose a {name.lower()} that this product does not offer yet.")
     with visit.world.write() as db:
         db.execute(
-            "INSERT INTO product_options SELECT ?, ?, ?, max(position) + 1 FROM product_options"
+            "INSERT INTO product_options SELECT ?, ?, ?, ifnull(max(position), 0) + 1 FROM product_options"
             " WHERE product_id = ? AND name = ?",
             (product["id"], name, value, product["id"], name),
         )
+        _touch(visit, product)
     return visit.go(f"/products/{product['id']}", f"The {name.lower()} {value} was added.")
 
 
@@ -193,7 +204,66 @@ async def remove_option(visit: Visit) -> Response:
         db.execute(
             "DELETE FROM product_options WHERE product_id = ? AND name = ? AND value = ?", (product["id"], name, value)
         )
+        _touch(visit, product)
     return visit.go(f"/products/{product['id']}", f"The {name.lower()} {value} was removed.")
+
+
+def _touch(visit: Visit, product: Row) -> None:
+    visit.world.db.execute("UPDATE products SET updated_at = ? WHERE id = ?", (stamp(visit.world.now()), product["id"]))
+
+
+# --- links ------------------------------------------------------------------------------------------------
+
+
+def _links(world: World, product_id: int) -> dict[str, list[Row]]:
+    rows = world.rows(
+        "SELECT l.kind, p.id, p.name, p.sku, p.price_cents FROM product_links AS l"
+        " JOIN products AS p ON p.id = l.linked_id WHERE l.product_id = ? ORDER BY l.position",
+        product_id,
+    )
+    return {title: [row for row in rows if row["kind"] == kind] for kind, title in LINKS.items()}
+
+
+async def add_link(visit: Visit) -> Response:
+    product = _product(visit)
+    form = await visit.form()
+    kind, sku = form.get("kind"), form.get("sku").strip()
+    if kind not in LINKS:
+        raise HTTPException(404, "There is no such kind of link.")
+    linked = visit.world.row("SELECT id, name FROM products WHERE sku = ?", sku)
+    if linked is None:
+        raise HTTPException(409, "There is no product with this SKU.")
+    if linked["id"] == product["id"]:
+        raise HTTPException(409, "A product cannot be linked to itself.")
+    there = "SELECT 1 FROM product_links WHERE product_id = ? AND kind = ? AND linked_id = ?"
+    if visit.world.scalar(there, product["id"], kind, linked["id"]):
+        raise HTTPException(409, f"{linked['name']} is there already.")
+    with visit.world.write() as db:
+        db.execute(
+            "INSERT INTO product_links SELECT ?, ?, ?, ifnull(max(position), 0) + 1 FROM product_links"
+            " WHERE product_id = ? AND kind = ?",
+            (product["id"], kind, linked["id"], product["id"], kind),
+        )
+        _touch(visit, product)
+    return visit.go(f"/products/{product['id']}", f"{linked['name']} was added to {LINKS[kind]}.")
+
+
+async def remove_link(visit: Visit) -> Response:
+    product = _product(visit)
+    form = await visit.form()
+    kind, linked = form.get("kind"), whole_number(form.get("linked")) or 0
+    with visit.world.write() as db:
+        db.execute(
+            "DELETE FROM product_links WHERE product_id = ? AND kind = ? AND linked_id = ?",
+            (product["id"], kind, linked),
+        )
+        if not db.changes():
+            raise HTTPException(404, "There is no such link.")
+        _touch(visit, product)
+    return visit.go(f"/products/{product['id']}", f"The product was removed from {LINKS[kind]}.")
+
+
+# --- attributes -------------------------------------------------------------------------------------------
 
 
 async def attributes(visit: Visit) -> Response:

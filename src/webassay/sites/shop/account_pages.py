@@ -7,7 +7,7 @@ from webassay.sites.kit import Row, World
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, put_in_cart, read_address
 from webassay.sites.shop.returning import why_not_returnable
 from webassay.sites.shop.seeding.customers import password_hash
-from webassay.sites.shop.web import Visit
+from webassay.sites.shop.web import Visit, move_subscription
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields, safe_path, whole_number
 from webassay.sites.web.lists import Paging, one_of
@@ -118,6 +118,7 @@ async def edit(visit: Visit) -> Response:
             "UPDATE customers SET first_name = ?, last_name = ?, email = ?, password_hash = ? WHERE id = ?",
             (first, last, email, hashed, customer["id"]),
         )
+        move_subscription(visit.world, customer["email"], email)
     return visit.go("/account", "Your account information was saved.")
 
 

@@ -1,5 +1,6 @@
 """Cart and checkout."""
 
+import itertools
 import json
 from typing import Any
 
@@ -40,6 +41,19 @@ def _show_cart(visit: Visit, status: int = 200, form: Fields | None = None) -> R
     return visit.render(
         "cart.html", status, items=items, subtotal=subtotal(items), estimate=estimate, query=query,
         applied=applied(visit, items), errors=form.errors if form else {}, values=form.values if form else {},
+        extras=_extras(visit, items),
+    )  # fmt: skip
+
+
+def _extras(visit: Visit, items: list[Row]) -> list[Row]:
+    """What is offered beside the goods in the cart."""
+    there = tuple(item["product_id"] for item in items)
+    marks = ", ".join("?" * len(there))
+    return visit.world.rows(
+        "SELECT DISTINCT p.slug, p.name, p.price_cents FROM product_links AS l JOIN products AS p ON p.id = l.linked_id"
+        f" WHERE l.kind = 'crosssell' AND l.product_id IN ({marks}) AND p.id NOT IN ({marks}) AND p.enabled"
+        " AND p.stock > 0 ORDER BY l.position, p.id LIMIT 4",
+        *there, *there,
     )  # fmt: skip
 
 
@@ -145,7 +159,7 @@ async def clear(visit: Visit) -> Response:
 def cart_items(visit: Visit) -> list[Row]:
     return visit.world.rows(
         "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.picture,"
-        " p.stock * p.enabled AS stock, p.color, p.category_id FROM cart_items AS c"
+        " p.list_price_cents, p.stock * p.enabled AS stock, p.color, p.category_id FROM cart_items AS c"
         " JOIN products AS p ON p.id = c.product_id"
         " WHERE c.customer_id IS ? AND c.visitor = ? ORDER BY c.id",
         *visit.cart_owner,
@@ -160,6 +174,7 @@ def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None
         *owner, product["id"], options,
     )  # fmt: skip
     total = quantity + (there["quantity"] if there else 0)
+    _check_options(visit.world, product["id"], product["name"], options)
     _check_stock(product, total)
     if there:
         visit.world.db.execute("UPDATE cart_items SET quantity = ? WHERE id = ?", (total, there["id"]))
@@ -200,6 +215,14 @@ def _check_stock(product: Row, quantity: int) -> None:
         raise HTTPException(409, f"Only {product['stock']} of {product['name']} are left in stock.")
     if quantity > MOST_OF_ONE:
         raise HTTPException(409, f"You can order at most {MOST_OF_ONE} of {product['name']} at once.")
+
+
+def _check_options(world: World, product_id: int, name: str, chosen: str) -> None:
+    """What somebody chose may no longer be offered."""
+    offered = product_options(world, product_id)
+    every = itertools.product(*([f"{option}: {value}" for value in values] for option, values in offered.items()))
+    if chosen not in {", ".join(one) for one in every}:
+        raise HTTPException(409, f"{name} no longer comes {f'in {chosen}' if chosen else 'without a choice'}.")
 
 
 def _chosen_options(world: World, form: Fields, product: Row) -> str:
@@ -271,6 +294,7 @@ async def place_order(visit: Visit) -> Response:
     if "payment" not in visit.checkout:
         return visit.go("/checkout/shipping")
     for item in items:
+        _check_options(visit.world, item["product_id"], item["name"], item["options"])
         _check_stock(item, item["quantity"])
     with visit.world.write():
         number = _add_order(visit, items)
@@ -315,10 +339,10 @@ def _add_order(visit: Visit, items: list[Row]) -> str:
     )  # fmt: skip
     for item in items:
         world.db.execute(
-            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity,"
+            " list_price_cents) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (order_id, item["product_id"], item["sku"], item["name"], item["options"], item["price_cents"],
-             item["quantity"]),
+             item["quantity"], item["list_price_cents"]),
         )  # fmt: skip
     for kind in ("shipping", "billing"):
         address = [draft[kind][name] for name in ADDRESS_FIELDS]

@@ -221,7 +221,7 @@ def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -
     wished = visit.customer and world.scalar(
         "SELECT 1 FROM wishlist_items WHERE customer_id = ? AND product_id = ?", visit.customer["id"], found["id"]
     )
-    related = world.rows(
+    like = _linked(world, found["id"], "upsell") or world.rows(
         f"{_CARDS} WHERE p.category_id = ? AND p.id <> ? AND p.stock > 0 ORDER BY r.review_count DESC, p.id LIMIT 4",
         found["category_id"], found["id"],
     )  # fmt: skip
@@ -237,9 +237,18 @@ def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -
         paging=paging,
         open_reviews="reviews" in visit.request.query_params or status != 200,
         wished=wished,
-        related=related,
+        related=_linked(world, found["id"], "related"),
+        like=like,
         **context,
     )
+
+
+def _linked(world: World, product_id: int, kind: str) -> list[Row]:
+    return world.rows(
+        f"{_CARDS} JOIN product_links AS l ON l.linked_id = p.id WHERE l.product_id = ? AND l.kind = ?"
+        " AND p.stock > 0 ORDER BY l.position",
+        product_id, kind,
+    )  # fmt: skip
 
 
 def _reviews(visit: Visit, found: Row) -> tuple[list[Row], Paging]:

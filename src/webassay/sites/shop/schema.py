@@ -1,4 +1,5 @@
-"""The tables, and the class of each column: content, journal (ids and times that the site assigns) or telemetry."""
+"""The tables, and the class of each column: content, journal (what the site assigns by itself: ids, addresses, places
+in a list, times) or telemetry."""
 
 from importlib.resources import files
 
@@ -9,13 +10,14 @@ SCHEMA = (files(__package__) / "schema.sql").read_text(encoding="utf-8")
 _PERSON = "first_name last_name street street2 city region postcode phone"
 
 COLUMNS = {
-    "categories": classes(journal="id", content="parent_id name path level position"),
+    "categories": classes(journal="id position", content="parent_id name path level"),
     "products": classes(
-        journal="id",
-        content="sku slug category_id position name brand color size price_cents list_price_cents weight_oz stock"
-        " first_available description highlights picture origin warranty_months enabled",
+        journal="id slug position price_rule_id updated_at",
+        content="sku category_id name brand color size price_cents list_price_cents weight_oz stock"
+        " first_available description highlights picture origin warranty_months enabled attribute_set",
     ),
-    "product_options": classes(content="product_id name value position"),
+    "product_options": classes(journal="position", content="product_id name value"),
+    "product_links": classes(journal="position", content="product_id kind linked_id"),
     "customers": classes(
         journal="id created_at", content="email first_name last_name password_hash", telemetry="last_login_at"
     ),
@@ -30,7 +32,9 @@ COLUMNS = {
         content="customer_id status shipping_method payment_method coupon_code subtotal_cents discount_cents"
         " shipping_cents tax_cents total_cents",
     ),
-    "order_items": classes(journal="id order_id", content="product_id sku name options unit_price_cents quantity"),
+    "order_items": classes(
+        journal="id order_id list_price_cents", content="product_id sku name options unit_price_cents quantity"
+    ),
     "order_addresses": classes(journal="order_id", content=f"kind {_PERSON}"),
     "cart_items": classes(
         journal="id added_at", content="customer_id product_id options quantity", telemetry="visitor"
@@ -53,7 +57,7 @@ COLUMNS = {
     "shipments": classes(journal="id number created_at", content="order_id carrier tracking"),
     "refunds": classes(journal="id number created_at", content="order_id amount_cents reason"),
     "order_comments": classes(journal="id created_at", content="order_id admin_id status comment notified"),
-    "attribute_values": classes(content="attribute value position"),
+    "attribute_values": classes(journal="position", content="attribute value"),
     "price_rules": classes(journal="id", content="name department_id percent starts_on ends_on status"),
     "cms_pages": classes(journal="id updated_at", content="title url_key content enabled"),
 }

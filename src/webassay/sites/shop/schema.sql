@@ -30,7 +30,10 @@ CREATE TABLE products (
     picture TEXT NOT NULL,                  -- which drawing
     origin TEXT NOT NULL,                   -- a country; stands on the label only, which is a picture
     warranty_months INTEGER NOT NULL,       -- on the label only
-    enabled INTEGER NOT NULL                -- 0: not in the shop, only in its back office
+    enabled INTEGER NOT NULL,               -- 0: not in the shop, only in its back office
+    attribute_set TEXT NOT NULL,            -- what the back office groups products by
+    price_rule_id INTEGER,                  -- the rule that marked it down; NULL: none did
+    updated_at TEXT NOT NULL                -- when the back office saved it last
 ) STRICT;
 CREATE INDEX products_by_category ON products (category_id, position);
 CREATE INDEX products_by_price ON products (price_cents);
@@ -41,6 +44,15 @@ CREATE TABLE product_options (
     value TEXT NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (product_id, name, value)
+) STRICT, WITHOUT ROWID;
+
+-- What the shop shows beside a product ('related', 'upsell') and in a cart that holds it ('crosssell').
+CREATE TABLE product_links (
+    product_id INTEGER NOT NULL REFERENCES products (id),
+    kind TEXT NOT NULL CHECK (kind IN ('related', 'upsell', 'crosssell')),
+    linked_id INTEGER NOT NULL REFERENCES products (id),
+    position INTEGER NOT NULL,
+    PRIMARY KEY (product_id, kind, linked_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE customers (
@@ -117,7 +129,8 @@ CREATE TABLE order_items (
     name TEXT NOT NULL,
     options TEXT NOT NULL,
     unit_price_cents INTEGER NOT NULL,
-    quantity INTEGER NOT NULL
+    quantity INTEGER NOT NULL,
+    list_price_cents INTEGER                -- the regular price at that time; NULL: it was not on sale
 ) STRICT;
 CREATE INDEX order_items_by_order ON order_items (order_id);
 CREATE INDEX order_items_by_product ON order_items (product_id);
@@ -330,6 +343,12 @@ CREATE TRIGGER product_renamed AFTER UPDATE OF name, brand, color, sku, category
     INSERT INTO product_search (rowid, name, other)
     SELECT new.id, new.name, concat_ws(' ', new.brand, new.color, new.sku, name)
     FROM categories WHERE id = new.category_id;
+END;
+
+CREATE TRIGGER category_renamed AFTER UPDATE OF name ON categories BEGIN
+    DELETE FROM product_search WHERE rowid IN (SELECT id FROM products WHERE category_id = new.id);
+    INSERT INTO product_search (rowid, name, other)
+    SELECT id, name, concat_ws(' ', brand, color, sku, new.name) FROM products WHERE category_id = new.id;
 END;
 
 CREATE TRIGGER product_removed BEFORE DELETE ON products BEGIN

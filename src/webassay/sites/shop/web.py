@@ -144,6 +144,12 @@ def _menu(rows: CategoryRows) -> Markup:
     return Markup(WEB.environment.get_template("_menu.html").render(departments=_tree(rows)[0]))
 
 
+def move_subscription(world: World, before: str, after: str) -> None:
+    """Whoever gets the newsletter gets it at the new address. Call inside a write."""
+    if before != after:
+        world.db.execute("UPDATE OR REPLACE newsletter_subscribers SET email = ? WHERE email = ?", (after, before))
+
+
 def product_options(world: World, product_id: int) -> dict[str, list[str]]:
     """The options a buyer has to choose, size before color."""
     options: dict[str, list[str]] = {}

@@ -242,10 +242,15 @@ def _conditions(grid: Grid, query: Mapping[str, str]) -> tuple[str, list[SqlValu
     for word in query.get("q", "")[:LONGEST_FILTER].split():
         places = [column for column in grid.columns if column.searched]
         conditions.append((
-            " OR ".join(f"instr(lower({column.sql}), ?)" for column in places) or "0", (word.lower(),) * len(places)
+            " OR ".join(f"instr(lower({column.sql}), ?)" for column in places) or "0", (_lower(word),) * len(places)
         ))  # fmt: skip
     sql = " AND ".join(f"({condition})" for condition, _ in conditions)
     return sql, [value for _, values in conditions for value in values], errors
+
+
+def _lower(text: str) -> str:
+    """As SQLite does it, which leaves an É alone."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
 
 
 def _condition(column: Column, name: str, typed: str) -> Condition | str:
@@ -255,7 +260,7 @@ def _condition(column: Column, name: str, typed: str) -> Condition | str:
             return f"There is no {column.label.lower()} “{typed[:40]}”."
         return f"CAST({column.sql} AS TEXT) = ?", (typed,)
     if not column.is_range:
-        return f"instr(lower({column.sql}), ?)", (typed.lower(),)
+        return f"instr(lower({column.sql}), ?)", (_lower(typed),)
     compared = ">=" if name.endswith("_from") else "<="
     if column.kind in ("date", "time"):
         day = read_date(typed)

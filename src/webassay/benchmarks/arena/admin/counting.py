@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 from webassay.benchmarks.arena.admin import office, pages
 from webassay.benchmarks.arena.admin.longlists import BetweenDays, LongList
-from webassay.benchmarks.arena.key import Key, money, shown
+from webassay.benchmarks.arena.key import Key, fact, money, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Worlds
 from webassay.benchmarks.arena.walking import answer
 from webassay.core.record import Json
-from webassay.core.task import Sight
+from webassay.core.task import Fact, Sight
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
@@ -53,7 +53,7 @@ class TopPayer(BetweenDays):
         )  # fmt: skip
 
     def sight(self, row: Row) -> Sight:
-        return shown(row["number"], row["bill_to"], office.amount(row["total_cents"]))
+        return shown(row["bill_to"], office.amount(row["total_cents"]))
 
     @staticmethod
     def _ranked(rows: list[Row]) -> list[tuple[str, int]]:
@@ -98,7 +98,6 @@ class ReviewedByCustomers(BetweenDays):
     menu = "All Reviews"
     path = "/reviews"
     column = "Created"
-    chosen: ClassVar[Mapping[str, str]] = {"Type": "Customer"}
 
     user: str
     first: str
@@ -113,16 +112,21 @@ class ReviewedByCustomers(BetweenDays):
     def every(self, worlds: Worlds) -> list[Row]:
         return office.rows(
             worlds["admin"],
-            "SELECT v.id, v.nickname, v.customer_id, p.sku FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+            "SELECT v.id, v.nickname, v.title, v.customer_id, p.sku, p.name FROM reviews AS v"
+            " JOIN products AS p ON p.id = v.product_id"
             " WHERE substr(v.created_at, 1, 10) BETWEEN ? AND ? ORDER BY v.created_at DESC, v.id DESC",
             self.first, self.last,
         )  # fmt: skip
 
+    def chosen(self) -> Mapping[str, str]:
+        return {"Type": "Customer"}
+
     def rows(self, worlds: Worlds) -> list[Row]:
         return [one for one in self.every(worlds) if one["customer_id"] is not None]
 
-    def sight(self, row: Row) -> Sight:
-        return shown(str(row["id"]), row["nickname"], row["sku"])
+    def sight(self, row: Row) -> Fact:
+        known = (str(row["id"]), row["nickname"], row["title"])
+        return fact(*(shown(name, product) for name in known for product in (row["sku"], row["name"])))
 
     @staticmethod
     def _said(rows: list[Row]) -> Key:
@@ -174,13 +178,13 @@ class CrowdedCategory(LongList):
     def rows(self, worlds: Worlds) -> list[Row]:
         return office.rows(
             worlds["admin"],
-            "SELECT p.id, p.sku, p.price_cents, k.name AS category FROM products AS p JOIN categories AS k"
+            "SELECT p.id, p.sku, p.name, p.price_cents, k.name AS category FROM products AS p JOIN categories AS k"
             " ON k.id = p.category_id WHERE p.price_cents BETWEEN ? AND ? ORDER BY p.id",
             self.low * 100, self.high * 100,
         )  # fmt: skip
 
-    def sight(self, row: Row) -> Sight:
-        return shown(row["sku"], row["category"], office.amount(row["price_cents"]))
+    def sight(self, row: Row) -> Fact:
+        return office.row_by((row["sku"], row["name"]), row["category"])
 
     @staticmethod
     def _ranked(rows: list[Row]) -> list[tuple[str, int]]:

@@ -6,7 +6,7 @@ from typing import Self
 
 from webassay.benchmarks.arena.admin import office, pages
 from webassay.benchmarks.arena.effort import Effort
-from webassay.benchmarks.arena.key import Key, fact, shown
+from webassay.benchmarks.arena.key import Key, fact, money, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Reading, answer, click
@@ -202,3 +202,117 @@ class HomeOfBest(Template):
         page = yield from pages.narrow(page, {"Email": email})
         line = next(one for one in pages.lines(page) if one["Email"] == email)
         return answer({"phone": line["Phone"], "zip": line["ZIP"]})
+
+
+@dataclass(frozen=True)
+class SavedByBuyers(Template):
+    """Add up what special prices and coupons took off the orders of some days."""
+
+    name = "admin.saved-by-buyers"
+    sites = ("admin",)
+    kind = "retrieve"
+    chore = "long_term_memory"
+    instruction = (
+        "How much did customers save on the orders with the status Complete that were placed from {first} to {last}, "
+        'both days included? Answer with one object with the keys "prices" (how much less than its original prices '
+        'everything ordered cost in all) and "coupons" (the sum of the orders\' discounts).'
+    )
+    levels = ("medium", "hard")
+
+    user: str
+    first: str
+    last: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        month = f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}"
+        start = stream.between(1, 14)
+        drawn = cls(
+            office.chief(stream), f"{month}-{start:02d}", f"{month}-{start + stream.choice((1, 2, 3, 6, 13)):02d}"
+        )
+        orders = drawn._orders(worlds)
+        if not 3 <= len(orders) <= 12 or not any(one["discount_cents"] for one in orders):
+            return None
+        return drawn if any(one["quantity"] > 1 for one in drawn._reduced(worlds, orders)) else None
+
+    def _orders(self, worlds: Worlds, every: bool = False) -> list[Row]:
+        found = office.orders(worlds["admin"], self.first, self.last)
+        return [one for one in found if every or one["status"] == "complete"]
+
+    @staticmethod
+    def _items(worlds: Worlds, orders: list[Row]) -> list[Row]:
+        numbers = ", ".join(str(one["id"]) for one in orders)
+        return office.rows(
+            worlds["admin"],
+            f"SELECT *, ifnull(list_price_cents, unit_price_cents) AS original FROM order_items"
+            f" WHERE order_id IN ({numbers}) ORDER BY id",
+        )
+
+    def _reduced(self, worlds: Worlds, orders: list[Row]) -> list[Row]:
+        return [one for one in self._items(worlds, orders) if one["original"] > one["unit_price_cents"]]
+
+    def _said(self, worlds: Worlds, orders: list[Row], pieces: bool = True) -> Key:
+        saved = sum(
+            (one["original"] - one["unit_price_cents"]) * (one["quantity"] if pieces else 1)
+            for one in self._reduced(worlds, orders)
+        )
+        return Key.answer({"prices": money(saved), "coupons": money(sum(one["discount_cents"] for one in orders))})
+
+    def key(self, worlds: Worlds) -> Key:
+        orders = self._orders(worlds)
+        items = self._items(worlds, orders)
+        lines = {
+            one["id"]: [
+                shown(item["sku"], office.amount(item["original"])) for item in items if item["order_id"] == one["id"]
+            ]
+            for one in orders
+        }
+        return (
+            self._said(worlds, orders)
+            & Key.seen_share(1.0, [fact(found) for found in lines.values()])
+            & Key.checkpoint("orders", office.page("/orders"))
+        )
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        orders, every = self._orders(worlds), self._orders(worlds, every=True)
+        wrong = {
+            "pieces-ignored": self._said(worlds, orders, pieces=False),
+            "newest-only": self._said(worlds, orders[:1]),
+        }
+        return wrong | ({"every-status": self._said(worlds, every)} if len(every) > len(orders) else {})
+
+    def effort(self, worlds: Worlds) -> Effort:
+        count = len(self._orders(worlds))
+        return Effort(rows=2 * count, pages=count + 1, steps=8 + 2 * count, longest=9 + 4 * count)
+
+    def _numbers(self, page: Observation) -> Reading[tuple[Observation, list[str]]]:
+        page = yield from click(page, "link", "Orders")
+        days = {"Purchase Date from": office.typed(self.first), "Purchase Date to": office.typed(self.last)}
+        page = yield from pages.narrow(page, days, {"Status": "Complete"})
+        return page, [line["ID"] for line in pages.lines(page)]
+
+    def _told(self, page: Observation, by_search: bool) -> Walk:
+        page, numbers = yield from self._numbers(page)
+        prices = coupons = 0
+        for number in numbers:
+            page = yield from (pages.open_order(page, number) if by_search else pages.goto(page, f"/orders/{number}"))
+            prices += sum(_saved(line) for line in pages.lines(page) if "Original Price" in line)
+            coupons += _discount(page)
+        return answer({"prices": pages.dollars(prices), "coupons": pages.dollars(coupons)})
+
+    def solve(self, page: Observation) -> Walk:
+        return (yield from self._told(page, by_search=False))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"by-keyword": lambda page: self._told(page, by_search=True)}
+
+
+def _saved(line: pages.Line) -> int:
+    off = pages.cents(line["Original Price"]) - pages.cents(line["Price"])
+    return off * int(line["Qty"].split()[-1])
+
+
+def _discount(page: Observation) -> int:
+    """What a coupon took off the order; the line is there only if one did."""
+    heads = [node.name for node in page.nodes if node.role == "rowheader" and node.name.startswith("Discount (")]
+    return pages.cents(pages.detail(page, heads[0]).lstrip("-")) if heads else 0

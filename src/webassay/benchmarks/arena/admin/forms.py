@@ -331,29 +331,21 @@ class AddColor(Template):
         return None if found is None or known else cls(office.chief(stream), found["name"], found["sku"], color)
 
     def key(self, worlds: Worlds) -> Key:
-        world = worlds["admin"]
-        product = office.product(world, self.sku)
-        own = office.rows(
-            world, "SELECT max(position) AS n FROM product_options WHERE product_id = ? AND name = 'Color'",
-            product["id"],
-        )[0]["n"]  # fmt: skip
+        product = office.product(worlds["admin"], self.sku)
         return (
-            self._known(worlds)
-            & Key.insert("product_options", product_id=product["id"], name="Color", value=self.color, position=own + 1)
+            self._known()
+            & Key.insert("product_options", product_id=product["id"], name="Color", value=self.color)
             & Key.seen_any(shown(self.sku, "Configurations", together="page"), shown(self.product, self.sku))
             & Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
             & Key.checkpoint("the attributes", office.page("/attributes"))
         )
 
-    def _known(self, worlds: Worlds) -> Key:
+    def _known(self) -> Key:
         """The color among those of the back office."""
-        last = office.rows(
-            worlds["admin"], "SELECT max(position) AS n FROM attribute_values WHERE attribute = 'Color'"
-        )[0]["n"]
-        return Key.insert("attribute_values", attribute="Color", value=self.color, position=last + 1)
+        return Key.insert("attribute_values", attribute="Color", value=self.color)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"only-known": self._known(worlds)}
+        return {"only-known": self._known()}
 
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=2, pages=3, steps=11, longest=15)

@@ -8,14 +8,14 @@ from datetime import date
 from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.admin import office, pages
-from webassay.benchmarks.arena.effort import Effort, pages_of
-from webassay.benchmarks.arena.key import Key, money, shown
+from webassay.benchmarks.arena.effort import Difficulty, Effort, pages_of
+from webassay.benchmarks.arena.key import Key, money
 from webassay.benchmarks.arena.shortcuts import Shortcuts
 from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Steps, answer, choose, click, every_page
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
-from webassay.core.task import Sight
+from webassay.core.task import Fact, Sight
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
@@ -32,14 +32,12 @@ class LongList(Template, abstract=True):
 
     sites = ("admin",)
     kind = "retrieve"
-    levels = ("hard", "extreme")
+    levels: ClassVar[tuple[Difficulty, ...]] = ("hard", "extreme")
 
     menu: ClassVar[str]
     path: ClassVar[str]
     column: ClassVar[str]
     """By which it can be sorted as well."""
-    chosen: ClassVar[Mapping[str, str]] = {}
-    """Filters that are lists."""
     more_columns: ClassVar[tuple[str, ...]] = ()
 
     user: str
@@ -48,12 +46,16 @@ class LongList(Template, abstract=True):
     def typed(self) -> Mapping[str, str]:
         """Filters that are typed."""
 
+    def chosen(self) -> Mapping[str, str]:
+        """Filters that are lists."""
+        return {}
+
     @abstractmethod
     def rows(self, worlds: Worlds) -> list[Row]:
         """What has to be read, the newest first."""
 
     @abstractmethod
-    def sight(self, row: Row) -> Sight: ...
+    def sight(self, row: Row) -> Sight | Fact: ...
 
     @abstractmethod
     def findings(self, lines: list[pages.Line]) -> Json:
@@ -66,12 +68,12 @@ class LongList(Template, abstract=True):
     def effort(self, worlds: Worlds) -> Effort:
         count = len(self.rows(worlds))
         on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
-        more = 9 + len(self.chosen) + 2 * len(self.more_columns)
+        more = 9 + len(self.chosen()) + 2 * len(self.more_columns)
         return Effort(count, on_pages, more + on_pages, longest=more + 1 + pages_of(count, 50))
 
     def _narrowed(self, page: Observation) -> Steps:
         page = yield from click(page, "link", self.menu)
-        page = yield from pages.narrow(page, self.typed(), self.chosen)
+        page = yield from pages.narrow(page, self.typed(), self.chosen())
         return (yield from pages.show_columns(page, *self.more_columns)) if self.more_columns else page
 
     def solve(self, page: Observation) -> Walk:
@@ -134,8 +136,8 @@ class NextDayInvoices(BetweenDays):
             self.first, self.last,
         )  # fmt: skip
 
-    def sight(self, row: Row) -> Sight:
-        return shown(row["number"], row["order_number"], office.amount(row["total_cents"]))
+    def sight(self, row: Row) -> Fact:
+        return office.row_by((row["number"], row["order_number"]), office.amount(row["total_cents"]))
 
     @staticmethod
     def _late(rows: list[Row]) -> list[Row]:
@@ -191,8 +193,8 @@ class Shipped(BetweenDays, abstract=True):
             self.first, self.last,
         )  # fmt: skip
 
-    def sight(self, row: Row) -> Sight:
-        return shown(row["number"], row["order_number"], row["carrier"], row["tracking"], str(row["pieces"]))
+    def sight(self, row: Row) -> Fact:
+        return office.row_by((row["number"], row["order_number"], row["tracking"]), str(row["pieces"]))
 
     def _narrowed(self, page: Observation) -> Steps:
         page = yield from click(page, "link", self.menu)
@@ -326,8 +328,8 @@ class BusiestReviewer(BetweenDays):
             self.first, self.last,
         )  # fmt: skip
 
-    def sight(self, row: Row) -> Sight:
-        return shown(str(row["id"]), row["nickname"], row["sku"])
+    def sight(self, row: Row) -> Fact:
+        return office.row_by((str(row["id"]), row["sku"], row["title"]), row["nickname"])
 
     @staticmethod
     def _ranked(rows: list[Row]) -> list[tuple[str, int]]:
@@ -392,8 +394,9 @@ class SteepDiscounts(BetweenDays):
         found = office.orders(worlds["admin"], self.first, self.last)
         return [one for one in found if one["discount_cents"]]
 
-    def sight(self, row: Row) -> Sight:
-        return shown(row["number"], office.amount(row["subtotal_cents"]), office.amount(row["discount_cents"]))
+    def sight(self, row: Row) -> Fact:
+        amounts = (office.amount(row["subtotal_cents"]), office.amount(row["discount_cents"]))
+        return office.row_by((row["number"], row["bill_to"]), *amounts)
 
     def _steep(self, rows: list[Row]) -> list[Row]:
         return [one for one in rows if one["discount_cents"] * 100 > self.percent * one["subtotal_cents"]]

@@ -1,6 +1,6 @@
 """Draws, truths and facts that several templates of the back office share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 from webassay.benchmarks.arena.key import Key, fact, shown
@@ -121,12 +121,22 @@ def row_of(order: Row) -> Sight:
     return shown(order["number"], order["bill_to"], amount(order["total_cents"]), STATUSES[order["status"]])
 
 
+def counted(count: int, noun: str) -> str:
+    """How many rows a grid says that it has; `noun` in the plural."""
+    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun} found"
+
+
 def order_status(order: Row) -> Fact:
     """In the grid, or on the order's own page."""
     return fact(
         shown(order["number"], STATUSES[order["status"]]),
         shown(f"Order # {order['number']}", f"Order Status {STATUSES[order['status']]}", together="page"),
     )
+
+
+def row_by(names: Sequence[str], *values: str) -> Fact:
+    """The values in a row of a grid, with any of the names by which one knows the row: columns can be hidden."""
+    return fact(*(shown(name, *values) for name in names))
 
 
 def seen(sights: Iterable[Sight | Fact]) -> Key:

@@ -394,7 +394,7 @@ class CompleteByMonth(Template):
         counts = self._counts(worlds)
         months = office.months_from(self.month, self.count)
         facts = [
-            fact(shown(month, str(count)), shown(f"{count} orders found"))
+            fact(shown(month, str(count)), shown(office.counted(count, "orders")))
             for month, count in zip(months, counts, strict=True)
         ]
         return (

@@ -279,8 +279,9 @@ class MissingInvoice(Refused):
 
     def key(self, worlds: Worlds) -> Key:
         known = fact(
-            shown("We couldn't find any invoices."),
-            shown(f"Order # {self.order}", "Papers", "None yet.", together="page"),
+            shown(f"Keyword: {self.order}", "We couldn't find any invoices.", together="page"),
+            shown(f"Order #: {self.order}", "We couldn't find any invoices.", together="page"),
+            shown(f"Order # {self.order}", "Documents", "None yet.", together="page"),
         )
         return self.because(known, "NOT_FOUND_ERROR") & Key.checkpoint(
             "invoices or the order", office.page("/invoices"), office.page(f"/orders/{self.order}")
@@ -309,7 +310,7 @@ class MissingInvoice(Refused):
 
 @dataclass(frozen=True)
 class TakenSku(Refused):
-    """Ask for a new product whose SKU another product has."""
+    """Ask for an SKU that another product has."""
 
     name = "admin.taken-sku"
     instruction = (

@@ -220,7 +220,7 @@ class HiddenReviews(Template):
         known = [
             fact(shown(self.product, f"{few} reviews"), shown(self.product, f"Reviews ({few})", together="page")),
             fact(
-                shown(f"{every} reviews found"),
+                shown(office.counted(every, "reviews")),
                 shown(self.product, str(every)),
             ),
         ]

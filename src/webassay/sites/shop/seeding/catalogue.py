@@ -21,6 +21,7 @@ from webassay.sites.shop.seeding.words import (
     TODAY,
     color_tag,
     day_between,
+    moment_on,
     number_of,
     sentences,
     short_noun,
@@ -63,6 +64,7 @@ ORIGINS = (
     ("Taiwan", 3), ("Turkey", 3), ("Italy", 3), ("Canada", 3), ("Germany", 2), ("Japan", 2), ("Peru", 1),
     ("Estonia", 1),
 )  # fmt: skip
+ATTRIBUTE_SETS = ("Clothing", "Consumable", "Default", "Electrical", "Shoes")
 WARRANTIES = (6, 12, 12, 18, 24, 24, 30, 36, 48, 60)
 
 
@@ -77,6 +79,7 @@ class Product:
     color: str
     size: str
     price: int
+    list_price: int | None
     first_available: date
     category: int
     department: int
@@ -328,23 +331,40 @@ def _add_product(
         draft.brand, draft.kind, draft.features, draft.shelf.uses, tags, draft.size, color, ounces
     )  # fmt: skip
     db.execute(
-        f"INSERT INTO products VALUES ({', '.join('?' * 19)}, 1)",
+        f"INSERT INTO products VALUES ({', '.join('?' * 19)}, 1, ?, NULL, ?)",
         (
             number, sku, slug, draft.shelf.id, position, draft.name, draft.brand,
             color, draft.size, draft.price, list_price, ounces,
             0 if own.chance(1, 25) else own.between(3, 40) if own.chance(1, 3) else own.between(41, 400),
             draft.since.isoformat(), describe(draft.words, article), "\n".join(draft.features), draft.shelf.picture,
             own.weighted(ORIGINS), own.choice(WARRANTIES),
+            _attribute_set(draft), _updated(own.child("updated"), draft.since),
         ),
     )  # fmt: skip
     for name, values in options:
         for place, value in enumerate(values, 1):
             db.execute("INSERT INTO product_options VALUES (?, ?, ?, ?)", (number, name, value, place))
     return Product(
-        number, sku, draft.name, draft.kind, color, draft.size, draft.price, draft.since, draft.shelf.id,
+        number, sku, draft.name, draft.kind, color, draft.size, draft.price, list_price, draft.since, draft.shelf.id,
         draft.shelf.department, options, draft.shelf.uses, _agreeing(draft.line.good, number_tag),
         _agreeing(draft.line.bad, number_tag), tags,
     )  # fmt: skip
+
+
+def _attribute_set(draft: _Draft) -> str:
+    if draft.shelf.choose:
+        return "Shoes" if draft.shelf.choose == "shoes" else "Clothing"
+    if "electric" in draft.line.tags:
+        return "Electrical"
+    return "Default" if "durable" in draft.line.tags else "Consumable"
+
+
+def _updated(stream: Stream, since: date) -> str:
+    """Many were saved together, when prices were gone through."""
+    day = TODAY - timedelta(days=9 + 30 * stream.below(6))
+    if stream.chance(1, 3) and since < day:
+        return f"{day} 09:00:00"
+    return moment_on(stream, day_between(stream, max(since, TODAY - timedelta(days=400)), TODAY - timedelta(days=1)))
 
 
 def _sku(stream: Stream, code: str) -> str:

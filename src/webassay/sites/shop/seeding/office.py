@@ -1,12 +1,14 @@
 """What only the back office knows: its staff, invoices, shipments, refunds, comments, price rules, pages, searches."""
 
 import hashlib
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
 import apsw
 
 from webassay.sites.rng import Stream
+from webassay.sites.shop.seeding.catalogue import CHOICES
 from webassay.sites.shop.seeding.words import TODAY, words
 
 PASSWORD = "mill-Race-2026"
@@ -22,7 +24,7 @@ STAFF = (
 """User name, first and last name, role. They exist for every seed."""
 
 CARRIERS = ("UPS", "FedEx", "USPS", "DHL")
-REFUND_REASONS = words("Returned goods; Damaged in transit; Goodwill; Wrong article sent; Late delivery")
+REFUND_REASONS = words("Returned goods; Damaged in transit; Goodwill; Wrong item sent; Late delivery")
 COMMENTS = words(
     "Customer asked for delivery after 5 pm.; Address confirmed by phone.; Called the customer about a delay.;"
     " Gift: no invoice in the parcel, please.; Fragile articles, pack with care.; Payment was checked by hand.;"
@@ -154,11 +156,14 @@ def _fill_comments(db: apsw.Connection, stream: Stream) -> None:
 
 
 def _fill_attributes(db: apsw.Connection) -> None:
-    """Whatever some product offers."""
-    db.execute(
-        "INSERT INTO attribute_values SELECT name, value, row_number() OVER (PARTITION BY name ORDER BY min(position),"
-        " value) FROM product_options GROUP BY name, value"
-    )
+    """Whatever some product offers; sizes from small to large."""
+    sizes = [size for listed in CHOICES.values() for size in listed.split("; ")]
+    offered: Any = db.execute("SELECT name, value FROM product_options GROUP BY name, value ORDER BY name, value")
+    found = sorted(offered, key=lambda one: (one[0], sizes.index(one[1]) if one[1] in sizes else 0))
+    places: Counter[str] = Counter()
+    for name, value in found:
+        places[name] += 1
+        db.execute("INSERT INTO attribute_values VALUES (?, ?, ?)", (name, value, places[name]))
 
 
 def _fill_rules(db: apsw.Connection, stream: Stream) -> None:

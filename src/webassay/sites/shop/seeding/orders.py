@@ -44,17 +44,17 @@ def fill_orders(
     shelves: dict[int, list[Product]] = defaultdict(list)
     for product in products:
         shelves[product.category].append(product)
-    interests = {
-        customer.id: stream.child("interests", customer.id).sample(sorted(shelves), 9) for customer in customers
-    }
+    favorites: dict[int, list[Product]] = {}
+    for customer in customers:
+        interests = stream.child("interests", customer.id).sample(sorted(shelves), 9)
+        favorites[customer.id] = [product for shelf in interests for product in shelves[shelf]]
     bought: list[Bought] = []
     delivered: list[Delivered] = []
     earlier: dict[int, list[Product]] = defaultdict(list)
     orders = sorted(_plan(stream.child("plan"), customers), key=lambda order: order.moment)
     for number, order in enumerate(orders, 1):
         own = stream.child("order", number)
-        favorites = [product for shelf in interests[order.customer.id] for product in shelves[shelf]]
-        basket = _basket(own, order.day, favorites, products, earlier[order.customer.id])
+        basket = _basket(own, order.day, favorites[order.customer.id], products, earlier[order.customer.id])
         earlier[order.customer.id] += [product for product, _, _ in basket]
         status = _status(own, order)
         rows = _add_order(db, own, number, order, basket, status, coupons)
@@ -116,6 +116,15 @@ def _price_then(stream: Stream, product: Product, day: date) -> int:
     return max(product.price * stream.between(88, 108) // 100 // 100 * 100, 100) + product.price % 100
 
 
+def _list_price_then(stream: Stream, product: Product, price: int) -> int | None:
+    """What is on sale today was then, at today's price; other things were now and then."""
+    if price == product.price and product.list_price is not None:
+        return product.list_price
+    if not stream.chance(1, 9):
+        return None
+    return price + max(1, price * stream.between(8, 35) // 10000) * 100
+
+
 def _status(stream: Stream, order: _Order) -> str:
     age = (TODAY - order.day).days
     if age <= 2 and order.customer.regular is not None:
@@ -160,10 +169,11 @@ def _add_order(
     )  # fmt: skip
     rows = []
     for (product, price, quantity), chosen in zip(basket, options, strict=True):
+        before = _list_price_then(stream.child("list price", product.id), product, price)
         db.execute(
-            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (number, product.id, product.sku, product.name, chosen, price, quantity),
+            "INSERT INTO order_items (order_id, product_id, sku, name, options, unit_price_cents, quantity,"
+            " list_price_cents) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, product.id, product.sku, product.name, chosen, price, quantity, before),
         )
         rows.append((db.last_insert_rowid(), quantity))
     for kind, address in (("shipping", shipping), ("billing", billing)):

@@ -188,4 +188,4 @@ def moment_on(stream: Stream, day: date) -> str:
     """A random time of day, mostly when people are awake."""
     hour = stream.weighted(((8, 2), (11, 3), (14, 3), (17, 3), (20, 4), (0, 1)))
     start = datetime(day.year, day.month, day.day) + timedelta(seconds=hour * 3600 + stream.below(3 * 3600))
-    return start.strftime("%Y-%m-%d %H:%M:%S")
+    return start.isoformat(" ")
