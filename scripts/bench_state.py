@@ -23,7 +23,7 @@ from starlette.applications import Starlette
 from webassay.environments.arena import Arena
 from webassay.sites.kit import Site, World, snapshot
 from webassay.sites.rng import Stream
-from webassay.sites.snapshots import Snapshot, compared, copy_of, tables_of
+from webassay.sites.snapshots import Snapshot, compared, tables_of
 
 ROUNDS = 30
 WORLDS = 20
@@ -94,6 +94,12 @@ def show(title: str, times: Mapping[str, float]) -> None:
         title = ""
 
 
+def copy_of(data: bytes) -> apsw.Connection:
+    db = apsw.Connection(":memory:")
+    db.deserialize("main", data)
+    return db
+
+
 def _inverted_changeset(recording: apsw.Session, world: World) -> None:
     world.db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     world._writing = True
@@ -105,7 +111,7 @@ def _inverted_changeset(recording: apsw.Session, world: World) -> None:
 def bench_world(site: Site, cache: Path) -> Snapshot:
     start = time.perf_counter()
     pristine = snapshot(site, 0, cache)
-    print(f"\n{site.name}: {len(pristine.data) / 1e6:.1f} MB, built in {time.perf_counter() - start:.1f} s")
+    print(f"\n{site.name}: {len(pristine.pages.shared) / 1e6:.1f} MB, built in {time.perf_counter() - start:.1f} s")
     start = time.perf_counter()
     world = World(site, 0, snapshot(site, 0, cache))
     line("world", "from the snapshot on the disk", (time.perf_counter() - start) * 1000, "ms")
@@ -121,12 +127,13 @@ def bench_world(site: Site, cache: Path) -> Snapshot:
         episode(world)
 
     def by_backup() -> None:
-        source, target = copy_of(pristine.data), apsw.Connection(":memory:")
+        source, target = copy_of(pristine.pages.shared), apsw.Connection(":memory:")
         with target.backup("main", source, "main") as backup:
             backup.step()
 
     resets = {
-        "copy of the snapshot (used)": world.reset,
+        "pages shared until written (used)": world.reset,
+        "copy of the whole snapshot": lambda: copy_of(pristine.pages.shared).close(),
         "inverted changeset, triggers off": lambda: _inverted_changeset(recording[0], world),
         "backup from another database": by_backup,
     }
@@ -135,14 +142,14 @@ def bench_world(site: Site, cache: Path) -> Snapshot:
     def every_table() -> None:
         db = copy_of(world.db.serialize("main"))
         db.execute("ATTACH ':memory:' AS pristine")
-        db.deserialize("pristine", pristine.data)
+        db.deserialize("pristine", pristine.pages.shared)
         for table in tables_of(db):
             list(compared(db, table))
 
     def session_diff() -> None:
         db = copy_of(world.db.serialize("main"))
         db.execute("ATTACH ':memory:' AS pristine")
-        db.deserialize("pristine", pristine.data)
+        db.deserialize("pristine", pristine.pages.shared)
         session = apsw.Session(db, "main")
         for table in tables_of(db):
             session.attach(table.name)
@@ -150,7 +157,7 @@ def bench_world(site: Site, cache: Path) -> Snapshot:
         session.changeset()
 
     diffs = {
-        "tables whose pages differ (used)": world.diff,
+        "rows on pages that differ (used)": world.diff,
         "every table": every_table,
         "Session.diff, every table (misses some)": session_diff,
     }

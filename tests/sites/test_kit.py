@@ -19,10 +19,12 @@ from webassay.core.errors import SiteError
 from webassay.core.trajectory import ColumnClass
 from webassay.sites import kit
 from webassay.sites.kit import Site, World, build, snapshot
+from webassay.sites.pages import Pages
 from webassay.sites.snapshots import Change, Snapshot
 from webassay.workbench.kinds import SITES
 
-PRISTINE = Snapshot(build(SITE, 0))
+DATA = build(SITE, 0)
+PRISTINE = Snapshot(Pages(DATA))
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def world() -> Iterator[World]:
 
 
 def proven_clean(world: World) -> None:
-    assert world.db.serialize("main") == PRISTINE.data
+    assert world.db.serialize("main") == DATA
     assert world.diff() == []
     assert world.checksum() == World(SITE, 0, PRISTINE).checksum()
 
@@ -260,7 +262,7 @@ def _big_site() -> Site:
 
 def test_one_changed_letter_is_found_in_a_deep_tree_with_overflow_pages() -> None:
     site = _big_site()
-    pristine = Snapshot(build(site, 0))
+    pristine = Snapshot(Pages(build(site, 0)))
     world = World(site, 0, pristine)
     for place in range(2, 3000, 333):
         with world.write() as db:
@@ -363,8 +365,8 @@ def test_two_worlds_are_two(world: World) -> None:
 
 
 def test_the_same_seed_makes_the_same_world_and_another_seed_another() -> None:
-    assert build(SITE, 0) == PRISTINE.data
-    assert World(SITE, 1, Snapshot(build(SITE, 1))).checksum() != World(SITE, 0, PRISTINE).checksum()
+    assert build(SITE, 0) == DATA
+    assert World(SITE, 1, Snapshot(Pages(build(SITE, 1)))).checksum() != World(SITE, 0, PRISTINE).checksum()
 
 
 def test_the_dump_shows_every_value_unmistakably(world: World) -> None:
@@ -444,9 +446,9 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_a_world_is_built_once(tmp_path: Path, builds: list[int]) -> None:
     cache = tmp_path / "not" / "there" / "yet"
-    assert snapshot(SITE, 0, cache) == snapshot(SITE, 0, cache) == PRISTINE
+    assert snapshot(SITE, 0, cache).pages.shared == snapshot(SITE, 0, cache).pages.shared == DATA
     assert builds == [0]
-    assert snapshot(SITE, 1, cache) != PRISTINE
+    assert snapshot(SITE, 1, cache).pages.shared != DATA
     assert builds == [0, 1]
     snapshot(SITE, 0, None)
     assert builds == [0, 1, 0]
@@ -459,8 +461,8 @@ def test_a_damaged_cache_is_made_again(tmp_path: Path, builds: list[int], damage
     snapshot(SITE, 0, tmp_path)
     (path,) = tmp_path.glob("*.snapshot")
     path.write_bytes(damage(path.read_bytes()))
-    assert snapshot(SITE, 0, tmp_path) == PRISTINE
-    assert snapshot(SITE, 0, tmp_path) == PRISTINE
+    assert snapshot(SITE, 0, tmp_path).pages.shared == DATA
+    assert snapshot(SITE, 0, tmp_path).pages.shared == DATA
     assert builds == [0, 0]
 
 
@@ -540,7 +542,7 @@ def test_a_site_that_names_no_package_is_the_package_of_its_seed() -> None:
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, builds: list[int]) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
-    assert snapshot(SITE, 0, in_the_way / "cache") == PRISTINE
+    assert snapshot(SITE, 0, in_the_way / "cache").pages.shared == DATA
     assert builds == [0]
 
 
@@ -549,7 +551,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: py
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    assert snapshot(SITE, 0, tmp_path) == PRISTINE
+    assert snapshot(SITE, 0, tmp_path).pages.shared == DATA
     assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
 
 
@@ -560,5 +562,5 @@ def test_many_that_want_the_same_world_wait_for_one_builder(tmp_path: Path, buil
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [PRISTINE] * 4
+    assert [one.pages.shared for one in found] == [DATA] * 4
     assert builds == [0]

@@ -1,5 +1,6 @@
 """Rows are looked for only on pages that changed; what is found must be what comparing every row finds."""
 
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webassay.sites.snapshots import Change, Snapshot, compared, copy_of, tables_of
+from webassay.sites.pages import Pages
+from webassay.sites.snapshots import Change, Snapshot, compared, tables_of
 
 SCHEMA = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, note TEXT, amount);
@@ -22,7 +24,7 @@ ROWS = 600
 EDGES = (-(2**63), -1, 0, 127, 128, 2**35, 2**62, 2**63 - 1)
 
 
-def _pristine() -> Snapshot:
+def _pristine() -> bytes:
     db = apsw.Connection(":memory:")
     db.execute(SCHEMA)
     with db:
@@ -35,25 +37,45 @@ def _pristine() -> Snapshot:
         for edge in EDGES:
             db.execute("INSERT OR IGNORE INTO item VALUES (?, 'edge', '', 0)", (edge,))
     db.execute("VACUUM")
-    return Snapshot(db.serialize("main"))
+    return db.serialize("main")
 
 
-PRISTINE = _pristine()
+DATA = _pristine()
+PRISTINE = Snapshot(Pages(DATA))
 
 
-def every_row_compared(current: bytes) -> list[Change]:
-    with closing(copy_of(current)) as db:
+def in_memory(data: bytes) -> apsw.Connection:
+    """The whole database copied, which is SQLite's own way."""
+    db = apsw.Connection(":memory:")
+    db.deserialize("main", data)
+    return db
+
+
+def carried_out(db: apsw.Connection, statements: Sequence[tuple[str, tuple[Any, ...]]]) -> None:
+    for sql, values in statements:
+        with suppress(apsw.ConstraintError, apsw.MismatchError):
+            db.execute(sql, values)
+
+
+def everything_in(db: apsw.Connection) -> list[list[Any]]:
+    """Rows, and where they lie. What a page that was freed still holds is left to SQLite."""
+    queries = (*(f"SELECT * FROM {table.name}" for table in tables_of(db)), "SELECT * FROM dbstat")
+    return [db.execute(query).fetchall() for query in queries]
+
+
+def after(*statements: tuple[str, tuple[Any, ...]]) -> Pages:
+    pages = Pages(DATA)
+    with closing(pages.connect()) as db:
+        carried_out(db, statements)
+    return pages
+
+
+def every_row_compared(statements: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Change]:
+    with closing(in_memory(DATA)) as db:
+        carried_out(db, statements)
         db.execute("ATTACH ':memory:' AS pristine")
-        db.deserialize("pristine", PRISTINE.data)
+        db.deserialize("pristine", DATA)
         return [change for table in tables_of(db) for change in compared(db, table)]
-
-
-def after(*statements: tuple[str, tuple[Any, ...]]) -> bytes:
-    with closing(copy_of(PRISTINE.data)) as db:
-        for sql, values in statements:
-            with suppress(apsw.ConstraintError, apsw.MismatchError):
-                db.execute(sql, values)
-        return db.serialize("main")
 
 
 IDS = st.one_of(st.integers(1, ROWS + 50), st.sampled_from(EDGES))
@@ -90,14 +112,62 @@ STATEMENTS = st.one_of(
 @settings(deadline=None, max_examples=150)
 @given(st.lists(STATEMENTS, max_size=8))
 def test_changed_pages_hold_every_row_that_differs(statements: list[tuple[str, tuple[Any, ...]]]) -> None:
-    current = after(*statements)
-    assert PRISTINE.diff(current) == every_row_compared(current)
+    assert PRISTINE.diff(after(*statements)) == every_row_compared(statements)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(STATEMENTS, max_size=8), st.lists(STATEMENTS, max_size=3))
+def test_shared_pages_are_the_database_that_a_copy_in_memory_is(
+    committed: list[tuple[str, tuple[Any, ...]]], rolled_back: list[tuple[str, tuple[Any, ...]]]
+) -> None:
+    with closing(Pages(DATA).connect()) as shared, closing(in_memory(DATA)) as whole:
+        for db in (shared, whole):
+            carried_out(db, committed)
+            db.execute("BEGIN")
+            carried_out(db, [statement for statement in rolled_back if statement[0] != "VACUUM"])
+            db.execute("ROLLBACK")
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert everything_in(shared) == everything_in(whole)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(STATEMENTS, max_size=6), st.lists(STATEMENTS, max_size=6))
+def test_what_others_did_is_left_out(
+    others: list[tuple[str, tuple[Any, ...]]], ours: list[tuple[str, tuple[Any, ...]]]
+) -> None:
+    left = Snapshot(after(*others))
+    with closing(in_memory(DATA)) as db:
+        carried_out(db, others)
+        started = db.serialize("main")
+        carried_out(db, ours)
+        db.execute("ATTACH ':memory:' AS pristine")
+        db.deserialize("pristine", started)
+        expected = [change for table in tables_of(db) for change in compared(db, table)]
+    assert left.diff(after(*others, *ours)) == expected
+
+
+def test_copies_of_pages_know_nothing_of_each_other() -> None:
+    first = after(("UPDATE item SET name = 'first' WHERE id = 3", ()))
+    second = first.copy()
+    with closing(second.connect()) as db:
+        db.execute("UPDATE item SET name = 'second' WHERE id = 3")
+    names = []
+    for pages in (Pages(DATA), first, second):
+        with closing(pages.connect()) as db:
+            names.append(db.execute("SELECT name FROM item WHERE id = 3").get)
+    assert names == ["Item 3", "first", "second"]
+
+
+def test_pages_of_another_origin_cannot_be_compared() -> None:
+    other = bytes(bytearray(DATA))
+    with pytest.raises(ValueError, match="origin"):
+        PRISTINE.diff(Pages(other))
 
 
 def test_the_tables_are_large_enough_to_have_pages_of_every_kind() -> None:
-    kinds = {kind for table in ("item", "named", "flat") for kind in PRISTINE._pages[table].values()}
+    kinds = {kind for table in ("item", "named", "flat") for kind in PRISTINE._owners[table].values()}
     assert kinds == {"leaf", "internal", "overflow"}
-    assert len(PRISTINE._pages["item"]) > 20
+    assert len(PRISTINE._owners["item"]) > 20
 
 
 def test_rows_whose_pages_were_freed_are_gone_though_the_bytes_are_still_there() -> None:
@@ -117,9 +187,9 @@ def test_any_rowid_is_read_from_its_page(edge: int) -> None:
 
 def test_one_change_suspects_the_rows_of_a_page_not_the_table() -> None:
     current = after(("UPDATE item SET amount = -1 WHERE id = 300", ()))
-    with closing(copy_of(current)) as db:
+    with closing(current.copy().connect()) as db:
         (item,) = (table for table in tables_of(db) if table.name == "item")
-        suspects = PRISTINE._suspects(db, item, current, PRISTINE._changed_pages(current))
+        suspects = PRISTINE._suspects(db, item, current, PRISTINE.pages.differing(current))
     assert suspects is not None
     assert 300 in suspects.old and 300 in suspects.new
     assert len(suspects.old) < ROWS / 3

@@ -1,9 +1,9 @@
 """What every site is made of: a schema, a seed, a web application, and a world to run it in.
 
-A `Snapshot` is a site's pristine database as bytes, built once from one integer. A `World` is a private copy of it in
-memory. Everything an episode can change lives in that copy: rows, full-text indexes, AUTOINCREMENT counters, the clock.
-So a reset copies the bytes again, which undoes every kind of change alike; and what an episode changed is the set of
-rows that differ from the snapshot, whatever wrote them.
+A `Snapshot` is a site's pristine database as bytes, built once from one integer. A `World` shares those bytes and keeps
+the pages that it writes to itself. Everything an episode can change lives on pages: rows, full-text indexes, counters,
+the clock. So a reset forgets the written pages, which undoes every kind of change alike; and what an episode changed is
+the set of rows that differ from the snapshot, whatever wrote them.
 
 The site itself knows nothing of this. It reads `world.db`, writes inside `world.write()`, and asks `world.now()`.
 """
@@ -25,7 +25,8 @@ from starlette.types import ASGIApp
 
 from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
-from webassay.sites.snapshots import Change, Snapshot, Table, copy_of, quoted, schema_of, tables_of
+from webassay.sites.pages import Pages
+from webassay.sites.snapshots import Change, Snapshot, Table, quoted, schema_of, tables_of
 from webassay.sites.snapshots import SqlValue as SqlValue  # For sites, which need nothing else from there.
 
 log = logging.getLogger(__name__)
@@ -144,7 +145,8 @@ class World:
         return self._keeper._db
 
     def _fresh(self) -> apsw.Connection:
-        db = copy_of(self.snapshot.data)
+        self._pages = self.snapshot.pages.copy()
+        db = self._pages.connect()
         db.execute("PRAGMA foreign_keys = ON")
         db.set_commit_hook(self._may_commit)
         return db
@@ -188,9 +190,10 @@ class World:
         with self.write() as db:
             change(db)
         keeper = self._keeper
-        with closing(copy_of(keeper._others_left.data)) as db:
+        pages = keeper._others_left.pages.copy()
+        with closing(pages.connect()) as db:
             change(db)
-            keeper._others_left = Snapshot(db.serialize("main"))
+        keeper._others_left = Snapshot(pages)
 
     def rows(self, sql: str, *params: SqlValue) -> list[Row]:
         cursor = self.db.execute(sql, params)
@@ -235,7 +238,7 @@ class World:
                 raise SiteError(f"The {self.site.name} world is in the middle of a write.")
             if schema_of(self.db) != self.snapshot.schema:
                 raise SiteError(f"The {self.site.name} site changed its schema; its rows cannot be compared.")
-            return self._others_left.diff(self.db.serialize("main"))
+            return self._others_left.diff(self._pages)
 
     def canonical_dump(self) -> str:
         """Every ordinary table, sorted by name and key, as text: equal content gives equal text, whatever the file."""
@@ -272,7 +275,7 @@ def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snap
     if scale and scale not in site.scales:
         raise InputError(f"There is no scale {scale!r}.", hint=f"The {site.name} site has {', '.join(site.scales)}.")
     if cache is None:
-        return Snapshot(build(site, seed, scale))
+        return Snapshot(Pages(build(site, seed, scale)))
     name = f"{site.name}-{seed}" + (f"-{scale}" if scale else "")
     path = cache / f"{name}-{_fingerprint(site, seed, scale)}.snapshot"
     data = _read_cached(path)
@@ -282,7 +285,7 @@ def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snap
             lock = (cache / f"{name}.lock").open("w")
         except OSError as error:
             log.warning("No cache in %s: %s", cache, error)
-            return Snapshot(build(site, seed, scale))
+            return Snapshot(Pages(build(site, seed, scale)))
         with lock:
             # If two processes need the same world, one builds and the other waits. A crash releases the lock too.
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -290,7 +293,7 @@ def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snap
             if data is None:
                 data = build(site, seed, scale)
                 _write_cached(path, data)
-    return Snapshot(data)
+    return Snapshot(Pages(data))
 
 
 def build(site: Site, seed: int, scale: str = "") -> bytes:

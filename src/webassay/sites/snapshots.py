@@ -1,4 +1,4 @@
-"""A site's pristine database as bytes, and the rows in which another state of it differs."""
+"""A site's pristine database, and the rows in which another state of it differs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -9,11 +9,12 @@ from typing import Any
 
 import apsw
 
+from webassay.sites.pages import Pages
+
 SqlValue = str | int | float | bytes | None
 
 _TABLE_LEAF = 13
 """The first byte of a page that holds rows. The leaves of a table WITHOUT ROWID begin with another one."""
-_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -43,82 +44,64 @@ class Suspects:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A site's pristine database, ready to be copied."""
+    """A site's pristine database, ready to be opened as often as needed."""
 
-    data: bytes = field(repr=False)
+    pages: Pages = field(repr=False)
 
     @cached_property
     def schema(self) -> list[tuple[SqlValue, ...]]:
-        return schema_of(copy_of(self.data))
+        with closing(self.pages.copy().connect()) as db:
+            return schema_of(db)
 
     @cached_property
-    def _page_size(self) -> int:
-        size = int.from_bytes(self.data[16:18], "big")
-        return 65536 if size == 1 else size
-
-    @cached_property
-    def _pages(self) -> dict[str, dict[int, str]]:
+    def _owners(self) -> dict[str, dict[int, str]]:
         """Of each table or index, the numbers of its pages and what they are: leaf, internal or overflow."""
-        pages: dict[str, dict[int, str]] = {}
-        for name, page, kind in copy_of(self.data).execute("SELECT name, pageno, pagetype FROM dbstat"):
-            pages.setdefault(name, {})[page] = kind
-        return pages
+        owners: dict[str, dict[int, str]] = {}
+        with closing(self.pages.copy().connect()) as db:
+            for name, page, kind in db.execute("SELECT name, pageno, pagetype FROM dbstat"):
+                owners.setdefault(name, {})[page] = kind
+        return owners
 
-    def diff(self, current: bytes) -> list[Change]:
+    def diff(self, current: Pages) -> list[Change]:
         """The rows in which another state of this database, with the same schema, differs from this one."""
         # A separate connection: the site's may have half-read queries, temporary tables, hooks.
-        with closing(copy_of(current)) as db:
-            db.execute("ATTACH ':memory:' AS pristine")
-            db.deserialize("pristine", self.data)
-            changed = self._changed_pages(current)
+        with closing(current.copy().connect()) as db:
+            db.execute("ATTACH ? AS pristine", (self.pages.copy().file_name(),))
+            differing = self.pages.differing(current)
             changes: list[Change] = []
             for table in tables_of(db):
                 # A table's content is determined by its pages: the same bytes in both states mean the same rows.
-                if not changed.isdisjoint(self._pages[table.name]):
-                    changes += compared(db, table, self._suspects(db, table, current, changed))
+                if not differing.isdisjoint(self._owners[table.name]):
+                    changes += compared(db, table, self._suspects(db, table, current, differing))
             return changes
 
-    def _changed_pages(self, current: bytes) -> set[int]:
-        """The numbers of the pages of this state that are other bytes in the current one, or gone."""
-        size, mine = self._page_size, memoryview(self.data)
-
-        def differing(start: int, end: int, step: int) -> Iterator[int]:
-            for at in range(start, end, step):
-                if not current.startswith(mine[at : min(at + step, end)], at):
-                    yield at
-
-        chunks = differing(0, len(mine), _CHUNK)
-        return {
-            place // size + 1
-            for chunk in chunks
-            for place in differing(chunk, min(chunk + _CHUNK, len(mine)), size)
-        }  # fmt: skip
-
-    def _suspects(self, db: apsw.Connection, table: Table, current: bytes, changed: set[int]) -> Suspects | None:
+    def _suspects(self, db: apsw.Connection, table: Table, current: Pages, differing: set[int]) -> Suspects | None:
         """The rows on pages that belong to the table in one state only, or differ. All other rows are the same in both.
         None if rows cannot be told from the pages."""
-        before = self._pages[table.name]
+        before = self._owners[table.name]
         listed: list[Any] = db.execute(
             "SELECT pageno, pagetype FROM dbstat WHERE schema = 'main' AND name = ?", (table.name,)
         ).fetchall()
         after: dict[int, str] = dict(listed)
         # A page that was freed may keep its bytes, so it must still belong to the table.
-        kept = (before.keys() & after.keys()) - changed
+        kept = (before.keys() & after.keys()) - differing
         if any(name.lower() == "_rowid_" for name in table.columns):
             return None
-        old = self._rowids(self.data, before, kept)
-        new = self._rowids(current, after, kept)
+        old = _rowids(self.pages, before, kept)
+        new = _rowids(current, after, kept)
         return None if old is None or new is None else Suspects(old, new)
 
-    def _rowids(self, data: bytes, pages: Mapping[int, str], kept: set[int]) -> list[int] | None:
-        found: list[int] = []
-        for number in pages.keys() - kept:
-            page = data[(number - 1) * self._page_size : number * self._page_size]
-            if pages[number] == "leaf" and page[0] == _TABLE_LEAF:
-                found += _rowids_on(page)
-            elif pages[number] != "internal":  # The rest of a long row: whose, the page does not say.
-                return None
-        return found
+
+def _rowids(pages: Pages, kinds: Mapping[int, str], kept: set[int]) -> list[int] | None:
+    """Those on the pages that were not kept. None if a page does not say."""
+    found: list[int] = []
+    for number in kinds.keys() - kept:
+        page = pages.page(number)
+        if kinds[number] == "leaf" and page[0] == _TABLE_LEAF:
+            found += _rowids_on(page)
+        elif kinds[number] != "internal":  # The rest of a long row: whose, the page does not say.
+            return None
+    return found
 
 
 def _rowids_on(page: bytes) -> Iterator[int]:
@@ -180,12 +163,6 @@ def compared(db: apsw.Connection, table: Table, suspects: Suspects | None = None
             before=before if existed else None,
             after=after if exists else None,
         )
-
-
-def copy_of(data: bytes) -> apsw.Connection:
-    db = apsw.Connection(":memory:")
-    db.deserialize("main", data)
-    return db
 
 
 def schema_of(db: apsw.Connection) -> list[tuple[SqlValue, ...]]:
