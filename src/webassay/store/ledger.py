@@ -94,15 +94,20 @@ class Store:
     @classmethod
     def create(cls, path: Path, *, thorough: bool = False) -> Self:
         """A new run directory, or an existing one to continue."""
+        cls.check_place(path)
+        with translate_errors(path):
+            path.mkdir(parents=True, exist_ok=True)
+        return cls(path, writable=True, thorough=thorough)
+
+    @staticmethod
+    def check_place(path: Path) -> None:
+        """Raises if a run directory could not be made there, or continued."""
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file, not a run directory.", hint="Give another --out.")
         if path.is_dir() and any(path.iterdir()) and not (path / LEDGER).exists():
             raise InputError(
                 f"{path} is not empty and not a run directory.", hint="Give a new --out; nothing was written."
             )
-        with translate_errors(path):
-            path.mkdir(parents=True, exist_ok=True)
-        return cls(path, writable=True, thorough=thorough)
 
     @classmethod
     def open(cls, path: Path, *, writable: bool = False, thorough: bool = False) -> Self:

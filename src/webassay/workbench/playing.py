@@ -98,6 +98,7 @@ async def run(
 ) -> None:
     """Whatever can be wrong with the call is found before anything is written. `wanted`: which agents play which of
     the tasks."""
+    Store.check_place(out)
     specs = expand(agents)
     models = _models(setup, options)
     builder = Builder(options, models, _cell(setup, out, options, key_files(selection)))
