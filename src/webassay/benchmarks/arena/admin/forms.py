@@ -184,7 +184,7 @@ class ShipOldest(OneOfPending):
     def _ship(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Ship")
         page = yield from choose(page, "Carrier", self.carrier)
-        page = yield from fill(page, "textbox", "Tracking Number", self.tracking)
+        page = yield from fill(page, "textbox", "Tracking Number (optional)", self.tracking)
         yield from click(page, "button", "Submit Shipment")
         return done("mutate")
 
