@@ -1,6 +1,7 @@
 """The shop's people and products, and what a visit changed."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import httpx
@@ -23,6 +24,7 @@ ADDRESS = {
 }  # fmt: skip
 
 
+@cache
 def pristine(seed: int = 0) -> Snapshot:
     return snapshot(SITE, seed, CACHE)
 

@@ -4,13 +4,20 @@ import httpx
 
 from tests.worlds import CACHE
 from webassay.sites.kit import Site, World, snapshot
-from webassay.sites.snapshots import Change
+from webassay.sites.snapshots import Change, Snapshot
 
 HOST = "http://site.test.localhost"
 
 
+_READ: dict[tuple[str, str, int], Snapshot] = {}
+"""By name and schema of the site, and seed. Worlds share it, so opening the next one takes no time."""
+
+
 def fresh(site: Site, seed: int = 0) -> World:
-    return World(site, seed, snapshot(site, seed, CACHE))
+    key = (site.owner.name, site.owner.schema, seed)
+    if key not in _READ:
+        _READ[key] = snapshot(site, seed, CACHE)
+    return World(site, seed, _READ[key])
 
 
 def visitor(world: World, user: str = "") -> httpx.AsyncClient:
