@@ -28,7 +28,7 @@ class Stream:
         # repr distinguishes 1 from "1", and ("a", "b") from ("ab",).
         self._key = blake2b(repr(self._path).encode()).digest()
         # Most streams need no more than the eight values that their key is.
-        self._words = list(unpack("<8Q", self._key))
+        self._words: list[int] = list(unpack("<8Q", self._key))
         self._block = 0
 
     def child(self, *path: str | int) -> "Stream":
