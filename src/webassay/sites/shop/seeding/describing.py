@@ -27,10 +27,10 @@ NO_PARTS = re.compile(r"(?:fits?|keeps?|holds|charges|extends|makes|no|safe|unde
 GENERAL = frozenset(names("team use pack make gift stock"))
 """Topics that any article has."""
 HEADERS = words(
-    "Key features:; Features:; Highlights:; What you get:; Product details; Why you'll like it:; Details:; "
+    "Key features:; Features:; Highlights:; Product details; Why you'll like it:; Details:; "
     "Product highlights; Good to know:; FEATURES"
 )
-LEADS = words("Highlights; Key features; Features; Details; What you get; Good to know")
+LEADS = words("Highlights; Key features; Features; Details; Good to know")
 PLAIN_PARTS = frozenset(names("Included Finish Board Bag Pieces Box"))
 """What the features of a puzzle end in that are not the title of its picture."""
 COUNTS = re.compile(

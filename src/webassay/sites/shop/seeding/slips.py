@@ -12,7 +12,7 @@ WORD = re.compile(r"\b[a-z]{5,}\b")
 LONG_FORM = re.compile(
     r"\b(?:cannot"
     r"|(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave|[Hh]as|[Hh]ad|[Ww]ould|[Cc]ould|[Ss]hould|[Ww]ill)"
-    r" not"
+    r" not\b"
     # Not "as good as it is now", and not at the end: "yes it is."
     r"|(?<!as )(?<!than )(?<!what )(?<!how )(?:(?:I am|(?:[Yy]ou|[Ww]e|[Tt]hey) are"
     r"|(?:[Ii]t|[Hh]e|[Ss]he|[Tt]hat|[Tt]here|[Hh]ere|[Ww]ho|[Ww]hat) is)(?= [a-z])"
@@ -93,7 +93,7 @@ def _habit(stream: Stream, text: str) -> str:
     if kind == 2:
         return text.replace(" so ", " sooo ", 1)
     if kind == 3:
-        return text.upper() if len(text) < 60 else text.replace(". ", ".  ", 1)
+        return text.upper() if len(text) < 60 else BETWEEN.sub(", ", text, count=1)
     return text.replace(" I ", " i ").replace(" I'", " i'")
 
 

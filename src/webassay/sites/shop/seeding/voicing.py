@@ -115,7 +115,7 @@ def _parts(stream: Stream, product: Product, rating: int, used: set[str]) -> lis
     parts: list[str | None] = []
     length = LONG if stream.chance(1, 40) else stream.weighted(((1, 9), (2, 9), (3, 5), (4, 1)))
     stories = pool("voices", f"stories.{rating}", tags)
-    if len(stories) > 3 and stream.chance(1, 11):
+    if len(stories) > 3 and stream.chance(1, 8):
         parts.append(_say(stream, stories, used))
     elif length == LONG or stream.chance(1, 2):
         parts.append(_say(stream, pool("voices", f"openings.{rating}", tags), used))
