@@ -112,6 +112,11 @@ class Registry(Generic[T]):
     def load(self, name: str, files: "Files | None" = None) -> T:
         """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now. Files
         that are among `files` are not executed again."""
+        if name.endswith(".py"):
+            raise InputError(
+                f"{name} is a file, and may hold more than one {self.kind}.",
+                hint=f"Write {name}:NAME for the one you mean.",
+            )
         if ":" not in name or name in self:
             return self.get(name)
         return self._checked(load_attribute(name, files), name, name)
@@ -200,9 +205,14 @@ def load_attribute(name: str, files: Files | None = None) -> Any:
                 return pkgutil.resolve_name(name)
             if path not in files:
                 files[path] = _load_file(path)
-            return getattr(files[path], attribute)
     except InputError as error:
         raise InputError(error.message, hint=_line_of(error.__cause__, path)) from error.__cause__
+    module = files[path]
+    if not hasattr(module, attribute):
+        own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        hint = f"It has {', '.join(own)}." if own else "Nothing is defined in it."
+        raise InputError(f"{name} could not be loaded: the file has no {attribute}.", hint=hint)
+    return getattr(module, attribute)
 
 
 def _line_of(error: BaseException | None, path: Path) -> str:

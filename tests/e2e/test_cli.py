@@ -110,7 +110,8 @@ def test_a_place_that_is_no_run(tmp_path):
 
 def test_a_corrupt_store(tmp_path):
     (tmp_path / LEDGER).write_bytes(b"not a database at all, whatever it may say" * 100)
-    for command in (["report", str(tmp_path)], ["grade", str(tmp_path)], ["run", "-a", "oracle", "-o", str(tmp_path)]):
+    again = ["run", "-a", "oracle", "--template", "shop.low-reviews", "-o", str(tmp_path)]
+    for command in (["report", str(tmp_path)], ["grade", str(tmp_path)], again):
         refused(webassay(*command), "damaged", "Nothing was changed", code=1)
 
 

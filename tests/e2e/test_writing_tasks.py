@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_cli import refused, webassay
+from tests.e2e.test_cli import Done, refused, webassay
 
 PAGE = (Path(__file__).parents[2] / "docs" / "writing-tasks.md").read_text(encoding="utf-8")
 
@@ -49,6 +49,18 @@ def test_the_tables_that_keys_may_name() -> None:
     assert {"table": "wishlist_items", "column": "product_id", "form": "integer", "counts": "content"} in found
     assert found == json.loads(webassay("tasks", "tables", "admin", "--json").stdout), "the back office has the same"
     refused(webassay("tasks", "tables", "shp"), "There is no site 'shp'", "shop")
+
+
+def test_a_world_can_be_asked_and_not_changed() -> None:
+    def asked(sql: str, *more: str) -> Done:
+        return webassay("tasks", "query", "shop", sql, "--world-seed", "5", "--scale", "small", *more)
+
+    (row,) = json.loads(asked("SELECT count(*) AS orders, NULL AS unknown FROM orders", "--json").stdout)
+    assert row["orders"] > 100 and row["unknown"] is None
+    assert asked("SELECT 7 AS seven, NULL AS unknown").stdout.split("\n")[0].strip() == "7"
+    assert asked("SELECT 1 FROM orders WHERE 0").returncode == 0
+    refused(asked("DELETE FROM orders"), "readonly")
+    refused(asked("SELEC 1"), "syntax error", "tasks tables shop")
 
 
 def test_an_instance_of_ones_own_template_can_be_read_with_its_key(chores: Path) -> None:

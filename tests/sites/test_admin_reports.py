@@ -249,7 +249,7 @@ SEARCHED = {
         f" FROM refunds AS r JOIN orders AS o ON o.id = r.order_id {_BILLED}",
     ),
     "/products": (
-        "espresso kit-7 grinders",
+        "burr kit- grinders",
         "SELECT p.id, concat_ws('|', p.name, sku, k.name) AS words FROM products AS p"
         " JOIN categories AS k ON k.id = category_id",
     ),

@@ -31,6 +31,7 @@ async def home() -> AsyncIterator[Served]:
         yield served
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 async def test_every_page_is_accessible_and_fits_the_screen(home: Served, size: dict[str, int]) -> None:
     async with home.open(viewport=size) as (world, page):

@@ -13,9 +13,9 @@ PATHS = st.lists(st.one_of(st.text(max_size=5), st.integers()), max_size=4)
 def test_values_never_change() -> None:
     """Every world's data hangs on these: a change here is a change of every pinned checksum."""
     stream = Stream(7, "products", 3)
-    assert [stream.below(1000) for _ in range(8)] == [417, 326, 161, 24, 548, 772, 343, 809]
-    assert [stream.long_tail(1000) for _ in range(8)] == [962, 397, 20, 4, 122, 5, 573, 70]
-    assert stream.shuffled("abcdef") == ["f", "b", "e", "d", "a", "c"]
+    assert [stream.below(1000) for _ in range(8)] == [160, 729, 373, 860, 26, 435, 509, 167]
+    assert [stream.long_tail(1000) for _ in range(8)] == [447, 107, 1, 1, 599, 156, 55, 938]
+    assert stream.shuffled("abcdef") == ["a", "f", "d", "c", "e", "b"]
 
 
 @given(SEEDS, PATHS, st.integers(min_value=1, max_value=2**64))

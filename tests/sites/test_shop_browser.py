@@ -30,6 +30,7 @@ def busy_product(world: World) -> str:
     return slug
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"])
 async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Served, size: dict[str, int]) -> None:
     async with shop.open(MARCUS, viewport=size) as (world, page):
@@ -48,6 +49,7 @@ async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Served, si
         )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_the_account_has_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open(MARCUS) as (world, page):
@@ -59,6 +61,7 @@ async def test_the_account_has_no_serious_accessibility_fault(shop: Served) -> N
         assert not await faults(page, paths)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_the_checkout_has_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open(MARCUS) as (_, page):
@@ -75,6 +78,7 @@ async def test_the_checkout_has_no_serious_accessibility_fault(shop: Served) -> 
         assert await serious(page) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(
     shop: Served, size: dict[str, int]
@@ -110,6 +114,7 @@ async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(
         assert await serious(page) == []
 
 
+@pytest.mark.long
 async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) -> None:
     async with shop.open() as (_, page):
         paths = [

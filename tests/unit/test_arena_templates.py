@@ -433,6 +433,7 @@ def test_it_says_how_many_instances_there_are(worlds):
 
     with pytest.raises(TaskError, match=r"World 3 has only 7 instances of notes\.few, not 8") as error:
         instances(Few, worlds, 8)
+    assert "0 gave None and 7 were different; in 0 of them" in error.value.message
     assert "at most 7" in error.value.hint
     with pytest.raises(TaskError, match=r"0 instances of notes\.few of difficulty hard"):
         instances(Few, worlds, 1, difficulty="hard")

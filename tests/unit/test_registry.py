@@ -114,3 +114,12 @@ def test_every_module_below_a_package_is_looked_at():
     assert {"webassay.compare", "webassay.compare.text", "webassay.compare.dates"} <= names
     packages = {module.__name__ for module in packages_in("webassay.sites")}
     assert {"webassay.sites.home", "webassay.sites.shop", "webassay.sites.web"} <= packages
+
+
+def test_a_file_is_not_a_thing_and_says_what_it_holds(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("class First: pass\ndef second(): pass\nnumber = 3\n")
+    with pytest.raises(InputError) as error:
+        load_attribute(f"{file}:Third")
+    assert "the file has no Third" in error.value.message
+    assert error.value.hint == "It has First, second."

@@ -1,4 +1,4 @@
-"""`webassay tasks`: list, show, export, fetch."""
+"""`webassay tasks`: list, show, export, fetch, query."""
 
 import json
 import sys
@@ -147,6 +147,31 @@ def tables(
     table = Table("table", "column", "form", "counts as", box=None)
     for one in found:
         table.add_row(*one)
+    common.show(table)
+
+
+@app.command()
+def query(
+    site: Annotated[str, typer.Argument(autocompletion=common.names_of("sites"), help="A site, such as shop.")],
+    sql: Annotated[str, typer.Argument(help="What to ask, in SQLite's SQL.")],
+    world_seed: WorldSeed = 0,
+    scale: common.Scale = "",
+    as_json: common.Json = False,
+) -> None:
+    """Ask a site's pristine database, to see what a template can draw from.
+
+    Example: `webassay tasks query shop "SELECT status, count(*) AS orders FROM orders GROUP BY status"`
+    """
+    from rich.table import Table
+
+    with common.workbench() as bench:
+        rows = bench.query(site, sql, world_seed, scale)
+    if as_json:
+        print(json.dumps(rows, ensure_ascii=False, indent=1, default=repr))
+        return
+    table = Table(*(rows[0] if rows else ["no rows"]), box=None)
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
     common.show(table)
 
 

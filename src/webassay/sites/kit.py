@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
+from weakref import WeakValueDictionary
 
 import apsw
 from starlette.types import ASGIApp
@@ -278,22 +279,34 @@ def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snap
         return Snapshot(Pages(build(site, seed, scale)))
     name = f"{site.name}-{seed}" + (f"-{scale}" if scale else "")
     path = cache / f"{name}-{_fingerprint(site, seed, scale)}.snapshot"
+    found = _IN_USE.get(path)
+    if found is None:
+        found = _IN_USE[path] = Snapshot(Pages(_read_or_build(site, seed, scale, path)))
+    return found
+
+
+_IN_USE: WeakValueDictionary[Path, Snapshot] = WeakValueDictionary()
+"""What an open world has is not read from the disk again."""
+
+
+def _read_or_build(site: Site, seed: int, scale: str, path: Path) -> bytes:
     data = _read_cached(path)
-    if data is None:
-        try:
-            cache.mkdir(parents=True, exist_ok=True)
-            lock = (cache / f"{name}.lock").open("w")
-        except OSError as error:
-            log.warning("No cache in %s: %s", cache, error)
-            return Snapshot(Pages(build(site, seed, scale)))
-        with lock:
-            # If two processes need the same world, one builds and the other waits. A crash releases the lock too.
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            data = _read_cached(path)
-            if data is None:
-                data = build(site, seed, scale)
-                _write_cached(path, data)
-    return Snapshot(Pages(data))
+    if data is not None:
+        return data
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_name(f"{path.name.rsplit('-', 1)[0]}.lock").open("w")
+    except OSError as error:
+        log.warning("No cache in %s: %s", path.parent, error)
+        return build(site, seed, scale)
+    with lock:
+        # If two processes need the same world, one builds and the other waits. A crash releases the lock too.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        data = _read_cached(path)
+        if data is None:
+            data = build(site, seed, scale)
+            _write_cached(path, data)
+    return data
 
 
 def build(site: Site, seed: int, scale: str = "") -> bytes:

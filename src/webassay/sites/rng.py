@@ -1,12 +1,13 @@
 """Random data that is the same on every machine, forever.
 
-A `Stream` is a key (from a seed and a path of names) and a counter; a value is a hash of the two. Only integers are
-used, so nothing depends on a platform's floating point, the Python version, or the order in which streams are created.
-An extra draw from one stream never affects another, so data can grow without being reshuffled.
+A `Stream` is a key (the hash of a seed and a path of names) and a counter; eight values are a hash of the two. Only
+integers are used, so nothing depends on a platform's floating point, the Python version, or the order in which streams
+are created. An extra draw from one stream never affects another, so data can grow without being reshuffled.
 """
 
-import hashlib
 from collections.abc import Sequence
+from hashlib import blake2b
+from struct import unpack
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -20,14 +21,15 @@ class NothingToDraw(ValueError):
 
 
 class Stream:
-    __slots__ = ("_counter", "_key", "_path")
+    __slots__ = ("_block", "_key", "_path", "_words")
 
     def __init__(self, seed: int, *path: str | int) -> None:
         self._path: tuple[str | int, ...] = (seed, *path)
         # repr distinguishes 1 from "1", and ("a", "b") from ("ab",).
-        digest = hashlib.blake2b(repr(self._path).encode(), digest_size=8).digest()
-        self._key = int.from_bytes(digest, "little")
-        self._counter = 0
+        self._key = blake2b(repr(self._path).encode()).digest()
+        # Most streams need no more than the eight values that their key is.
+        self._words: list[int] = list(unpack("<8Q", self._key))
+        self._block = 0
 
     def child(self, *path: str | int) -> "Stream":
         """An independent stream; it does not matter what was drawn from this one."""
@@ -39,13 +41,11 @@ class Stream:
         if not 1 <= n <= _WORD:
             raise NothingToDraw(f"below({n}): must be 1 to 2**64")
         while True:
-            # 64 fresh bits: the output function of splitmix64 over key + counter * odd constant. Not a method of its
-            # own, because a world takes two million of them.
-            self._counter = counter = self._counter + 1
-            z = (self._key + counter * 0x9E3779B97F4A7C15) & _MASK
-            z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-            z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-            product = (z ^ (z >> 31)) * n
+            if not self._words:
+                self._block += 1
+                block = blake2b(self._block.to_bytes(8, "little"), key=self._key)
+                self._words = list(unpack("<8Q", block.digest()))
+            product = self._words.pop() * n
             low = product & _MASK
             # The first 2**64 mod n low halves would make some results more likely than others: draw again.
             if low >= n or low >= _WORD % n:

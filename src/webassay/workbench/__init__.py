@@ -51,6 +51,7 @@ from webassay.judging.verify import Review
 from webassay.llm.hosted import estimated_cost
 from webassay.llm.replay import Script, replaying
 from webassay.registry import Registry, nearest
+from webassay.sites.kit import SqlValue
 from webassay.workbench import (
     agreeing,
     checking,
@@ -90,7 +91,7 @@ from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.submitting import Submission
-from webassay.workbench.tasks import Column, select, site_tables
+from webassay.workbench.tasks import Column, query, select, site_tables
 
 __all__ = [
     "COMMAND",
@@ -184,6 +185,10 @@ class Workbench:
     def site_tables(self, site: str) -> list[Column]:
         """What a site's database looks like, for whoever writes queries and keys."""
         return site_tables(site)
+
+    def query(self, site: str, sql: str, world_seed: int = 0, scale: str = "") -> list[dict[str, SqlValue]]:
+        """Rows of a site's pristine world, which the query cannot change."""
+        return query(self.setup, site, sql, world_seed, scale)
 
     def fetch(self, benchmark: str) -> Path:
         """Gets an outside benchmark's task file into the cache."""

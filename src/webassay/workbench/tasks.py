@@ -17,7 +17,7 @@ from webassay.core.options import read_options, read_spec
 from webassay.core.task import Task, load_tasks
 from webassay.environments.base import Environment, EnvironmentRequest
 from webassay.registry import nearest
-from webassay.sites.kit import World, snapshot
+from webassay.sites.kit import SqlValue, World, snapshot
 from webassay.workbench.kinds import BENCHMARKS, ENVIRONMENTS, SITES, TEMPLATES
 from webassay.workbench.setup import Setup
 
@@ -113,6 +113,19 @@ def open_world(setup: Setup, site: str, seed: int, scale: str = "") -> World:
     """A world of one's own, without a server: for truth queries."""
     found = SITES.get(site)
     return World(found, seed, snapshot(found, seed, setup.cache, scale))
+
+
+def query(setup: Setup, site: str, sql: str, seed: int, scale: str = "") -> list[dict[str, SqlValue]]:
+    """Rows of a pristine world. It cannot be changed."""
+    with closing(open_world(setup, site, seed, scale)) as world:
+        world.db.pragma("query_only", True)
+        try:
+            return world.rows(sql)
+        except apsw.Error as error:
+            raise InputError(
+                f"The query cannot be carried out: {error}",
+                hint=f"`webassay tasks tables {site}` lists tables and columns.",
+            ) from error
 
 
 class Column(NamedTuple):

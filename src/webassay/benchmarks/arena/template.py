@@ -221,21 +221,26 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
     prefix = f"{template.name}.w{world_seed}s{seed}" + (f"-{difficulty}" if difficulty else "")
     tasks: list[Task] = []
     drawn: set[Template] = set()
+    empty = given_away = 0
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
             break
         with blaming(TaskError, f"{template.name} cannot be drawn"):
             one = _drawn(template, worlds, stream.child(number))
             if one is None or one in drawn:
+                empty += one is None
                 continue
             drawn.add(one)
             effort = one.effort(worlds)
             if difficulty in ("", effort.difficulty(len(one.sites))):
-                tasks += _task(one, effort, f"{prefix}.{len(tasks)}", worlds)
+                fair = list(_task(one, effort, f"{prefix}.{len(tasks)}", worlds))
+                given_away += not fair
+                tasks += fair
     if len(tasks) < count:
         kind = f" of difficulty {difficulty}" if difficulty else ""
         raise TaskError(
-            f"World {world_seed} has only {len(tasks)} instances of {template.name}{kind}, not {count}.",
+            f"World {world_seed} has only {len(tasks)} instances of {template.name}{kind}, not {count}. Of {MAX_DRAWS} "
+            f"draws, {empty} gave None and {len(drawn)} were different; in {given_away} of them a shortcut is right.",
             hint=f"Ask for at most {len(tasks)}." if tasks else "Choose another world or difficulty.",
         )
     return tasks

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from webassay.benchmarks.arena.admin import office, pages
+from webassay.benchmarks.arena.admin.buyers import OldestPending
 from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key, fact, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
@@ -33,56 +34,8 @@ def _open_at(page: Observation, menu: str, words: str, link: str) -> Steps:
 # --- orders -----------------------------------------------------------------------------------------------
 
 
-class OneOfPending(Template, abstract=True):
-    """Something with the oldest pending order of a buyer who has several."""
-
-    sites = ("admin",)
-    kind = "mutate"
-    chore = "others"
-    levels = ("medium",)
-
-    user: str
-    buyer: str
-
-    @classmethod
-    def some_buyer(cls, worlds: Worlds, stream: Stream) -> str:
-        pending = office.orders_with(worlds["admin"], "pending")
-        chosen = office.pick(stream, pending)
-        if chosen is None:
-            return ""
-        own = [one for one in pending if one["bill_to"] == chosen["bill_to"]]
-        return str(chosen["bill_to"]) if 2 <= len(own) <= 18 else ""
-
-    def _own(self, worlds: Worlds) -> list[Row]:
-        """The newest first."""
-        return [one for one in office.orders_with(worlds["admin"], "pending") if one["bill_to"] == self.buyer]
-
-    def _found(self, worlds: Worlds) -> Key:
-        oldest = self._own(worlds)[-1]
-        return office.seen([office.order_status(oldest)]) & Key.checkpoint(
-            "the order", office.page(f"/orders/{oldest['number']}")
-        )
-
-    def _open(self, page: Observation, newest: bool = False) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        page = yield from pages.narrow(page, {"Bill-to Name": self.buyer}, {"Status": "Pending"})
-        own = [line["ID"] for line in pages.lines(page) if line["Bill-to Name"] == self.buyer]
-        return (yield from click(page, "link", own[0] if newest else own[-1]))
-
-    def _open_by_search(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        page = yield from pages.search(page, self.buyer)
-        page = yield from pages.lengthen(page)
-        own = [
-            line["ID"]
-            for line in pages.lines(page)
-            if line["Bill-to Name"] == self.buyer and line["Status"] == "Pending"
-        ]
-        return (yield from click(page, "link", own[-1]))
-
-
 @dataclass(frozen=True)
-class CommentOldest(OneOfPending):
+class CommentOldest(OldestPending):
     """Comment on the oldest pending order of a buyer, and notify them."""
 
     name = "admin.comment-oldest"
@@ -107,14 +60,14 @@ class CommentOldest(OneOfPending):
         )  # fmt: skip
 
     def key(self, worlds: Worlds) -> Key:
-        return self._said(self._own(worlds)[-1]) & self._found(worlds)
+        return self._said(self.order(worlds)) & self.found(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        own = self._own(worlds)
+        own = self.own(worlds)
         return {"newest": self._said(own[0]), "not-notified": self._said(own[-1], 0)}
 
     def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._own(worlds)), pages=2, steps=11)
+        return Effort(rows=len(self.own(worlds)), pages=2, steps=11)
 
     def _write(self, page: Observation, notify: bool = True) -> Walk:
         page = yield from fill(page, "textbox", "Comment", self.message)
@@ -124,30 +77,30 @@ class CommentOldest(OneOfPending):
         return done("mutate")
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
+        page = yield from self.open(page)
         return (yield from self._write(page))
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from self._open_by_search(page)
+        page = yield from self.open_by_search(page)
         return (yield from self._write(page))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"newest": self._newest, "not-notified": self._quiet}
 
     def _newest(self, page: Observation) -> Walk:
-        page = yield from self._open(page, newest=True)
+        page = yield from self.open(page, wrong_end=True)
         return (yield from self._write(page))
 
     def _quiet(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
+        page = yield from self.open(page)
         return (yield from self._write(page, notify=False))
 
 
 @dataclass(frozen=True)
-class ShipOldest(OneOfPending):
+class ShipOldest(OldestPending):
     """Ship the oldest pending order of a buyer with a tracking number."""
 
     name = "admin.ship-oldest"
@@ -173,13 +126,13 @@ class ShipOldest(OneOfPending):
         )
 
     def key(self, worlds: Worlds) -> Key:
-        return self._shipped(self._own(worlds)[-1]) & self._found(worlds)
+        return self._shipped(self.order(worlds)) & self.found(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"newest": self._shipped(self._own(worlds)[0])}
+        return {"newest": self._shipped(self.other(worlds))}
 
     def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._own(worlds)), pages=2, steps=12)
+        return Effort(rows=len(self.own(worlds)), pages=2, steps=12)
 
     def _ship(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Ship")
@@ -189,21 +142,21 @@ class ShipOldest(OneOfPending):
         return done("mutate")
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
+        page = yield from self.open(page)
         return (yield from self._ship(page))
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from self._open_by_search(page)
+        page = yield from self.open_by_search(page)
         return (yield from self._ship(page))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"newest": self._newest}
 
     def _newest(self, page: Observation) -> Walk:
-        page = yield from self._open(page, newest=True)
+        page = yield from self.open(page, wrong_end=True)
         return (yield from self._ship(page))
 
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Self
 
 from webassay.benchmarks.arena.admin import office, pages
-from webassay.benchmarks.arena.admin.forms import CARRIERS, OneOfPending
+from webassay.benchmarks.arena.admin.buyers import NewestComplete, OldestPending
+from webassay.benchmarks.arena.admin.forms import CARRIERS
 from webassay.benchmarks.arena.effort import Effort
 from webassay.benchmarks.arena.key import Key, fact, shown
 from webassay.benchmarks.arena.shortcuts import Shortcuts
-from webassay.benchmarks.arena.template import Route, Template, Worlds
-from webassay.benchmarks.arena.walking import Steps, choose, click, done, fill
+from webassay.benchmarks.arena.template import Route, Worlds
+from webassay.benchmarks.arena.walking import choose, click, done, fill
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -20,7 +21,7 @@ STREETS = ("Sycamore Lane", "Old Mill Road", "Harbor View", "Chestnut Street", "
 
 
 @dataclass(frozen=True)
-class InvoiceOldest(OneOfPending):
+class InvoiceOldest(OldestPending):
     """Invoice the oldest pending order of a buyer."""
 
     name = "admin.invoice-oldest"
@@ -41,16 +42,16 @@ class InvoiceOldest(OneOfPending):
         )
 
     def key(self, worlds: Worlds) -> Key:
-        return self._invoiced(self._own(worlds)[-1]) & self._found(worlds)
+        return self._invoiced(self.order(worlds)) & self.found(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"newest": self._invoiced(self._own(worlds)[0])}
+        return {"newest": self._invoiced(self.other(worlds))}
 
     def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._own(worlds)), pages=2, steps=10)
+        return Effort(rows=len(self.own(worlds)), pages=2, steps=10)
 
     def solve(self, page: Observation) -> Walk:
-        return (yield from self._invoice((yield from self._open(page))))
+        return (yield from self._invoice((yield from self.open(page))))
 
     def _invoice(self, page: Observation) -> Walk:
         yield from click(page, "button", "Invoice")
@@ -60,17 +61,17 @@ class InvoiceOldest(OneOfPending):
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._invoice((yield from self._open_by_search(page))))
+        return (yield from self._invoice((yield from self.open_by_search(page))))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"newest": self._newest}
 
     def _newest(self, page: Observation) -> Walk:
-        return (yield from self._invoice((yield from self._open(page, newest=True))))
+        return (yield from self._invoice((yield from self.open(page, wrong_end=True))))
 
 
 @dataclass(frozen=True)
-class StreetOfOldest(OneOfPending):
+class StreetOfOldest(OldestPending):
     """Correct the street that the oldest pending order of a buyer is sent to."""
 
     name = "admin.correct-street"
@@ -93,14 +94,14 @@ class StreetOfOldest(OneOfPending):
         return Key.update("order_addresses", where={"order_id": order["id"], "kind": kind}, street=self.street)
 
     def key(self, worlds: Worlds) -> Key:
-        return self._moved(self._own(worlds)[-1]) & self._found(worlds)
+        return self._moved(self.order(worlds)) & self.found(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        own = self._own(worlds)
+        own = self.own(worlds)
         return {"newest": self._moved(own[0]), "billing-address": self._moved(own[-1], "billing")}
 
     def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._own(worlds)), pages=3, steps=11)
+        return Effort(rows=len(self.own(worlds)), pages=3, steps=11)
 
     def _correct(self, page: Observation, kind: str = "shipping") -> Walk:
         page = yield from click(page, "link", f"Edit {kind} address")
@@ -109,70 +110,26 @@ class StreetOfOldest(OneOfPending):
         return done("mutate")
 
     def solve(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self._open(page))))
+        return (yield from self._correct((yield from self.open(page))))
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self._open_by_search(page))))
+        return (yield from self._correct((yield from self.open_by_search(page))))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"newest": self._newest, "billing-address": self._billing}
 
     def _newest(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self._open(page, newest=True))))
+        return (yield from self._correct((yield from self.open(page, wrong_end=True))))
 
     def _billing(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self._open(page)), "billing"))
-
-
-class LastComplete(Template, abstract=True):
-    """Something with the newest complete order of a buyer who has several."""
-
-    sites = ("admin",)
-    kind = "mutate"
-    levels = ("medium",)
-
-    user: str
-    buyer: str
-
-    @classmethod
-    def some_buyer(cls, worlds: Worlds, stream: Stream) -> str:
-        complete = office.orders_with(worlds["admin"], "complete")
-        chosen = office.pick(stream, complete)
-        if chosen is None:
-            return ""
-        own = [one for one in complete if one["bill_to"] == chosen["bill_to"]]
-        return str(chosen["bill_to"]) if 2 <= len(own) <= 18 else ""
-
-    def own(self, worlds: Worlds) -> list[Row]:
-        """The newest first."""
-        return [one for one in office.orders_with(worlds["admin"], "complete") if one["bill_to"] == self.buyer]
-
-    def newest(self, worlds: Worlds) -> Row:
-        return self.own(worlds)[0]
-
-    def listed(self, page: Observation, oldest: bool = False) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        page = yield from pages.narrow(page, {"Bill-to Name": self.buyer}, {"Status": "Complete"})
-        own = [line["ID"] for line in pages.lines(page) if line["Bill-to Name"] == self.buyer]
-        return (yield from click(page, "link", own[-1] if oldest else own[0]))
-
-    def searched(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        page = yield from pages.search(page, self.buyer)
-        page = yield from pages.lengthen(page)
-        own = [
-            line["ID"]
-            for line in pages.lines(page)
-            if line["Bill-to Name"] == self.buyer and line["Status"] == "Complete"
-        ]
-        return (yield from click(page, "link", own[0]))
+        return (yield from self._correct((yield from self.open(page)), "billing"))
 
 
 @dataclass(frozen=True)
-class RefundShare(LastComplete):
+class RefundShare(NewestComplete):
     """Refund a share of what a buyer's newest complete order came to."""
 
     name = "admin.refund-share"
@@ -193,7 +150,7 @@ class RefundShare(LastComplete):
         if not buyer:
             return None
         drawn = cls(office.chief(stream), buyer, stream.choice((5, 10, 15, 20, 25)), stream.choice(REASONS))
-        order = drawn.newest(worlds)
+        order = drawn.order(worlds)
         # A half cent could be rounded either way.
         halves = order["total_cents"] * drawn.percent % 100 == 50
         known = office.rows(worlds["admin"], "SELECT 1 FROM refunds WHERE order_id = ?", order["id"])
@@ -206,7 +163,7 @@ class RefundShare(LastComplete):
         return Key.insert("refunds", order_id=order["id"], amount_cents=cents, reason=self.reason)
 
     def key(self, worlds: Worlds) -> Key:
-        order = self.newest(worlds)
+        order = self.order(worlds)
         total = office.amount(order["total_cents"])
         known = fact(
             shown(order["number"], total), shown(f"Order # {order['number']}", f"Grand Total {total}", together="page")
@@ -236,26 +193,26 @@ class RefundShare(LastComplete):
         return done("mutate")
 
     def solve(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.listed(page))))
+        return (yield from self._refund((yield from self.open(page))))
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.searched(page))))
+        return (yield from self._refund((yield from self.open_by_search(page))))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"of-the-subtotal": self._subtotal, "oldest": self._oldest}
 
     def _subtotal(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.listed(page)), "Subtotal"))
+        return (yield from self._refund((yield from self.open(page)), "Subtotal"))
 
     def _oldest(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.listed(page, oldest=True))))
+        return (yield from self._refund((yield from self.open(page, wrong_end=True))))
 
 
 @dataclass(frozen=True)
-class SentAgain(LastComplete):
+class SentAgain(NewestComplete):
     """Correct the tracking information of a buyer's newest complete order."""
 
     name = "admin.sent-again"
@@ -275,7 +232,7 @@ class SentAgain(LastComplete):
         buyer = cls.some_buyer(worlds, stream)
         code = f"{stream.choice(('RX', 'QT', 'ZN'))}{stream.between(10**8, 10**9 - 1)}"
         drawn = cls(office.chief(stream), buyer, stream.choice(CARRIERS), code)
-        return drawn if buyer and drawn._shipment(worlds, drawn.newest(worlds))["carrier"] != drawn.carrier else None
+        return drawn if buyer and drawn._shipment(worlds, drawn.order(worlds))["carrier"] != drawn.carrier else None
 
     @staticmethod
     def _shipment(worlds: Worlds, order: Row) -> Row:
@@ -283,7 +240,7 @@ class SentAgain(LastComplete):
         return found
 
     def key(self, worlds: Worlds) -> Key:
-        order = self.newest(worlds)
+        order = self.order(worlds)
         shipment = self._shipment(worlds, order)
         known = fact(shown(shipment["number"], order["number"]), shown(f"Order # {order['number']}", together="page"))
         return (
@@ -316,19 +273,19 @@ class SentAgain(LastComplete):
         return done("mutate")
 
     def solve(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.listed(page))))
+        return (yield from self._correct((yield from self.open(page))))
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.searched(page))))
+        return (yield from self._correct((yield from self.open_by_search(page))))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"number-only": self._number_only, "oldest": self._oldest}
 
     def _number_only(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.listed(page)), number_only=True))
+        return (yield from self._correct((yield from self.open(page)), number_only=True))
 
     def _oldest(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.listed(page, oldest=True))))
+        return (yield from self._correct((yield from self.open(page, wrong_end=True))))

@@ -208,7 +208,7 @@ class StockOfBrand(Template):
         "together, and what would they cost at today's prices? Answer with one object with the keys "
         '"pieces" and "worth".'
     )
-    levels = ("medium", "hard")
+    levels = ("medium",)
 
     user: str
     brand: str

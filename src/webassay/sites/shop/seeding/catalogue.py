@@ -99,6 +99,7 @@ class _Line:
     sizes: tuple[str, ...]
     colors: tuple[str, ...]
     price: tuple[int, int]
+    grams: tuple[int, int]
     tags: frozenset[str]
     good: tuple[str, ...]
     bad: tuple[str, ...]
@@ -111,7 +112,6 @@ class _Shelf:
     path: str
     code: str
     lines: tuple[_Line, ...]
-    grams: tuple[int, int]
     picture: str
     choose: str
     brands: tuple[str, ...]
@@ -185,10 +185,9 @@ def _shelf(number: int, top: int, path: str, department: dict[str, Any], entry: 
         path=path,
         code=department["code"],
         lines=_lines(entry),
-        grams=(entry["grams"][0], entry["grams"][1]),
         picture=entry["picture"],
         choose=entry.get("choose", ""),
-        brands=words(department["brands"]),
+        brands=words(entry.get("brands", department["brands"])),
         uses=words(entry["uses"]),
     )
 
@@ -204,18 +203,20 @@ def _lines(entry: dict[str, Any]) -> tuple[_Line, ...]:
     def split(text: str) -> tuple[str, ...]:
         return () if text.strip() == "-" else words(text)
 
-    prices = entry["price"] if isinstance(entry["price"][0], list) else [entry["price"]] * len(types)
+    def ranges(key: str) -> list[list[int]]:
+        return entry[key] if isinstance(entry[key][0], list) else [entry[key]] * len(types)
+
     palettes = [PALETTES.get(name.strip(), "-") for name in groups("colors")]
     rows = zip(
-        types, groups("features"), groups("sizes"), palettes, prices, groups("tags"), groups("good"), groups("bad"),
-        strict=True,
+        types, groups("features"), groups("sizes"), palettes, ranges("price"), ranges("grams"), groups("tags"),
+        groups("good"), groups("bad"), strict=True,
     )  # fmt: skip
     return tuple(
         _Line(
-            split(kinds), split(features), split(sizes), split(colors), (price[0], price[1]), frozenset(tags.split()),
-            sentences(good), sentences(bad),
+            split(kinds), split(features), split(sizes), split(colors), (price[0], price[1]), (grams[0], grams[1]),
+            frozenset(tags.split()), sentences(good), sentences(bad),
         )
-        for kinds, features, sizes, colors, price, tags, good, bad in rows
+        for kinds, features, sizes, colors, price, grams, tags, good, bad in rows
     )  # fmt: skip
 
 
@@ -236,14 +237,14 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
     brand = shelf.brands[stream.long_tail(len(shelf.brands))] if stream.chance(1, 3) else stream.choice(shelf.brands)
     line = stream.weighted([(line, len(line.types)) for line in shelf.lines])
     kind = stream.choice(line.types)
-    model = stream.choice(_models(line)) if stream.chance(2, 5) else ""
+    model = stream.choice(_models(line, brand)) if stream.chance(2, 5) else ""
     said = min(stream.between(3, 6), len(line.features))
     features = tuple(stream.choice(either.split(" ~ ")) for either in stream.sample(line.features, said))
     sizes, colors = line.sizes, line.colors
     low, high = line.price
     base = min(stream.between(low, (low + high) // 2 if sizes else high), stream.between(low, high))
     step = stream.between(14, 38)
-    grams = stream.between(*shelf.grams)
+    grams = stream.between(*line.grams)
     since = max(day_between(stream, OPENED, TODAY), day_between(stream, OPENED, TODAY)) - timedelta(days=9)
     prices: dict[str, int] = {}
     for _ in range(stream.weighted(((1, 5), (2, 5), (3, 3), (4, 1)))):
@@ -262,25 +263,48 @@ def _family(shelf: _Shelf, stream: Stream) -> Iterator[_Draft]:
             color=color,
             size=size,
             price=prices[size],
-            grams=_grams(line, size, grams * (100 + place * step // 2) // 100 if size else grams),
+            grams=_grams(line, size, grams, 100 + place * step // 2),
             features=features,
             since=since if stream.chance(2, 3) else day_between(stream, since, TODAY - timedelta(days=9)),
             words=stream.child("words"),
         )
 
 
-def _grams(line: _Line, size: str, usual: int) -> int:
-    """What is used up is as heavy as its name says, and its package."""
+COUNTED = re.compile(r"(?:Set|Pack) of (\d+)|(\d+)[ -](?:Pack|Count|Pieces?|Pairs?|Rolls?|Sheets?|Bars?|Bags?)")
+
+
+def _grams(line: _Line, size: str, least: int, percent: int) -> int:
+    """What is used up is as heavy as its name says, and its package; of several, each weighs the same; other things
+    become heavier with their size."""
     number, _, unit = size.partition(" ")
-    if "durable" in line.tags or unit not in ("oz", "lb"):
-        return usual
-    return int(float(number) * 100) * (28 if unit == "oz" else 454) * 115 // 10000 + 20
+    if "durable" not in line.tags and unit in ("oz", "lb"):
+        return int(float(number) * 100) * (28 if unit == "oz" else 454) * 115 // 10000 + 20
+    count = _count_of(size)
+    if count:
+        counts = list(filter(None, map(_count_of, line.sizes)))
+        return least * count // min(counts)
+    return least * percent // 100 if size else least
 
 
-def _models(line: _Line) -> tuple[str, ...]:
+@cache
+def _count_of(size: str) -> int:
+    """How many there are in it; 0 if it does not say."""
+    found = COUNTED.fullmatch(size)
+    return int(found[1] or found[2]) if found else 0
+
+
+RANGE = 5
+"""How many names of models a brand uses."""
+
+
+@cache
+def _models(line: _Line, brand: str) -> tuple[str, ...]:
     if "durable" not in line.tags:
-        return BLENDS
-    return MODELS + GADGETS if "electric" in line.tags else MODELS
+        listed = BLENDS
+    else:
+        listed = MODELS + GADGETS if "electric" in line.tags else MODELS
+    start = sum(place * letter for place, letter in enumerate(brand.encode(), 1))
+    return tuple(listed[(start + 7 * place) % len(listed)] for place in range(RANGE))
 
 
 def _name(who: tuple[str, str, str], features: tuple[str, ...], size: str, color: str) -> str:
