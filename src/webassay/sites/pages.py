@@ -1,6 +1,6 @@
 """A database whose pages are shared bytes until they are written.
 
-Opening a world costs as much as the pages that it reads, and another one no memory but those that it changes.
+A world costs the time and the memory of the pages that it reads and writes, not of all that there are.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ import apsw
 
 _SIZE_AT = slice(16, 18)
 _CACHE_KIB = 64 * 1024
-"""More than any world needs: a page is then read once and stays in SQLite's cache."""
+"""More than a world of the usual size has: a page is then read once and stays in SQLite's cache."""
 
 
 class Pages:
