@@ -1,14 +1,12 @@
 """What is sold, and for how much: coupons, price rules, products and categories, changed in the back office."""
 
-from collections.abc import AsyncIterator, Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.sites.office_visits import (
-    OWNER,
+from tests.sites.office.visits import (
     added,
     edited,
     forms_on,
@@ -21,37 +19,8 @@ from tests.sites.office_visits import (
     ticks,
     told,
 )
-from tests.sites.shop_visits import NORA, buy, content, product
-from tests.sites.visitors import fresh, visitor
-from webassay.sites import admin, shop
+from tests.sites.shop_visits import buy, content, product
 from webassay.sites.kit import Row, World
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[World]:
-    world = fresh(admin.SITE)
-    yield world
-    world.close()
-
-
-@pytest.fixture
-def world(opened: World) -> World:
-    opened.reset()
-    return opened
-
-
-@pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with visitor(world, OWNER) as client:
-        yield client
-
-
-@pytest.fixture
-async def customer(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    """A customer in the storefront, on the same database."""
-    async with visitor(World(shop.SITE, 0, world.snapshot, beside=world), NORA) as client:
-        yield client
-
 
 # --- coupons and price rules ------------------------------------------------------------------------------
 

@@ -1,12 +1,11 @@
 """The forms of the back office, filled in as with a browser: what they answer, and the rows that they change."""
 
-from collections.abc import AsyncIterator, Iterator
 from html import unescape
 
 import httpx
 import pytest
 
-from tests.sites.office_visits import (
+from tests.sites.office.visits import (
     CATALOG,
     MANAGER,
     OWNER,
@@ -25,36 +24,9 @@ from tests.sites.office_visits import (
     told,
 )
 from tests.sites.shop_visits import ADDRESS, MARCUS, NORA, content, one_id
-from tests.sites.visitors import fresh, visitor
-from webassay.sites import admin, shop
+from tests.sites.visitors import visitor
 from webassay.sites.admin.app import _ROUTES
 from webassay.sites.kit import Row, World
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[World]:
-    world = fresh(admin.SITE)
-    yield world
-    world.close()
-
-
-@pytest.fixture
-def world(opened: World) -> World:
-    opened.reset()
-    return opened
-
-
-@pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with visitor(world, OWNER) as client:
-        yield client
-
-
-@pytest.fixture
-async def customer(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    """A customer in the storefront, on the same database."""
-    async with visitor(World(shop.SITE, 0, world.snapshot, beside=world), NORA) as client:
-        yield client
 
 
 def pending(world: World) -> Row:

@@ -3,16 +3,16 @@
 import csv
 import io
 import re
-from collections.abc import AsyncIterator, Iterator
 
 import httpx
 import pytest
 
+from tests.sites.office.visits import CATALOG, MANAGER, OWNER, SALES, VIEWER
 from tests.sites.shop_visits import NORA, content, differing, one_id, summary
 from tests.sites.visiting import visit
-from tests.sites.visitors import fresh, visitor
+from tests.sites.visitors import visitor
 from tests.worlds import arena
-from webassay.sites import admin, shop
+from webassay.sites import shop
 from webassay.sites.admin import grids
 from webassay.sites.admin.reports import REPORTS
 from webassay.sites.kit import World
@@ -20,31 +20,7 @@ from webassay.sites.shop.seeding.customers import PASSWORD as CUSTOMER_PASSWORD
 from webassay.sites.shop.seeding.office import PASSWORD
 from webassay.sites.web.grids import read_grid
 
-OWNER, MANAGER, SALES, CATALOG, VIEWER = (
-    "greta.holm", "owen.baptiste", "lena.sato", "tomas.reyes", "ivy.thornton",
-)  # fmt: skip
 EVERY_GRID = [value for value in vars(grids).values() if isinstance(value, grids.Grid)]
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    opened = fresh(admin.SITE)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with visitor(world, OWNER) as client:
-        yield client
-
-
-@pytest.fixture
-async def customer(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    """A customer in the storefront, on the same database."""
-    store = World(shop.SITE, 0, world.snapshot, beside=world)
-    async with visitor(store, NORA) as client:
-        yield client
 
 
 def order(world: World, status: str, place: int = 0) -> dict[str, object]:

@@ -1,42 +1,12 @@
 """Attribute sets, links between products, configurations of simple products, rules that end, tracking that follows."""
 
-from collections.abc import AsyncIterator, Iterator
-
 import httpx
 import pytest
 
-from tests.sites.office_visits import OWNER, VIEWER, added, edited, one, refused, removed, submit, told
+from tests.sites.office.visits import VIEWER, added, edited, one, refused, removed, submit, told
 from tests.sites.shop_visits import NORA, buy, content, one_id, product
-from tests.sites.visitors import fresh, visitor
-from webassay.sites import admin, shop
+from tests.sites.visitors import visitor
 from webassay.sites.kit import Row, World
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[World]:
-    world = fresh(admin.SITE)
-    yield world
-    world.close()
-
-
-@pytest.fixture
-def world(opened: World) -> World:
-    opened.reset()
-    return opened
-
-
-@pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with visitor(world, OWNER) as client:
-        yield client
-
-
-@pytest.fixture
-async def customer(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    """A customer in the storefront, on the same database."""
-    async with visitor(World(shop.SITE, 0, world.snapshot, beside=world), NORA) as client:
-        yield client
-
 
 # --- attribute sets and links -----------------------------------------------------------------------------
 

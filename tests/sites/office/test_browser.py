@@ -7,13 +7,12 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.sites.browsing import DESKTOP, PHONE, Served, faults, serving, too_wide
+from tests.sites.office.visits import OWNER
 from tests.sites.shop_visits import summary
 from webassay.sites.admin import SITE
 from webassay.sites.kit import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
-
-OWNER = "greta.holm"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sites.office_visits import OWNER, forms_on, lines_of, problems
-from tests.sites.visitors import content, fresh, visitor
+from tests.sites.office.visits import forms_on, lines_of, problems
+from tests.sites.visitors import content, fresh
 from webassay.sites import admin
 from webassay.sites.admin import grids
 from webassay.sites.admin.reports import REPORTS
@@ -26,12 +26,6 @@ def world() -> Iterator[World]:
     yield opened
     assert content(opened) == []
     opened.close()
-
-
-@pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with visitor(world, OWNER) as client:
-        yield client
 
 
 # --- reports ----------------------------------------------------------------------------------------------
