@@ -99,7 +99,7 @@ def test_codes_and_steps_of_a_diagnosis():
     )
     stamp = Fingerprint(grader="universal", version="1")
     verdict = Verdict(trajectory_id="t", task_id="", status="fail", findings=(finding,), fingerprint=stamp)
-    assert said_in(verdict) == Said(False, frozenset(["2.1"]), 2)
+    assert said_in(verdict) == Said(False, frozenset(["2.1"]), 3)
     abstained = verdict.model_copy(update={"status": "abstain", "findings": ()})
     assert said_in(abstained) == Said(None)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.judging_samples import ByStage, golden, golden_names, golden_trajectory, replies_of
+from webassay.analysis.detection import said_in
 from webassay.core.trajectory import MemoryBlobs
 from webassay.judging.explain import explain
 from webassay.judging.ledger import Models
@@ -67,7 +68,8 @@ async def test_a_contradiction_lowers_the_score_that_the_actions_alone_gave():
     assert verdict.aspects["process_action_only"].value == 1.0
     assert verdict.aspects["process_score"].value == 0.5
     assert verdict.aspects["hallucination"].value is True
-    assert verdict.aspects["first_failure_step"].value == 3
+    assert verdict.aspects["first_failure_step"].value == 3, "as people count"
+    assert said_in(verdict).step == 2, "as labels count"
 
 
 async def test_a_side_effect_raises_the_total_and_earns_nothing():

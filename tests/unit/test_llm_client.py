@@ -137,16 +137,6 @@ async def test_no_more_questions_at_once_than_allowed() -> None:
     assert most == 3
 
 
-async def test_questions_are_spaced_by_the_rate() -> None:
-    naps = Naps()
-    model = limited(Scripted.of(["a", "b", "c"]), per_minute=6, sleep=naps)
-    for _ in range(3):
-        await model.ask(HELLO)
-    assert len(naps.taken) == 2
-    assert 9 < naps.taken[0] <= 10
-    assert 19 < naps.taken[1] <= 20
-
-
 # --- the spend cap --------------------------------------------------------------------------------------
 
 

@@ -66,6 +66,23 @@ async def test_a_price_of_ones_own_is_used() -> None:
     assert reply.usage.cost_usd == pytest.approx(0.002 + 0.005)
 
 
+async def test_a_price_may_come_from_the_environment() -> None:
+    async with replaying(Script(["x"])) as server:
+        model = connect(f"openai:toy@{server.url}", env={"WEBASSAY_MODEL_PRICE": " 0.5/1.5"})
+        reply = await model.ask(TALK)
+        await close(model)
+    assert reply.usage.cost_usd == pytest.approx(
+        (reply.usage.input_tokens * 0.5 + reply.usage.output_tokens * 1.5) / 1_000_000
+    )
+
+
+@pytest.mark.parametrize("price", ["5", "1/", "-1/2", "1/2/3", "free", "nan/1", "1e9/1", "٣/1"])
+def test_what_is_not_a_price_is_refused(price: str) -> None:
+    with pytest.raises(InputError, match=r"WEBASSAY_MODEL_PRICE is .* not a price") as refused:
+        connect("openai:toy@http://127.0.0.1:9/v1", env={"WEBASSAY_MODEL_PRICE": price})
+    assert "0.5/1.5" in str(refused.value.hint)
+
+
 async def test_known_models_have_a_price(monkeypatch: pytest.MonkeyPatch) -> None:
     act = Act(text="x", usage={"calls": 1, "input_tokens": 1_000_000, "output_tokens": 0})  # type: ignore[arg-type]
     async with replaying(Script([act, act])) as server:

@@ -50,12 +50,11 @@ class Score(Record):
 
 
 def said_in(verdict: Verdict) -> Said:
-    """The findings of a diagnosis carry `taxonomy:code:name`, and step numbers from 1."""
+    """The findings of a diagnosis carry `taxonomy:code:name`."""
     points = [finding for finding in verdict.findings if finding.check == "diagnosis" and finding.status == "fail"]
     codes = frozenset(finding.code.split(":")[1] for finding in points if finding.code.count(":") == 2)
     steps = [step for finding in points or verdict.findings for step in finding.steps if finding.status == "fail"]
-    first = min(steps) - (1 if points else 0) if steps else None
-    return Said({"pass": True, "fail": False}.get(verdict.status), codes, first)
+    return Said({"pass": True, "fail": False}.get(verdict.status), codes, min(steps, default=None))
 
 
 def score(judge: str, labels: Iterable[FaultLabel], said: Mapping[str, Said], part: Part, seed: int = 0) -> Score:

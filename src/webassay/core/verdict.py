@@ -20,7 +20,7 @@ class Finding(Record):
     expected: Json = None
     actual: Json = None
     steps: tuple[int, ...] = ()
-    """Steps of the trajectory that show it."""
+    """Steps of the trajectory that show it, counted from 0."""
     code: str = ""
     """A stable short name of the reason, for counting."""
 

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import random
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -312,24 +311,14 @@ def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
     return model_of(model.name, ask, inner=model)
 
 
-def limited(
-    model: Model, *, concurrency: int | None = None, per_minute: float | None = None, sleep: Sleep = asyncio.sleep
-) -> Model:
-    """At most this many questions at once, and this many per minute, evenly spaced."""
-    if (concurrency is not None and concurrency < 1) or (per_minute is not None and per_minute <= 0):
-        raise InputError("A model's limits must be above zero.")
+def limited(model: Model, concurrency: int | None = None) -> Model:
+    """At most this many questions at once."""
+    if concurrency is not None and concurrency < 1:
+        raise InputError("A model's limit must be above zero.")
     gate = asyncio.Semaphore(concurrency) if concurrency else nullcontext()
-    spacing = 60.0 / per_minute if per_minute else 0.0
-    next_start = 0.0
 
     async def ask(question: Question) -> Reply:
-        nonlocal next_start
         async with gate:
-            now = time.monotonic()
-            start = max(now, next_start)
-            next_start = start + spacing
-            if start > now:
-                await sleep(start - now)
             return await question.put_to(model)
 
     return model_of(model.name, ask, inner=model)
@@ -366,7 +355,7 @@ class Budget:
         if self.usd is not None and self.spent.cost_usd is None:
             raise BudgetError(
                 "There is a spend cap, but the price of this model is not known.",
-                hint="Give its price, or cap tokens or calls instead.",
+                hint="Set WEBASSAY_MODEL_PRICE to US dollars per million tokens, input/output, such as 0.5/1.5.",
             )
 
 
@@ -451,7 +440,7 @@ def assemble(
     Limits are innermost, so that waiting for a retry holds no slot; the budget sees one call however often it was
     retried; the cache is outermost, so that a known answer costs nothing and waits for nobody. No `folder`: no cache.
     """
-    asking = retrying(limited(model, concurrency=concurrency), patience)
+    asking = retrying(limited(model, concurrency), patience)
     if budget is not None:
         asking = budgeted(asking, budget)
     return asking if folder is None else cached(asking, folder, salt=salt)

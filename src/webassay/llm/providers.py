@@ -11,11 +11,13 @@
 The word before the colon names a `Provider`; packages add more through the entry point group `webassay.providers`.
 
 A key goes to its own provider and nowhere else: an address of your own gets `WEBASSAY_MODEL_KEY`, never OpenAI's key.
+`WEBASSAY_MODEL_PRICE` is what a model costs that no price list knows: US dollars per million tokens, input/output.
 """
 
 import importlib.util
 import os
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ from webassay.llm.hosted import Hosted, Price, Secret
 from webassay.llm.replay import Recorded
 
 OWN_KEY = "WEBASSAY_MODEL_KEY"
+OWN_PRICE = "WEBASSAY_MODEL_PRICE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,21 @@ def connect(
     if not rest:
         raise InputError(f"{spec!r} does not say which model.", hint=_HINT)
     provider = (find or _built_in)(name)
-    return provider.connect(rest, os.environ if env is None else env, price)
+    env = os.environ if env is None else env
+    return provider.connect(rest, env, price or _own_price(env))
+
+
+def _own_price(env: Mapping[str, str]) -> Price | None:
+    given = env.get(OWN_PRICE, "")
+    if not given:
+        return None
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*/\s*(\d+\.?\d*)\s*", given, re.ASCII)
+    if found is None:
+        raise InputError(
+            f"{OWN_PRICE} is {given!r:.40}, which is not a price.",
+            hint="Give US dollars per million tokens, input/output, such as 0.5/1.5.",
+        )
+    return Price(float(found[1]), float(found[2]))
 
 
 def _built_in(name: str) -> Provider:
