@@ -150,7 +150,7 @@ def coverage(
 
 
 JUDGES: Mapping[str, Behaviour] = {
-    "a usual one": (0.4, 0.8, 0.9),
+    "usual": (0.4, 0.8, 0.9),
     "strict": (0.3, 0.5, 0.98),
     "nearly perfect": (0.5, 0.95, 0.97),
 }
