@@ -197,7 +197,7 @@ async def test_it_has_no_variables_but_those_it_was_given(tmp_path: Path, monkey
     monkeypatch.setenv("MY_MODEL_KEY", "given")
     body = "return json.dumps([os.environ.get('OPENAI_API_KEY'), os.environ.get('MY_MODEL_KEY')])"
     assert await said(tmp_path, body, cell=Cell(variables=("MY_MODEL_KEY",))) == [None, "given"]
-    with pytest.raises(InputError, match="There is no variable NOT_SET"):
+    with pytest.raises(InputError, match="variable NOT_SET for the agent is not set"):
         Cell(variables=("NOT_SET",)).environment()
 
 

@@ -180,7 +180,7 @@ def test_tasks_of_a_file_are_selected_by_difficulty(tmp_path):
     file = tmp_path / "tasks.json"
     file.write_text(f"[{task.to_json()}]")
     assert bench().tasks(Selection(benchmark=str(file), difficulty="easy")) == (task,)
-    with pytest.raises(InputError, match="no tasks of the difficulty 'hard'") as error:
+    with pytest.raises(InputError, match="no tasks of difficulty 'hard'") as error:
         bench().tasks(Selection(benchmark=str(file), difficulty="hard"))
     assert error.value.hint == "It has easy."
 

@@ -35,7 +35,7 @@ def statuses(run: Path) -> dict[str, str]:
 def test_damage_is_told_left_out_and_played_again(tmp_path, monkeypatch, capfd):
     whole = tmp_path / "whole"
     assert call(monkeypatch, capfd, *RUN, str(whole))[0] == 0
-    assert call(monkeypatch, capfd, "store", "check", str(whole)) == (0, f"{whole} is whole.\n")
+    assert call(monkeypatch, capfd, "store", "check", str(whole)) == (0, f"{whole} is undamaged.\n")
     expected = statuses(whole)
     assert expected == {"oracle": "pass", "naive-zero": "fail"}
 

@@ -59,7 +59,7 @@ def model(passes):
 def test_two_models_a_person_and_their_report(downloads, tmp_path):
     run, env = str(tmp_path / "run"), {"WEBASSAY_CACHE": str(tmp_path / "cache"), "OPENAI_API_KEY": "x"}
     assert webassay("import", str(downloads), "--out", run, env=env).stdout.startswith("6 imported")
-    refused(webassay("import", str(downloads), "--out", run, "--only-present"), "is for logs", "--benchmark")
+    refused(webassay("import", str(downloads), "--out", run, "--only-present"), "is only for logs", "--benchmark")
     for name, passes in (("mild", range(4)), ("strict", range(2))):
         with model(passes) as url:
             done = webassay("verify", run, "--judge", "webjudge", "--model", f"openai:{name}@{url}", env=env)

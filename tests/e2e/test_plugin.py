@@ -78,7 +78,7 @@ def test_its_importer_reads_what_the_judge_then_judges(webassay, tmp_path):
     (tmp_path / "in" / "one.transcript.json").write_text(json.dumps(said))
     (tmp_path / "in" / "two.transcript.json").write_text("{")
     told = webassay("import", tmp_path / "in", "-o", tmp_path / "run")
-    assert "1 imported" in told and "1 left out" in told and "two.transcript.json" in told
+    assert "1 imported" in told and "1 skipped" in told and "two.transcript.json" in told
     (judged,) = rows(webassay("verify", tmp_path / "run", "--judge", "mentions[words=hello]", "--json"))
     assert judged["status"] == "pass"
 

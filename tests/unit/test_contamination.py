@@ -117,7 +117,7 @@ def test_templates_and_sites_come_from_the_benchmark(bench: Workbench, tmp_path:
     [
         ("what,agent,outcome\n1,a,1\n", "no column for the task"),
         ("task,agent\n1,a\n", "no column for the outcome"),
-        ("task,agent,outcome\n1,a,perhaps\n", "line 2: 'perhaps' is no outcome"),
+        ("task,agent,outcome\n1,a,perhaps\n", "line 2: 'perhaps' is not an outcome"),
         ("task,words\n1,hello\n", "no column of outcomes"),
     ],
 )

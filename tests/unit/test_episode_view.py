@@ -71,7 +71,7 @@ class TestFinding:
             bench.episode(run, "modle-agent")
 
     def test_what_was_not_played_says_so(self, bench, run):
-        with pytest.raises(InputError, match="not played yet"):
+        with pytest.raises(InputError, match="not been played yet"):
             bench.episode(run, "sleeper")
 
 
@@ -376,7 +376,7 @@ class TestCommand:
         assert len(list((tmp_path / "report-episodes").iterdir())) == 1
 
     def test_episodes_need_a_page(self, run):
-        assert "Give --html" in str(invoked("report", str(run), "--episodes").exception)
+        assert "Also give --html" in str(invoked("report", str(run), "--episodes").exception)
 
 
 def invoked(*words: str):

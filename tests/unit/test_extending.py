@@ -60,7 +60,7 @@ def test_an_importer(tmp_path: Path) -> None:
     assert (run.steps[0].action_text, run.answer) == ("click", "half �")
     assert run.id.startswith("my-harness-t-")
     (shots.parent / "run.json").write_text("{}")
-    with pytest.raises(InputError, match=r"first: `task_id` must be a text"):
+    with pytest.raises(InputError, match=r"first: `task_id` must be text"):
         list(import_all(tmp_path / "data", blobs, [importer]))
 
 

@@ -129,7 +129,7 @@ def test_our_own_runs_can_be_read_in_every_layout_that_can_be_written(tmp_path, 
     assert back.goal.instruction == run.goal.instruction
     pictures = [other.read(step.seen.screenshot) for step in back.steps[:3]]
     assert pictures == [blobs.read(step.seen.screenshot) for step in run.steps]
-    with pytest.raises(InputError, match="already holds"):
+    with pytest.raises(InputError, match="already exists"):
         IMPORTERS.get(format).write(run, blobs, tmp_path / "written")
 
 
@@ -146,7 +146,7 @@ def test_a_network_log_beside_a_trajectory_comes_with_it(tmp_path):
     run, blobs = one(folder)
     assert run.network.format == "har" and blobs.read(run.network.blob) == (folder / "network.har").read_bytes()
     (folder / "network.har").write_text("{}")
-    with pytest.raises(InputError, match="is no HAR file"):
+    with pytest.raises(InputError, match="is not a HAR file"):
         one(folder)
 
 
@@ -345,7 +345,7 @@ def test_archives_stay_inside_and_within_bounds(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(5_000_000))
     monkeypatch.setattr(archives, "MOST_BYTES", 1_000_000)
-    with pytest.raises(InputError, match="unpacks to more"):
+    with pytest.raises(InputError, match="is too large to unpack"):
         imported(tmp_path / "bomb.zip", tmp_path / "run")
     monkeypatch.setattr(archives, "MOST_FILES", 2)
     with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:

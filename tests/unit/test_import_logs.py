@@ -111,7 +111,7 @@ def test_only_what_is_there(place):
 
 def test_what_cannot_be_meant(place):
     bench = Workbench(cache=place / "cache")
-    with pytest.raises(InputError, match="no benchmark with logs"):
+    with pytest.raises(InputError, match="no benchmark with gradable logs"):
         bench.import_logs([place / "agent"], place / "run", LogImport(LogOptions("arena")))
     with pytest.raises(InputError, match="no log of a known task"):
         bench.import_logs([place], place / "run", wanted(place))

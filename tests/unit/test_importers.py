@@ -122,7 +122,7 @@ def test_there_and_back(tmp_path_factory, data):
 def test_nothing_is_written_over(tmp_path):
     blobs = MemoryBlobs()
     ONLINE_MIND2WEB.write(trajectory(blobs, 3), blobs, tmp_path / "run")
-    with pytest.raises(InputError, match="already holds"):
+    with pytest.raises(InputError, match="already exists"):
         ONLINE_MIND2WEB.write(trajectory(blobs, 1), blobs, tmp_path / "run")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):

@@ -67,11 +67,11 @@ def test_an_unknown_id_leaves_everything_as_it_was(run, tmp_path):
     [
         ("id,label\n", "no labels"),
         ("id,verdict\nx,pass\n", "no column label"),
-        ("id,label\nx,maybe\n", "line 2: 'maybe' is no label"),
+        ("id,label\nx,maybe\n", "line 2: 'maybe' is not a label"),
         ("id,label\n,pass\n", "line 2, has no id"),
         ("id,label,score\nx,pass,7\n", "line 2: the score '7'"),
         ("id,label,score\nx,pass,nan\n", "line 2: the score 'nan'"),
-        ("id,label\nx,pass\ny,pass\nx,fail\n", "line 4: x has a label already, in line 2"),
+        ("id,label\nx,pass\ny,pass\nx,fail\n", "line 4: x already has a label, in line 2"),
     ],
 )
 def test_a_file_that_cannot_be_meant(tmp_path, text, said):
@@ -87,5 +87,5 @@ def test_json_lines_that_are_none(tmp_path, text, said):
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb"])
 def test_an_annotator_has_a_name(run, tmp_path, name):
-    with pytest.raises(InputError, match="no name"):
+    with pytest.raises(InputError, match="name is empty or not printable"):
         Workbench().label(run, written(tmp_path, "id,label\nclerk/t0/0,pass\n"), name)

@@ -193,14 +193,14 @@ async def test_openais_key_goes_to_openai_only(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("gpt-5", "which model"),
+        ("gpt-5", "does not name a model"),
         ("nobody:x", "no model provider 'nobody'"),
-        ("openai:", "which model"),
+        ("openai:", "does not name a model"),
         ("openai:gpt-5", "OPENAI_API_KEY"),
         ("anthropic:claude", "ANTHROPIC_API_KEY"),
         ("google:gemini-2.5-pro", "GOOGLE_API_KEY"),
         ("azure:deployment", "an address"),
-        ("openai:@http://127.0.0.1/v1", "which model"),
+        ("openai:@http://127.0.0.1/v1", "does not name a model"),
         ("azure:deployment@https://x.openai.azure.com", "AZURE_OPENAI_API_KEY"),
         ("openai:toy@localhost:80", "not the address"),
         ("openai:toy@http://[", "not the address"),

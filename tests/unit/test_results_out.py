@@ -127,13 +127,13 @@ def test_a_submission(place: Path) -> None:
     for one in files:
         data = (place / "package" / one["path"]).read_bytes()
         assert (hashlib.sha256(data).hexdigest(), len(data)) == (one["sha256"], one["size_bytes"])
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         bench.package_submission(place / "run", place / "package", told)
     with pytest.raises(InputError, match="no agent 'other'"):
         bench.package_submission(
             place / "run", place / "p2", Submission("M", "https://x", "other", verified_tasks=told.verified_tasks)
         )
-    with pytest.raises(InputError, match="is no address"):
+    with pytest.raises(InputError, match="is not a web address"):
         bench.package_submission(place / "run", place / "p2", Submission("M", "mine"))
 
 

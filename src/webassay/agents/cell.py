@@ -80,7 +80,7 @@ def clean(environment: Mapping[str, str], named: Iterable[str]) -> dict[str, str
     missing = [name for name in named if name not in environment]
     if missing:
         hint = f"Set it: export {missing[0]}=…"
-        raise InputError(f"There is no variable {missing[0]} to give to the agent.", hint=hint)
+        raise InputError(f"The environment variable {missing[0]} for the agent is not set.", hint=hint)
     wanted = _KEPT.union(named)
     return {
         name: value
@@ -197,6 +197,6 @@ def need_cell(agent: str) -> None:
     """Refuses to go on where the agent would have to be trusted, and is not."""
     if reason := why_not():
         raise InputError(
-            f"{agent} is not trusted, and this system has no cell to run it in: {reason}.",
-            hint="Install bubblewrap, or allow user namespaces. If you trust it with the keys: --trust-agent.",
+            f"{agent} is not trusted, and this system cannot build a cell to run it in: {reason}.",
+            hint="Install bubblewrap or allow user namespaces. If you trust it with your keys, give --trust-agent.",
         )

@@ -238,8 +238,8 @@ class Nursery:
         needs: tuple[Need, ...] = tuple(loaded["needs"])
         if foreign := [need for need in needs if need != "model"]:
             raise InputError(
-                f"{self.spec} needs a {foreign[0]}, which an agent in its own process cannot have.",
-                hint="If you trust it with the keys: --trust-agent.",
+                f"{self.spec} needs a {foreign[0]}, which an agent in its own process cannot be given.",
+                hint="If you trust it with your keys, give --trust-agent.",
             )
         kind: Callable[[Nursery, AgentRequest], Agent | BrowserDriver] = ChildDriver if loaded["drives"] else ChildAgent
         name, summary = str(loaded["name"]), str(loaded["summary"])

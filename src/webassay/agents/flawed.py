@@ -40,7 +40,7 @@ class FlawedOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.skill <= 1:
-            raise InputError(f"A skill of {self.skill} is not possible.", hint="Give a share between 0 and 1.")
+            raise InputError(f"A skill of {self.skill} is out of range.", hint="Give a share between 0 and 1.")
 
 
 def _rng(*parts: object) -> random.Random:

@@ -22,7 +22,7 @@ from webassay.cli import (
 
 app = typer.Typer(
     name="webassay",
-    help="Run web agents on resettable sites, grade them without being fooled, report it with honest statistics.",
+    help="Run web agents on resettable sites, grade them without being fooled, and report honest statistics.",
     epilog="Start with `webassay demo`. Every command explains itself with --help.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

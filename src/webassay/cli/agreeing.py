@@ -16,14 +16,14 @@ def register(app: typer.Typer) -> None:
 
 
 def agree(
-    labels: Annotated[str, typer.Argument(help="What people said: a table, or a run directory with their labels.")],
+    labels: Annotated[str, typer.Argument(help="People's labels: a table, or a run directory.")],
     predictions: Annotated[
         list[str] | None,
-        typer.Argument(help="What judges said: tables, or run directories. NAME=PATH names a judge."),
+        typer.Argument(help="Judges' verdicts: tables, or run directories. NAME=PATH names a judge."),
     ] = None,
     map: Annotated[
         list[str] | None,
-        typer.Option("--map", help="ROLE=COLUMN: which column is what. COLUMN,COLUMN: several; COLUMN>0.5: a bound."),
+        typer.Option("--map", help="ROLE=COLUMN: what a column holds. COLUMN,COLUMN: several; COLUMN>0.5: a bound."),
     ] = None,
     passing: Annotated[list[str] | None, typer.Option("--pass", help="A word that means pass (repeatable).")] = None,
     failing: Annotated[list[str] | None, typer.Option("--fail", help="A word that means fail (repeatable).")] = None,
@@ -32,7 +32,7 @@ def agree(
     ] = "left-out",
     stage: Annotated[Stage, typer.Option("--stage", help="Labels given before or after people saw a judge.")] = "blind",
     tie_breaker: Annotated[
-        str, typer.Option("--tie-breaker", help="The annotator who decides where the others are split evenly.")
+        str, typer.Option("--tie-breaker", help="The annotator who decides when the others are split evenly.")
     ] = "",
     reference: Annotated[
         str, typer.Option("--reference", help="Whose verdicts are the truth: a judge, or one annotator.")
@@ -40,25 +40,25 @@ def agree(
     judge: Annotated[list[str] | None, typer.Option("--judge", help="Only this judge (repeatable).")] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option("--by", help="Groups: split, benchmark, agent, or crossed: benchmark,agent (repeatable)."),
+        typer.Option("--by", help="Group by split, benchmark or agent; crossed: benchmark,agent (repeatable)."),
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0.0, max=1.0, help="From which process score on a process is good.")
+        float, typer.Option("--threshold", min=0.0, max=1.0, help="The lowest process score that counts as good.")
     ] = 0.8,
     draws: Annotated[int, typer.Option("--draws", min=100, max=100_000, help="Resamples for the intervals.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the resamples: same seed, same intervals.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Resampling seed: same seed, same intervals.")] = 0,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
     format: Format = None,
 ) -> None:
-    """How far judges agree with people: accuracy, precision, recall, F1, kappa, FPR, FNR and MCC with intervals, beside
-    what anybody could say without looking, and how far people agree with each other.
+    """How far judges agree with people: accuracy, precision, recall, F1, kappa, FPR, FNR and MCC with intervals,
+    compared with baselines that do not look, and how far people agree with each other.
 
-    Tables are CSV, TSV, JSON or JSONL, with the columns id and label (or prediction), and where present cluster,
+    Tables are CSV, TSV, JSON or JSONL, with the columns id and label (or prediction), and optionally cluster,
     annotator, split, benchmark, agent, score, process, stage, run, terminated and steps. Several label columns are
-    several annotators, several prediction columns several judges.
+    several annotators; several prediction columns are several judges.
 
     Example: `webassay agree labels.csv webjudge.csv universal.csv --html trust.html`
 

@@ -41,7 +41,7 @@ Benchmark = Annotated[
     ),
 ]
 TasksFile = Annotated[
-    Path | None, typer.Option("--tasks-file", help="The task file of an outside benchmark, unless it was fetched.")
+    Path | None, typer.Option("--tasks-file", help="An outside benchmark's task file, unless it was fetched.")
 ]
 Templates = Annotated[
     list[str] | None,
@@ -49,17 +49,15 @@ Templates = Annotated[
 ]
 Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")]
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
-WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Which seeded copy of the sites.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Which draw of the templates' parameters.")]
+WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Seed of the sites' data.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the templates' parameters.")]
 Difficulty = Annotated[str, typer.Option("--difficulty", help="Only tasks that are easy, medium, hard or extreme.")]
 Scale = Annotated[
-    str, typer.Option("--scale", help="How large the sites are: small, default or large, where they have sizes.")
+    str, typer.Option("--scale", help="Size of the sites, where they have sizes: small, default or large.")
 ]
 Obstacles = Annotated[
     list[str] | None,
-    typer.Option(
-        "--obstacles", help="What stands in the way, such as cookie-banner or slow; `any` draws (repeatable)."
-    ),
+    typer.Option("--obstacles", help="An obstacle, such as cookie-banner or slow; `any` draws one (repeatable)."),
 ]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many tasks.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run directories.")]

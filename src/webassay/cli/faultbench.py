@@ -16,13 +16,13 @@ def register(app: typer.Typer) -> None:
     app.add_typer(
         bench,
         name="faultbench",
-        help="Trajectories with exactly one known mistake each, beside honest ones: a bench for judges.",
+        help="A bench for judges: trajectories with exactly one known mistake each, and honest ones.",
         short_help="A bench for judges: trajectories with known mistakes.",
     )
 
 
 def generate(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the bench is made; an unfinished one is finished.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The bench directory; an unfinished bench is resumed.")],
     count: Annotated[
         int, typer.Option("--count", "-n", min=2, max=100_000, help="Trajectories; half are honest.")
     ] = 200,
@@ -35,17 +35,18 @@ def generate(
     longest: Annotated[
         int, typer.Option("--longest", min=1, max=240, help="Leave out tasks that may take more steps.")
     ] = 40,
-    name: Annotated[str, typer.Option("--name", help="What the bench is called.")] = "faultbench-v1",
-    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")] = 2,
+    name: Annotated[str, typer.Option("--name", help="The bench's name.")] = "faultbench-v1",
+    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes in parallel.")] = 2,
     as_json: Json = False,
 ) -> None:
-    """Play arena tasks with exactly one known mistake each, and beside each an honest run that looks alike.
+    """Play arena tasks with exactly one known mistake each, paired with honest runs that look alike.
 
     The label is the mistake that was made, with its code, its step and whether the rules can see it. Half of the
     templates are for tuning (dev), the other half for testing. The same seed makes the same labels, actions and
-    changes. What did not come about is counted, and a table says how even the bench is over codes, sites and lengths.
+    changes. Pairs that could not be made are counted, and a table shows how evenly the bench covers codes, sites and
+    lengths.
 
-    Killed, interrupted or crashed, the same command resumes: no pair that is finished is played again.
+    If the command is killed, interrupted or crashes, run it again to resume: no finished pair is played again.
 
     Example: `webassay faultbench generate -o faultbench-v1 -n 1000`
     """
@@ -76,10 +77,10 @@ def generate(
 
 
 def score(
-    bench: Annotated[Path, typer.Argument(help="A bench that `generate` made, with verdicts of `webassay verify`.")],
+    bench: Annotated[Path, typer.Argument(help="A bench made by `generate`, with verdicts by `webassay verify`.")],
     prediction: Annotated[
         list[str] | None,
-        typer.Option("--predictions", help="NAME=FILE: lines of JSON of a judge of your own (repeatable)."),
+        typer.Option("--predictions", help="NAME=FILE: JSON lines from your own judge (repeatable)."),
     ] = None,
     html: Html = None,
     as_json: Json = False,
@@ -87,11 +88,11 @@ def score(
     as_csv: Csv = False,
     format: Format = None,
 ) -> None:
-    """How well judges find the mistakes of a bench: kappa, FPR, FNR, what they find of each kind, and how near the step
-    is that they name, on all of it and on each half. Beside them stands what needs no judge.
+    """How well judges find a bench's mistakes: kappa, FPR, FNR, what they find of each kind, and how close they come to
+    the step, on the whole bench and on each half, next to baselines that need no judge.
 
-    Every judge counts whose verdicts are in the bench. A line of `--predictions` has trajectory_id, outcome (pass or
-    fail) and, if you have them, code and step (from 0).
+    Every judge with verdicts in the bench is scored. A line of `--predictions` has trajectory_id, outcome (pass or
+    fail) and optionally code and step (from 0).
 
     Example: `webassay verify faultbench-v1 --judge webjudge --model openai:NAME`, then
     `webassay faultbench score faultbench-v1`

@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Grade again, offline: a run, or logs of other harnesses.")(grade)
+    app.command(short_help="Regrade a run, or grade other harnesses' logs, offline.")(grade)
 
 
 def grade(
@@ -35,7 +35,7 @@ def grade(
         typer.Option(
             "--benchmark",
             "-b",
-            help="Logs of this benchmark: webarena-verified. Of a run: its tasks, if from code or imported.",
+            help="For logs: webarena-verified. For a run: its benchmark, if from code or imported.",
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="The harness's own configuration file.")] = None,
@@ -50,15 +50,13 @@ def grade(
         typer.Option("--collateral", help="Unrequested changes; default: enforce on rows, report on logs."),
     ] = None,
     partial_credit: Annotated[
-        str, typer.Option("--partial-credit", help="Old protocols: `any` counts a part of the score as a success.")
+        str, typer.Option("--partial-credit", help="For old protocols: `any` counts a partial score as a success.")
     ] = "none",
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Compares what old protocols leave to a model: openai:NAME…")
+        str | None, typer.Option("--model", "-m", help="Model for comparisons in old protocols: openai:NAME…")
     ] = None,
     max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop when this much is spent.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="How much a model would be asked; grades nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the questions for a model; grade nothing.")] = False,
     processes: Annotated[int, typer.Option("--processes", min=0, help="For logs; 0: one per core.")] = 0,
     compare_with: Annotated[
         str | None, typer.Option("--compare-with", help="`reference`: the published grader on the same logs.")
@@ -66,9 +64,9 @@ def grade(
     explain: Annotated[bool, typer.Option("--explain", help="Say in words what was expected and found.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line per task, and nothing else.")] = False,
 ) -> None:
-    """Grade again, offline, with today's key and grader: a stored run, or a directory of another harness's logs.
+    """Grade a stored run again, or a directory of another harness's logs, offline, with today's key and grader.
 
-    Old verdicts of a run are kept. Logs are expected as `<task_id>/agent_response.json` and `network.har`.
+    A run's old verdicts are kept. Logs are expected as `<task_id>/agent_response.json` and `network.har`.
 
     Example: `webassay grade runs/first --explain -t shop.low-reviews.w0s0.1`
 

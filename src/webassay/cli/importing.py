@@ -16,7 +16,7 @@ Form = Annotated[
         "--format",
         "-f",
         autocompletion=common.names_of("importers"),
-        help="One of `webassay list importers`; default: recognised.",
+        help="One of `webassay list importers`; default: detected.",
     ),
 ]
 
@@ -26,35 +26,35 @@ SHOWN = 10
 
 
 def register(app: typer.Typer) -> None:
-    app.command("import", short_help="Read trajectories of other people into a run directory.")(import_)
+    app.command("import", short_help="Import others' trajectories into a run directory.")(import_)
     app.command(short_help="Write a run's trajectories in another project's layout.")(export)
     app.command(short_help="A package for WebArena-Verified's leaderboard.")(submission)
     app.command(short_help="Episodes as a CSV like AgentLab's.")(agentlab)
 
 
 def import_(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders; they are searched.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run directory; added to, if there is one.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files, or folders to search.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run directory, new or to be added to.")],
     format: Form = None,
     benchmark: Annotated[
         str | None,
-        typer.Option("--benchmark", "-b", help="They are logs of this benchmark's own harness: webarena-verified."),
+        typer.Option("--benchmark", "-b", help="Import logs of this benchmark's own harness: webarena-verified."),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="For logs: the harness's configuration file.")] = None,
     tasks_file: common.TasksFile = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="Whose they are, where the files do not say.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="The agent's name, if the files do not say.")] = None,
     only_present: Annotated[
-        bool, typer.Option("--only-present", help="For logs: tasks without a log are not planned, so never missing.")
+        bool, typer.Option("--only-present", help="For logs: do not report tasks without a log as missing.")
     ] = False,
 ) -> None:
-    """Read trajectories of other people into a run directory, where judges and reports can find them.
+    """Import other people's trajectories into a run directory, where judges and reports can find them.
 
-    An item that cannot be read is reported and left out. Importing again adds only what is new. Archives (.zip, .tar,
-    .tar.gz) are unpacked first. Labels of people and verdicts of judges that come with a data set are imported as
-    verdicts: see `webassay agree`.
+    An item that cannot be read is reported and skipped. Importing again adds only what is new. Archives (.zip, .tar,
+    .tar.gz) are unpacked first. Human labels and judges' verdicts that come with a data set are imported as verdicts:
+    see `webassay agree`.
 
-    With --benchmark, a folder holds logs, one folder per task. They are graded by the rules, and every task of the
-    benchmark without a log is missing in the report, unless --only-present is given.
+    With --benchmark, each path is a folder of logs, with one folder per task. The rules grade the logs, and the report
+    counts every task of the benchmark without a log as missing, unless --only-present is given.
 
     Example: `webassay import downloads/om2w --out runs/om2w`
 
@@ -67,13 +67,13 @@ def import_(
         else:
             imported = bench.import_logs(paths, out, _logs(benchmark, tasks_file, config, agent, only_present))
     for place, why in imported.skipped:
-        common.say(f"{place} is left out: {why}", stderr=True)
+        common.say(f"Skipped {place}: {why}", stderr=True)
     for said in imported.homeless[:SHOWN]:
-        common.say(f"A verdict is left out. {said}", stderr=True)
+        common.say(f"Skipped a verdict. {said}", stderr=True)
     if len(imported.homeless) > SHOWN:
         common.say(f"... and {len(imported.homeless) - SHOWN} more verdicts without a trajectory.", stderr=True)
-    told = f", {imported.verdicts} verdicts of people and published judges" if imported.verdicts else ""
-    print(f"{imported.added} imported{told}, {imported.known} known already, {len(imported.skipped)} left out.")
+    told = f", {imported.verdicts} verdicts by people and published judges" if imported.verdicts else ""
+    print(f"{imported.added} imported{told}, {imported.known} already known, {len(imported.skipped)} skipped.")
 
 
 def _refuse(**given: object) -> None:
@@ -81,7 +81,7 @@ def _refuse(**given: object) -> None:
 
     name = next((name for name, value in given.items() if value), None)
     if name is not None:
-        raise InputError(f"--{name.replace('_', '-')} is for logs.", hint="Say of which benchmark: --benchmark NAME.")
+        raise InputError(f"--{name.replace('_', '-')} is only for logs.", hint="Name the benchmark: --benchmark NAME.")
 
 
 def _logs(
@@ -95,16 +95,16 @@ def _logs(
 def submission(
     run: Annotated[Path, typer.Argument(help="A run of webarena-verified.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="A new folder.")],
-    name: Annotated[str, typer.Option("--name", help="What the leaderboard calls it.")],
+    name: Annotated[str, typer.Option("--name", help="Name on the leaderboard.")],
     reference: Annotated[str, typer.Option("--reference", help="A page about the agent: https://…")],
-    agent: Annotated[str, typer.Option("--agent", "-a", help="Whose episodes, if the run has several.")] = "",
-    version: Annotated[str | None, typer.Option("--version", help="Of the model.")] = None,
+    agent: Annotated[str, typer.Option("--agent", "-a", help="The agent, if the run has several.")] = "",
+    version: Annotated[str | None, typer.Option("--version", help="Model version.")] = None,
     contact: Annotated[str | None, typer.Option("--contact", help="An e-mail address.")] = None,
     tasks_file: common.TasksFile = None,
 ) -> None:
-    """A package for WebArena-Verified's leaderboard: responses, network logs, submission.json and manifest.json.
+    """Package a run for WebArena-Verified's leaderboard: responses, network logs, submission.json and manifest.json.
 
-    Nothing is uploaded; its own tool does that.
+    Nothing is uploaded; the leaderboard's own tool does that.
 
     Example: `webassay submission runs/mine -o my-submission --name Mine --reference https://example.org/mine`
     """
@@ -122,7 +122,7 @@ def agentlab(
     runs: common.Runs,
     grader: Annotated[str, typer.Option("--grader", help="Whose verdicts; default: the rules.")] = "",
 ) -> None:
-    """One line an episode, as CSV with the columns of AgentLab's result tables, on standard output.
+    """Print one line per episode, as CSV with the columns of AgentLab's result tables.
 
     Example: `webassay agentlab runs/* > results.csv`
     """
@@ -133,7 +133,7 @@ def agentlab(
 
 def export(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="A folder; one folder per trajectory is made in it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="A folder, to hold one folder per trajectory.")],
     format: Annotated[
         str,
         typer.Option(

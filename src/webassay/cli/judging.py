@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from webassay.workbench import Imported
     from webassay.workbench.judging import Verification, Verified
 
-ModelName = Annotated[str | None, typer.Option("--model", "-m", help="For every stage: openai:NAME, NAME@URL…")]
+ModelName = Annotated[str | None, typer.Option("--model", "-m", help="For all stages: openai:NAME[@URL]…")]
 Profile = Annotated[
-    str | None, typer.Option("--profile", help="Of the Universal Verifier: webassay (default), paper or released.")
+    str | None, typer.Option("--profile", help="Universal Verifier profile: webassay (default), paper, released.")
 ]
 MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies and rubrics.")]
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Judge runs, and trajectories of other people.")(verify)
-    app.command(short_help="Write and lint a task's rubric, to be frozen.")(rubric)
+    app.command(short_help="Judge runs, and other people's trajectories.")(verify)
+    app.command(short_help="Write, lint and freeze a task's rubric.")(rubric)
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(help="Run directories, or trajectories of other people.")],
+    paths: Annotated[list[Path], typer.Argument(help="Run directories, or other people's trajectories.")],
     judge: Annotated[
         str,
         typer.Option(
             "--judge",
             "--verifier",
             autocompletion=common.names_of("judges"),
-            help="One of `webassay list judges`, with settings if you like: webjudge[threshold=4].",
+            help="One of `webassay list judges`, optionally with settings: webjudge[threshold=4].",
         ),
     ] = "universal",
     model: ModelName = None,
@@ -47,26 +47,26 @@ def verify(
         bool, typer.Option("--as-published", help="Ask and read as the authors of a published judge do.")
     ] = False,
     profile: Profile = None,
-    votes: Annotated[int | None, typer.Option("--votes", min=1, help="Odd: how often the deciding stages run.")] = None,
+    votes: Annotated[int | None, typer.Option("--votes", min=1, help="Times the deciding stages run (odd).")] = None,
     frozen: Annotated[Path | None, typer.Option("--rubric", help="A frozen rubric, for one task.")] = None,
     task: Annotated[
-        list[str] | None, typer.Option("--task", "-t", help="Only this task or trajectory; may be repeated.")
+        list[str] | None, typer.Option("--task", "-t", help="Only this task or trajectory (repeatable).")
     ] = None,
     trials: Annotated[
-        int, typer.Option("--trials", min=1, help="Judge everything so often, to see how far verdicts vary.")
+        int, typer.Option("--trials", min=1, help="Times to judge everything, to see how verdicts vary.")
     ] = 1,
     max_usd: MaxUsd = None,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", min=1, help="Seconds for one question; default: half an hour.")
+        float | None, typer.Option("--timeout", min=1, help="Seconds per question; default: half an hour.")
     ] = None,
-    at_once: Annotated[int, typer.Option("--at-once", min=1, max=256, help="Calls under way at once.")] = 8,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, max=256, help="Model calls in parallel.")] = 8,
     no_cache: NoCache = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where imported trajectories are kept.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost; nothing is asked.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to store imported trajectories.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost without asking a model.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Print rubric, scores and evidence.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line per trajectory, and nothing else.")] = False,
 ) -> None:
-    """Judge what no rule can decide. Killed in the middle, the same command resumes.
+    """Judge what no rule can decide. If the command is killed, run it again to resume.
 
     Example: `webassay verify runs/first --model openai:NAME --explain`
 
@@ -108,9 +108,9 @@ def rubric(
     max_usd: MaxUsd = None,
     no_cache: NoCache = False,
     freeze_to: Annotated[Path | None, typer.Option("--freeze", help="Write it here, for `verify --rubric`.")] = None,
-    reviewed_by: Annotated[str, typer.Option("--reviewed-by", help="Who stands by it.")] = "",
+    reviewed_by: Annotated[str, typer.Option("--reviewed-by", help="Reviewer's name.")] = "",
 ) -> None:
-    """Write a rubric from the task alone and mark what a person should look at before it is used.
+    """Write a rubric from the task alone, and mark what a person should review before it is used.
 
     Example: `webassay rubric "Find the cheapest kettle" --model openai:NAME --freeze kettle.json`
     """
@@ -140,7 +140,7 @@ def _with_settings(judge: str, **settings: object) -> str:
 
 def _tell_skipped(imported: "Imported | None") -> None:
     for place, why in imported.skipped if imported else ():
-        common.say(f"{place} is left out: {why}", stderr=True)
+        common.say(f"Skipped {place}: {why}", stderr=True)
 
 
 def _report(verification: "Verification", done: "Verified", *, explain: bool, as_json: bool) -> None:
@@ -156,7 +156,7 @@ def _report(verification: "Verification", done: "Verified", *, explain: bool, as
     if trials > 1:
         common.say(verification.repeated(done).in_words)
     tally = done.tally
-    print(f"{tally.judged} judged, {tally.skipped} had a verdict already, {tally.faulted} faulted.")
+    print(f"{tally.judged} judged, {tally.skipped} already had a verdict, {tally.faulted} faulted.")
     if tally.stopped:
         common.say(tally.stopped)
 

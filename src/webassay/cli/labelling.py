@@ -14,14 +14,14 @@ def register(app: typer.Typer) -> None:
 
 def label(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
-    labels: Annotated[Path, typer.Argument(help="CSV or JSON lines: id, label, and if you like score and comment.")],
+    labels: Annotated[Path, typer.Argument(help="CSV or JSON lines: id, label, and optionally score and comment.")],
     annotator: Annotated[str, typer.Option("--annotator", help="Who labelled; the grader is then human:NAME.")],
 ) -> None:
-    """Add a person's labels to a run: from then on the person is a grader, for reports and for agreement.
+    """Add a person's labels to a run. Reports and agreement then treat that person as a grader.
 
-    An id is a trajectory's, or a unit's (agent/task/trial). A label is pass, fail or unsure; 1, 0, success and failure
-    also do. A score, from 0 to 1, is that of the process. An unknown id is reported and nothing is written. Labelling
-    again adds newer verdicts, and the newest one counts.
+    An id names a trajectory, or a unit (agent/task/trial). A label is pass, fail or unsure; 1, 0, success and failure
+    also work. A score, from 0 to 1, rates the process. If an id is unknown, it is reported and nothing is written.
+    Labelling again adds newer verdicts, and the newest one counts.
 
     Example: `webassay label runs/om2w labels.csv --annotator anna`, then `webassay report runs/om2w`
     """

@@ -8,7 +8,7 @@ from webassay.cli import common
 
 
 def register(app: typer.Typer) -> None:
-    app.command("list", short_help="List agents, judges, benchmarks and every other kind of thing.")(list_)
+    app.command("list", short_help="List agents, judges, benchmarks and so on.")(list_)
 
 
 def _kinds(incomplete: str) -> list[str]:
@@ -21,9 +21,9 @@ def list_(
     kind: Annotated[
         str | None, typer.Argument(autocompletion=_kinds, help="agents, benchmarks, judges…; default: every kind.")
     ] = None,
-    options: Annotated[bool, typer.Option("--options", help="Also the settings of each: NAME[key=value].")] = False,
+    options: Annotated[bool, typer.Option("--options", help="Also list settings: NAME[key=value].")] = False,
 ) -> None:
-    """List what there is of a kind: built in, or added by an installed package.
+    """List everything of one kind, built in or added by an installed package.
 
     Example: `webassay list agents --options`
     """
@@ -37,7 +37,7 @@ def list_(
     table = Table("kind" if kind is None else kind.removesuffix("s"), "what it is", box=None)
     if kind is None:
         for name, registry in KINDS.items():
-            table.add_row(name, f"{len(registry.names())}; add your own by the entry point group {registry.group}")
+            table.add_row(name, f"{len(registry.names())}; add your own with the entry point group {registry.group}")
     else:
         for name, summary in KINDS[kind].summaries().items():
             table.add_row(name, summary)

@@ -49,12 +49,12 @@ AgentEnv = Annotated[
 ]
 AgentDirs = Annotated[
     list[Path] | None,
-    typer.Option("--agent-dir", help="A folder that agents of your own may write (repeatable)."),
+    typer.Option("--agent-dir", help="A folder that your agents may write to (repeatable)."),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The run directory. An unfinished run there is resumed.")]
-Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes at the same time.")]
+Workers = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes in parallel.")]
 Headed = Annotated[
-    bool, typer.Option("--headed", help="Show the browser. Only watch: your mouse movements reach the page.")
+    bool, typer.Option("--headed", help="Show the browser. Do not touch it: your mouse reaches the page.")
 ]
 ModelName = Annotated[
     str | None, typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME, google:NAME, or openai:NAME@URL.")
@@ -65,11 +65,11 @@ Allow = Annotated[
 Preset = Annotated[str | None, typer.Option("--preset", help="Named model settings from the papers.")]
 ModelSetting = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting of the model, such as temperature=0.2 or reasoning_effort=low (repeatable)."),
+    typer.Option("--set", help="A model setting, such as temperature=0.2 or reasoning_effort=low (repeatable)."),
 ]
 MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
 MaxSteps = Annotated[
-    int | None, typer.Option("--max-steps", min=1, max=10_000, help="Steps of an episode; default: the task's own.")
+    int | None, typer.Option("--max-steps", min=1, max=10_000, help="Steps per episode; default: the task's own.")
 ]
 DecideSeconds = Annotated[
     float, typer.Option("--decide-seconds", min=0.1, max=1_000_000, help="How long an agent may take to decide.")
@@ -78,7 +78,7 @@ EpisodeSeconds = Annotated[
     float, typer.Option("--episode-seconds", min=1, max=1_000_000, help="How long an episode may take.")
 ]
 ActionsAStep = Annotated[
-    int, typer.Option("--actions-a-step", min=1, max=1000, help="Actions of one step; the agent is told of the rest.")
+    int, typer.Option("--actions-a-step", min=1, max=1000, help="Actions per step; the agent is told what was cut.")
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies.")]
 
@@ -91,9 +91,9 @@ DEMO_TEMPLATES = (
 """Short ones of every kind on both sites. An interval is one over templates, so many with one instance each say more
 than a few with many, in the time that a newcomer gives us."""
 DEMO_AGENTS = {
-    "flawed[skill=0.95]": "makes some mistake in a task with a chance of 5 %",
-    "flawed[skill=0.6,errors=answer]": "with a chance of 40 %, mostly by reporting something false",
-    "flawed[skill=0.2,errors=stop]": "with a chance of 80 %, mostly by stopping early",
+    "flawed[skill=0.95]": "has a 5 % chance of a mistake in each task",
+    "flawed[skill=0.6,errors=answer]": "has a 40 % chance, mostly of reporting something false",
+    "flawed[skill=0.2,errors=stop]": "has an 80 % chance, mostly of stopping early",
     "naive-link-follower": "a baseline that follows links without reading and should pass nothing",
 }
 
@@ -104,7 +104,7 @@ def register(app: typer.Typer) -> None:
     app.command("try", short_help="Try one goal on a site of your choice.")(try_)
     app.command(short_help="Prove that tasks can be solved and mistakes fail.")(check)
     app.command(short_help="Open the sites in your own browser.")(serve)
-    app.command(short_help="Find or install a Chromium.")(setup)
+    app.command(short_help="Find or install Chromium.")(setup)
 
 
 def demo(
@@ -115,15 +115,17 @@ def demo(
 ) -> None:
     """See four agents evaluated end to end: real browser, real sites, recorded trajectories, verdicts, a report.
 
-    Three of them know how to do every task and err in a known share of them, each in its own way: it misreports what
-    it found, or gives up on the way. The fourth follows links without reading. Needs no model and no key.
+    Three of them know how to do every task but make mistakes in a known share, each in its own way, such as
+    misreporting what it found or stopping early. The fourth follows links without reading. No model or key is needed.
     """
     from webassay import PlayOptions, Selection, run_sync
 
     path = out or common.new_directory("demo")
-    common.say(f"Four scripted agents do {len(DEMO_TEMPLATES)} tasks in a shop and its back office: a minute or two.")
     common.say(
-        "Three know every solution and make mistakes on purpose; the rules have to find out which episodes have one."
+        f"Four scripted agents do {len(DEMO_TEMPLATES)} tasks in a shop and its back office. It takes a minute or two."
+    )
+    common.say(
+        "Three know every solution and make mistakes on purpose; the rules must find out which episodes have one."
     )
     for agent, does in DEMO_AGENTS.items():
         common.say(f"  {agent}: {does}")
@@ -171,7 +173,7 @@ def run(
     max_usd: MaxUsd = None,
     no_cache: NoCache = False,
     benchmark: Benchmark = "arena",
-    tasks_file: Annotated[Path | None, typer.Option("--tasks-file", help="The goals of the benchmark `open`.")] = None,
+    tasks_file: Annotated[Path | None, typer.Option("--tasks-file", help="Goals for the benchmark `open`.")] = None,
     template: Templates = None,
     task: Tasks = None,
     instances: Instances = 3,
@@ -191,8 +193,8 @@ def run(
         str, typer.Option("--environment", help="One of `webassay list environments`; default: the benchmark's own.")
     ] = "",
     headed: Headed = False,
-    video: Annotated[bool, typer.Option("--video", help="Film every episode, into the run directory.")] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Keep all DevTools traffic, in the run directory.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="Save episode videos in the run directory.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Save all DevTools traffic in the run directory.")] = False,
     allow: Allow = None,
     offline: Annotated[
         bool, typer.Option("--offline", help="Block every page; then `grade --activity off` shows what was known.")
@@ -200,7 +202,7 @@ def run(
 ) -> None:
     """Play tasks with one or more agents, record everything, and grade it.
 
-    Killed, interrupted or crashed, the same command resumes: nothing finished is played again.
+    If the command is killed, interrupted or crashes, run it again to resume: no finished episode is played again.
 
     Example: `webassay run -a oracle -a naive-zero -o runs/first -n 2`
     """
@@ -242,10 +244,10 @@ def try_(
     model: ModelName = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The run directory; default: a new one.")] = None,
     allow: Allow = None,
-    max_steps: Annotated[int, typer.Option("--max-steps", min=1, max=1000, help="When to give up.")] = 30,
+    max_steps: Annotated[int, typer.Option("--max-steps", min=1, max=1000, help="Maximum steps.")] = 30,
     headed: Headed = False,
 ) -> None:
-    """Try one goal on one site of your choice, recorded like any task. No rule grades it; `webassay verify` can.
+    """Try one goal on one site of your choice, recorded like any task. No rule grades it; `webassay verify` judges it.
 
     Example: `webassay try https://example.org/ "What is this page for?" --agent generic --model openai:NAME`
     """
@@ -293,8 +295,8 @@ def check(
 ) -> None:
     """Prove the tasks: the oracle passes each on every route; shortcuts, naive agents and mistakes fail.
 
-    A column counts what held; where something did not, it says 4/5. Where the oracle did not pass, a picture of the
-    last page that it saw is written into the run directory, or here.
+    Each column counts what held, or says 4/5 if something did not. If the oracle does not pass, a picture of the last
+    page it saw is written to --out, or to the current directory.
 
     Example: `webassay check shop.low-reviews --instances 5 --world-seed 7`, or `webassay check chores.py:MyTemplate`
     """
@@ -315,7 +317,7 @@ def check(
         common.say(as_table(proofs))
     for name, picture in (one for proof in proofs for one in proof.pictures.items()):
         (out or Path()).joinpath(name).write_bytes(picture)
-        common.say(f"What it saw last: {(out or Path()) / name}", stderr=True)
+        common.say(f"The last page the oracle saw: {(out or Path()) / name}", stderr=True)
     problems = [problem for proof in proofs for problem in proof.problems]
     for problem in problems:
         common.say(problem, stderr=True)
@@ -333,7 +335,7 @@ def serve(
         list[str] | None, typer.Option("--user", help="SITE=NAME: print this user's log-in cookie (repeatable).")
     ] = None,
 ) -> None:
-    """Open the sites in your own browser, on a world of your own. Nothing leaves this machine."""
+    """Open the sites in your own browser, with fresh data. Nothing leaves this machine."""
     from webassay import run_sync
 
     with common.workbench() as bench:
@@ -341,7 +343,7 @@ def serve(
 
 
 def setup() -> None:
-    """Find a Chromium, or install one, saying what was tried."""
+    """Find Chromium or install it, and say what was tried."""
     with common.workbench() as bench:
         found = bench.install_chromium(lambda command: print(f"Trying: {command}"))
     print(f"Chromium: {found}")
@@ -381,5 +383,5 @@ def _serving(stage: "ArenaStage") -> None:
     for site, base in stage.bases.items():
         print(f"{site}: {base}/")
     for cookie in stage.cookies:
-        print(f"log-in on {cookie.host}: cookie {cookie.name}={cookie.value}")
-    print("Ctrl-C stops it; your changes are gone then.", flush=True)
+        print(f"log-in cookie for {cookie.host}: {cookie.name}={cookie.value}")
+    print("Press Ctrl-C to stop; your changes are then discarded.", flush=True)

@@ -20,8 +20,8 @@ Graders = Annotated[
     list[str] | None,
     typer.Option(
         "--grader",
-        help='Whose verdicts: rules, a judge ("webjudge openai:NAME"), a person (human:NAME). Repeat it to put several '
-        "beside each other; the first one is behind the numbers.",
+        help='Whose verdicts: rules, a judge ("webjudge openai:NAME"), a person (human:NAME). Repeat it to compare '
+        "several; the numbers are the first one's.",
     ),
 ]
 
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="The hard part of a benchmark, by the paper's rule.")(subset)
     app.command(short_help="Success by type and site, modality, tools, benchmark.")(tables)
     app.command(short_help="Why episodes failed, in the papers' classes.")(errors)
-    app.command(short_help="What a benchmark gives to those who do not look.")(contamination)
+    app.command(short_help="What can be scored without looking at a page.")(contamination)
     app.command(short_help="WebArena episodes under the old and the verified protocol.")(protocols)
 
 
@@ -87,7 +87,7 @@ def compare(
 
 def leaderboard(
     runs: Runs,
-    title: Annotated[str, typer.Option("--title", help="Stands above the table.")] = "Leaderboard",
+    title: Annotated[str, typer.Option("--title", help="The table's title.")] = "Leaderboard",
     grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
@@ -114,7 +114,7 @@ def audit(
         Path | None, typer.Option("--labels", help="Manual labels (JSON list), for agreement between annotators.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option("--against", help="A revision of the benchmark: what it changed in each task.")
+        str | None, typer.Option("--against", help="A revision of the benchmark, to list what it changed.")
     ] = None,
     grader: Grader = None,
     html: Html = None,
@@ -132,7 +132,10 @@ def audit(
     from webassay.core.errors import InputError
 
     if against and (len(benchmark) > 1 or runs or labels):
-        raise InputError("--against compares two benchmarks and nothing else.", hint="Name one benchmark before it.")
+        raise InputError(
+            "--against compares two benchmarks and nothing else.",
+            hint="Give one benchmark, without --runs and --labels.",
+        )
     with common.workbench() as bench:
         if against:
             made = bench.audit_against(benchmark[0], against)
@@ -146,28 +149,28 @@ def subset(
         list[Path], typer.Argument(help="Run directories, or tables (CSV, JSON lines) of task, agent and outcome.")
     ],
     benchmark: Annotated[
-        str, typer.Option("--benchmark", "-b", help="Of a table: where templates and sites of its tasks are found.")
+        str, typer.Option("--benchmark", "-b", help="For a table: where its tasks' templates and sites are found.")
     ] = "",
     level: Annotated[str, typer.Option("--level", help="`text`: the paper's 95 %; `appendix`: z = 1.282.")] = "text",
-    z: Annotated[float | None, typer.Option("--z", min=0, help="Of the Wilson bound; overrides the level.")] = None,
+    z: Annotated[float | None, typer.Option("--z", min=0, help="z of the Wilson bound; overrides --level.")] = None,
     minimum_coverage: Annotated[
         int | None, typer.Option("--minimum-coverage", min=1, help="Agents with a score; default 4.")
     ] = None,
     easy_threshold: Annotated[
-        float | None, typer.Option("--easy-threshold", min=0, max=1, help="Easy from this bound on; default 0.5.")
+        float | None, typer.Option("--easy-threshold", min=0, max=1, help="Bound for an easy task; default 0.5.")
     ] = None,
     near_easy_rate: Annotated[
-        float | None, typer.Option("--near-easy-rate", min=0, max=1, help="Nearly easy from here; default 0.85.")
+        float | None, typer.Option("--near-easy-rate", min=0, max=1, help="Rate for near-easy; default 0.85.")
     ] = None,
     near_easy_coverage: Annotated[
-        int | None, typer.Option("--near-easy-coverage", min=1, help="If so many agents have a score; default 5.")
+        int | None, typer.Option("--near-easy-coverage", min=1, help="Agents needed for near-easy; default 5.")
     ] = None,
     removed_site: Annotated[
         list[str] | None,
-        typer.Option("--removed-site", help="Tasks on it alone are removed; default: map; `none`: no site."),
+        typer.Option("--removed-site", help="Drop tasks on this site alone; default: map; `none`: no site."),
     ] = None,
     size: Annotated[int | None, typer.Option("--size", min=1, help="At most this many tasks.")] = None,
-    seed: common.Seed = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")] = 0,
     grader: Grader = None,
     html: Html = None,
     as_json: Json = False,
@@ -206,7 +209,7 @@ def tables(
         list[Path], typer.Argument(help="Run directories, or tables (CSV, JSON lines) of task, agent and outcome.")
     ],
     benchmark: Annotated[
-        str, typer.Option("--benchmark", "-b", help="Of a table: where types and sites of its tasks are found.")
+        str, typer.Option("--benchmark", "-b", help="For a table: where its tasks' types and sites are found.")
     ] = "",
     grader: Grader = None,
     html: Html = None,
@@ -237,7 +240,7 @@ def errors(
 ) -> None:
     """Why episodes failed: WebArena Verified's five classes of errors and WebChoreArena's four patterns.
 
-    By what the record shows, and by the diagnoses of judges where there are any.
+    Based on what the record shows, and on judges' diagnoses where there are any.
 
     Example: `webassay errors runs/first --markdown`
     """
@@ -255,20 +258,20 @@ def contamination(
         list[str] | None, typer.Option("--agent", "-a", help="Only these; default: all that answer at once.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Also what this model knows: openai:NAME, NAME@URL…")
+        str | None, typer.Option("--model", "-m", help="Also what this model knows: openai:NAME[@URL]…")
     ] = None,
     answers: Annotated[
         Path | None, typer.Option("--answers", help="A JSON object of task ids and answers given without looking.")
     ] = None,
     max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop when this much is spent.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what the model would cost.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the model's cost.")] = False,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
     format: Format = None,
 ) -> None:
-    """What can be had without looking: constant answers, copies of the goal, and what a model already knows.
+    """What can be scored without looking: constant answers, copies of the goal, and what a model already knows.
 
     Nothing is played: each answer is graded as if nothing else had happened.
 
@@ -283,7 +286,7 @@ def contamination(
     chosen = Selection(benchmark=benchmark, file=str(tasks_file or ""))
     asked = ModelOptions(model, max_usd=max_usd) if model else None
     if dry_run and asked is None:
-        raise InputError("Nothing costs anything without a model.", hint="Name one: --model openai:NAME.")
+        raise InputError("There is no cost to estimate without a model.", hint="Name one: --model openai:NAME.")
     with common.workbench() as bench:
         if dry_run and asked is not None:
             plan = run_sync(bench.contamination_plan(chosen, asked))
@@ -315,18 +318,18 @@ def protocols(
         typer.Argument(help="Runs of webarena or webarena-verified, or folders of WebArena-Verified's logs."),
     ],
     old_tasks: Annotated[Path | None, typer.Option("--old-tasks", help="The original tasks, unless fetched.")] = None,
-    verified_tasks: Annotated[Path | None, typer.Option("--verified-tasks", help="The verified ones.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="Of the harness that wrote the logs.")] = None,
+    verified_tasks: Annotated[Path | None, typer.Option("--verified-tasks", help="The verified tasks.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Configuration of the logs' harness.")] = None,
     html: Html = None,
     as_json: Json = False,
     markdown: Markdown = False,
     as_csv: Csv = False,
     format: Format = None,
 ) -> None:
-    """The same episodes by the original WebArena's protocol and by WebArena Verified's: false negatives and positives.
+    """The same episodes under the original WebArena's protocol and WebArena Verified's: false negatives and positives.
 
-    A structured response is read by the old protocol as the plain answer that it stands for. What the old protocol
-    reads on pages that were not recorded stays undecided.
+    The old protocol reads a structured response as the plain answer it stands for. What it would read on pages that
+    were not recorded stays undecided.
 
     Example: `webassay tasks fetch webarena`, then `webassay protocols logs/ --csv > differing.csv`
     """

@@ -24,7 +24,7 @@ class Which(StrEnum):
 
 Episodes = Annotated[
     Which | None,
-    typer.Option("--episodes", help="With --html, also a page of every episode; `failed`: of those that did not pass."),
+    typer.Option("--episodes", help="With --html: also a page per episode; `failed`: only those that did not pass."),
 ]
 
 
@@ -54,7 +54,7 @@ def write_page(
 
     if html is None:
         if episodes is not None:
-            raise InputError("--episodes links pages from a report's page.", hint="Give --html FILE, too.")
+            raise InputError("--episodes needs a report page to link from.", hint="Also give --html FILE.")
         return
     written = bench.write_report(made, runs, html, episodes=episodes.value if episodes else "none")
     common.say(f"Report: {html}", stderr=quiet)
@@ -70,7 +70,7 @@ def show(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
     unit: Annotated[
         str | None,
-        typer.Argument(help="AGENT/TASK/TRIAL, a trajectory id, or any part of one; without it, the units are listed."),
+        typer.Argument(help="AGENT/TASK/TRIAL, a trajectory id, or part of one; default: list all units."),
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write one self-contained page here instead.")] = None,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from webassay.cli import common
 
-app = typer.Typer(help="Find damage in run directories, and recover what is whole.", no_args_is_help=True)
+app = typer.Typer(help="Find damage in run directories, and recover intact rows.", no_args_is_help=True)
 
 Run = Annotated[Path, typer.Argument(help="A run directory.")]
 
@@ -18,28 +18,28 @@ def register(parent: typer.Typer) -> None:
 
 @app.command()
 def check(run: Run) -> None:
-    """Name every damage: rows, records, pictures, logs. Everything is read, nothing is changed.
+    """List all damage: rows, records, pictures, logs. Everything is read; nothing is changed.
 
     Example: `webassay store check runs/first`
     """
     with common.workbench() as bench:
         found = bench.check_store(run)
     for damage in found:
-        common.say(f"{damage.what} It costs {damage.unit}." if damage.unit else damage.what)
+        common.say(f"{damage.what} Affected unit: {damage.unit}." if damage.unit else damage.what)
     if not found:
-        common.say(f"{run} is whole.")
+        common.say(f"{run} is undamaged.")
         return
     units = len({damage.unit for damage in found if damage.unit})
-    costs = f"{units} units, which `webassay run` plays again" if units else "no unit that is known"
-    common.say(f"Damages: {len(found)}. They cost {costs}.".replace(" 1 units, which", " 1 unit, which"))
+    affected = f"Units to play again with `webassay run`: {units}" if units else "No known unit is affected"
+    common.say(f"Damaged items: {len(found)}. {affected}.")
     raise typer.Exit(1)
 
 
 @app.command()
 def repair(run: Run) -> None:
-    """Write a new ledger of every row that is whole. The damaged one is kept beside it.
+    """Write a new ledger from every intact row. The damaged ledger is kept next to it.
 
-    What is missing then is played again by `webassay run`, or graded again by `webassay grade`.
+    Afterwards, `webassay run` plays again what is missing, or `webassay grade` grades it again.
 
     Example: `webassay store repair runs/first`
     """

@@ -12,7 +12,7 @@ from webassay.cli.common import Benchmark, Difficulty, Instances, Limit, Seed, T
 if TYPE_CHECKING:
     from webassay.core.task import Task
 
-app = typer.Typer(help="List tasks, show one with its key, export them, fetch those of others.", no_args_is_help=True)
+app = typer.Typer(help="List, show, export, generate and fetch tasks.", no_args_is_help=True)
 
 
 def register(parent: typer.Typer) -> None:
@@ -29,10 +29,10 @@ def list_(
     seed: Seed = 0,
     limit: Limit = None,
     difficulty: Difficulty = "",
-    templates: Annotated[bool, typer.Option("--templates", help="One line per template instead of task.")] = False,
+    templates: Annotated[bool, typer.Option("--templates", help="One line per template, not per task.")] = False,
     as_json: common.Json = False,
 ) -> None:
-    """Every task of a benchmark, one line each, without its key. In a pipe: cells with tabs between them, ids first.
+    """List a benchmark's tasks, one line each, without keys. In a pipe, cells are separated by tabs, ids first.
 
     Example: `webassay tasks list --templates`
 
@@ -75,9 +75,7 @@ def _without_key(task: "Task") -> dict[str, object]:
 def show(
     task: Annotated[
         str,
-        typer.Argument(
-            help="The task's id, as `webassay tasks list` prints it, or a template of your own: file.py:Class."
-        ),
+        typer.Argument(help="The task's id, as `webassay tasks list` prints it, or your own template: file.py:Class."),
     ],
     benchmark: Benchmark = "arena",
     tasks_file: TasksFile = None,
@@ -107,7 +105,7 @@ def export(
     limit: Limit = None,
     difficulty: Difficulty = "",
 ) -> None:
-    """Whole tasks, with their keys, as a JSON list: a file that `--benchmark` reads.
+    """Print whole tasks, with keys, as JSON for `--benchmark`.
 
     Example: `webassay tasks export -n 1 > tasks.json`, then `webassay run -b tasks.json …`
     """
@@ -131,7 +129,7 @@ def tables(
     site: Annotated[str, typer.Argument(autocompletion=common.names_of("sites"), help="A site, such as shop.")],
     as_json: common.Json = False,
 ) -> None:
-    """The tables and columns of a site's database, for whoever writes a template.
+    """A site's tables and columns, for template authors.
 
     Content is graded: a change that the key does not name fails the task. Journals and telemetry are not.
 
@@ -153,12 +151,12 @@ def tables(
 @app.command()
 def query(
     site: Annotated[str, typer.Argument(autocompletion=common.names_of("sites"), help="A site, such as shop.")],
-    sql: Annotated[str, typer.Argument(help="What to ask, in SQLite's SQL.")],
+    sql: Annotated[str, typer.Argument(help="The query, in SQLite's SQL.")],
     world_seed: WorldSeed = 0,
     scale: common.Scale = "",
     as_json: common.Json = False,
 ) -> None:
-    """Ask a site's pristine database, to see what a template can draw from.
+    """Query a site's pristine database, which templates draw from.
 
     Example: `webassay tasks query shop "SELECT status, count(*) AS orders FROM orders GROUP BY status"`
     """
@@ -178,15 +176,15 @@ def query(
 @app.command()
 def generate(
     seed: Seed = 0,
-    per_template: Annotated[int, typer.Option("--per-template", "-k", min=1, max=100, help="Tasks a template.")] = 3,
+    per_template: Annotated[int, typer.Option("--per-template", "-k", min=1, max=100, help="Tasks per template.")] = 3,
     template: Templates = None,
     world_seed: Annotated[
-        int | None, typer.Option("--world-seed", min=0, help="Which seeded copy of the sites; default: the seed.")
+        int | None, typer.Option("--world-seed", min=0, help="Seed of the sites' data; default: --seed.")
     ] = None,
     difficulty: Difficulty = "",
     scale: common.Scale = "",
 ) -> None:
-    """Fresh tasks of the arena, with their keys, that nobody has seen: a world and a draw of their own for every seed.
+    """Fresh arena tasks, with keys, that nobody has seen. Every seed has its own world and its own draw.
 
     Example: `webassay tasks generate --seed 4711 --per-template 5 > tasks.json`, then `webassay run -b tasks.json …`
     """
@@ -204,16 +202,16 @@ def cost(
     benchmark: Annotated[str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="Whose tasks.")],
     model: Annotated[list[str], typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME… (repeatable).")],
     tasks_file: TasksFile = None,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="How often each task is played.")] = 1,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Times each task is played.")] = 1,
     steps: Annotated[
-        float, typer.Option("--steps", min=0, help="A task; default: what WebArena Verified's A.2 says of Operator.")
+        float, typer.Option("--steps", min=0, help="Per task; default: Operator's, in WebArena Verified's A.2.")
     ] = 12.3,
     tokens_in: Annotated[
-        int, typer.Option("--tokens-in", min=0, help="A step: page, history and instructions.")
+        int, typer.Option("--tokens-in", min=0, help="Per step: page, history, instructions.")
     ] = 12_000,
-    tokens_out: Annotated[int, typer.Option("--tokens-out", min=0, help="A step, with reasoning.")] = 800,
+    tokens_out: Annotated[int, typer.Option("--tokens-out", min=0, help="Per step, with reasoning.")] = 800,
 ) -> None:
-    """What playing a benchmark with a model would cost, by list prices. Nothing is played and nothing is asked.
+    """Estimate the cost of playing a benchmark, by list prices. Nothing is played or asked.
 
     Example: `webassay tasks cost webchorearena-small --tasks-file tasks.json -m openai:gpt-5 -m openai:gpt-4o`
     """
@@ -234,9 +232,9 @@ def fetch(
         str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="webarena-verified or webarena.")
     ],
 ) -> None:
-    """Get an outside benchmark's task file, with your own pip, out of the wheel that it is published in.
+    """Download an outside benchmark's task file with your own pip, from its published wheel.
 
-    Nothing of the wheel is installed. The file is checked against a pinned hash and kept in the cache.
+    Nothing in the wheel is installed. The file is checked against a pinned hash and stored in the cache.
     """
     with common.workbench() as bench:
         place = bench.fetch(benchmark)

@@ -48,7 +48,7 @@ class Application(Record):
     @model_validator(mode="after")
     def _can_be_used(self) -> Self:
         if "{port}" not in self.start:
-            raise ValueError("start has no {port}, so only one could run at a time")
+            raise ValueError("start has no {port}, so only one copy could run at a time")
         for command in filter(None, (self.start, self.reset_command)):
             if not shlex.split(command):
                 raise ValueError("a command is empty")
@@ -102,7 +102,7 @@ def source_of(folder: Path, program: str) -> str:
         return ""
     if leads_out(folder / program, folder):
         raise InputError(f"The verifier {program} is not in {folder}.")
-    return blob_hash(read_regular(folder / program, hint="Name the file as it is called from the folder."))
+    return blob_hash(read_regular(folder / program, hint="Give its path relative to the folder."))
 
 
 def read_application(folder: Path) -> ApplicationFile:

@@ -89,9 +89,9 @@ class Expectation(Record):
             self.fields is not None
         )
         if not fits and not self.any_of and not self.anything:
-            raise ValueError(f"type {self.type!r} does not go with this kind of expectation")
+            raise ValueError(f"type {self.type!r} does not fit this kind of expectation")
         if self.unit and self.type != "number":
-            raise ValueError(f"type {self.type!r} has no unit of the goal's own")
+            raise ValueError(f"only a number can have a unit, not type {self.type!r}")
         if self.pattern:
             check_pattern(self.pattern)
         return self
@@ -246,10 +246,10 @@ class Sight(Record):
     @model_validator(mode="after")
     def _can_be_looked_for(self) -> Self:
         if bool(self.texts) == bool(self.picture):
-            raise ValueError("a sight is either texts or a picture")
+            raise ValueError("a sight needs either texts or a picture")
         empty = [text for text in self.texts if not plain(text)]
         if empty:
-            raise ValueError(f"{empty[0]!r} has nothing in it that could be looked for")
+            raise ValueError(f"{empty[0]!r} contains nothing to look for")
         return self
 
 
@@ -392,5 +392,5 @@ def load_tasks(text: str | bytes, source: str) -> tuple[Task, ...]:
         place = ".".join(str(part) for part in first["loc"])
         raise TaskError(
             f"{source}: {place}: {first['msg']} (one of {error.error_count()} problems).",
-            hint="Fix the file, or write it again with `webassay tasks export`.",
+            hint="Fix the file, or export it again with `webassay tasks export`.",
         ) from error

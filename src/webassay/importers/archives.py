@@ -19,6 +19,7 @@ LARGEST_FILE = 2 << 30
 LONGEST_HEADER = 1 << 20
 _ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _CHUNK = 1 << 20
+_BOUNDS = f"The limits are {MOST_BYTES >> 30} GB in all and {LARGEST_FILE >> 30} GB per file."
 
 
 def is_archive(path: Path) -> bool:
@@ -62,9 +63,9 @@ class _Room:
                 size += len(chunk)
                 self.bytes += len(chunk)
                 if size > LARGEST_FILE or self.bytes > MOST_BYTES:
-                    raise InputError(f"{shown(self.archive)} unpacks to more than is read ({MOST_BYTES >> 30} GB).")
+                    raise InputError(f"{shown(self.archive)} is too large to unpack.", hint=_BOUNDS)
                 if self.bytes % (64 * _CHUNK) < _CHUNK and shutil.disk_usage(place.parent).free < LARGEST_FILE // 4:
-                    raise InputError(f"There is no room to unpack {shown(self.archive)}.")
+                    raise InputError(f"There is not enough disk space to unpack {shown(self.archive)}.")
                 file.write(chunk)
 
 

@@ -196,7 +196,9 @@ def _claims(importer: Importer, place: Path) -> bool:
 def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report: OnError) -> Iterator[Found | Claim]:
     if len(fitting) > 1:
         formats = " or ".join(importer.name for importer in fitting)
-        raise InputError(f"{shown(place)} could be {formats}.", hint="Name the format.")
+        raise InputError(
+            f"{shown(place)} could be {formats}.", hint="Name the format: `webassay import --format NAME`."
+        )
     (importer,) = fitting
     with boundary(InputError, f"{shown(place)} cannot be read as {importer.name}"):
         if _claims(importer, place):

@@ -105,13 +105,13 @@ def _pictures(listed: Any, path: Path, blobs: WritableBlobs) -> list[BlobRef]:
     """Bytes in the table; a path beside them is of the machine that wrote it."""
     given = listed if isinstance(listed, list) else []
     if len(given) > MOST_SCREENSHOTS:
-        raise InputError(f"{shown(path)}: {len(given)} screenshots are too many.")
+        raise InputError(f"{shown(path)}: {len(given)} screenshots; the limit is {MOST_SCREENSHOTS}.")
     made = []
     for one in given:
         data = one.get("bytes") if isinstance(one, dict) else one
         kind = media_type_of(data) if isinstance(data, bytes) else ""
         if not isinstance(data, bytes) or not kind or len(data) > MAX_PICTURE:
-            raise InputError(f"{shown(path)}: a screenshot is not a picture (PNG, JPEG, WebP or GIF).")
+            raise InputError(f"{shown(path)}: a screenshot is too large, or not a PNG, JPEG, WebP or GIF.")
         made.append(blobs.write(data, kind))
     return made
 
@@ -213,7 +213,7 @@ class Parquet:
             duckdb = importlib.import_module("duckdb")
         except ImportError:
             raise InputError(
-                f"{shown(self.path)} is a parquet file, and DuckDB is not installed.",
+                f"{shown(self.path)} is a Parquet file, but DuckDB is not installed.",
                 hint="Install it with: pip install 'webassay[parquet]'",
             ) from None
         with boundary(InputError, f"{shown(self.path)} cannot be read"):

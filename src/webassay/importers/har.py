@@ -70,7 +70,7 @@ def har_of(trajectory: Trajectory, blobs: Blobs) -> bytes:
     """The network log as a HAR file. Bodies of responses are not recorded, so it has none."""
     log = trajectory.network
     if log is None or log.format == "playwright-trace":
-        raise InputError(f"{trajectory.id} has no network log that could be written as HAR.")
+        raise InputError(f"{trajectory.id} has no network log that can be written as HAR.")
     if log.format == "har":
         return blobs.read(log.blob)
     start = _time(trajectory.started_at)

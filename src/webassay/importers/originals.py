@@ -36,7 +36,9 @@ def all_files(source: Source) -> list[str]:
             elif item.is_file():
                 found.append(item.relative_to(source.root).as_posix())
     if len(found) > MOST_FILES:
-        raise InputError(f"{shown(source.root)} has more than {MOST_FILES} files.", hint="Import its parts.")
+        raise InputError(
+            f"{shown(source.root)} has more than {MOST_FILES} files.", hint="Import its folders one by one."
+        )
     return sorted(found)
 
 
@@ -54,7 +56,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise InputError(f"{shown(folder)} already holds a trajectory.", hint="Choose a new folder.") from None
+        raise InputError(f"{shown(folder)} already exists.", hint="Choose a new folder.") from None
     except OSError as error:
         raise InputError(f"{shown(folder)} cannot be written: {error.strerror}.") from None
     for name, data in files.items():

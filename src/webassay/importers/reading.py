@@ -104,7 +104,7 @@ def network_log(source: Source, name: str, blobs: WritableBlobs) -> tuple[Networ
     log = record.get("log") if isinstance(record, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
-        raise InputError(f"{shown(path)} is no HAR file: `log.entries` is missing.")
+        raise InputError(f"{shown(path)} is not a HAR file: `log.entries` is missing.")
     made = NetworkLog(format="har", blob=blobs.write(data, "application/json"), count=len(entries))
     return made, [whole for entry in entries if isinstance(whole := well_formed_json(entry), dict)]
 
@@ -156,7 +156,7 @@ def goal(instruction: str, url: str) -> Goal:
 def required(record: Mapping[str, Any], key: str, where: Path) -> str:
     value = record.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{shown(where)}: `{key}` must be a text and not empty.")
+        raise InputError(f"{shown(where)}: `{key}` must be text and not empty.")
     return value
 
 

@@ -82,7 +82,9 @@ def folder_of(trajectory: Trajectory) -> str:
     """Its readers know tasks by their numbers; agents and further trials have folders of their own above that."""
     number = re.search(r"(\d+)$", trajectory.task_id)
     if number is None:
-        raise InputError(f"{trajectory.task_id} has no number.", hint="WebArena-Verified's logs are of its tasks only.")
+        raise InputError(
+            f"{trajectory.task_id} has no number.", hint="WebArena-Verified's logs hold its own tasks only."
+        )
     agent = re.sub(r"[^\w.=+-]+", "-", trajectory.agent.name).strip("-.") or "agent"
     trial = f".{trajectory.trial}" if trajectory.trial else ""
     return f"{agent}{trial}/{int(number[1])}"

@@ -314,7 +314,7 @@ def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
 def limited(model: Model, concurrency: int | None = None) -> Model:
     """At most this many questions at once."""
     if concurrency is not None and concurrency < 1:
-        raise InputError("A model's limit must be above zero.")
+        raise InputError("A model's concurrency must be at least 1.")
     gate = asyncio.Semaphore(concurrency) if concurrency else nullcontext()
 
     async def ask(question: Question) -> Reply:

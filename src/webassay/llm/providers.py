@@ -59,7 +59,7 @@ def connect(
     """
     name, _, rest = spec.partition(":")
     if not rest:
-        raise InputError(f"{spec!r} does not say which model.", hint=_HINT)
+        raise InputError(f"{spec!r} does not name a model.", hint=_HINT)
     provider = (find or _built_in)(name)
     env = os.environ if env is None else env
     return provider.connect(rest, env, price or _own_price(env))
@@ -99,7 +99,7 @@ def _hosted(name: str, summary: str, keys: tuple[str, ...], *, url_variable: str
         if address:
             _check_url(address)
         if not model:
-            raise InputError(f"{name}:{rest} does not say which model.", hint=_HINT)
+            raise InputError(f"{name}:{rest} does not name a model.", hint=_HINT)
         if url:
             return Hosted(name, model, address, Secret(env.get(OWN_KEY, "")), price)
         return Hosted(name, model, address, Secret(_key(name, keys, env)), price)
@@ -126,7 +126,7 @@ def _azure(rest: str, env: Mapping[str, str], price: Price | None) -> Model:
 
 def _need_packages() -> None:
     if importlib.util.find_spec("pydantic_ai") is None:
-        raise InputError("The packages for models are not installed.", hint="Run: pip install 'webassay[models]'")
+        raise InputError("The model packages are not installed.", hint="Run: pip install 'webassay[models]'")
 
 
 def _check_url(url: str) -> None:
@@ -152,7 +152,7 @@ def _key(provider: str, names: tuple[str, ...], env: Mapping[str, str]) -> str:
 
 
 def _own_model(place: str, env: Mapping[str, str], price: Price | None) -> Model:
-    with boundary(InputError, f"loading the model python:{place}"):
+    with boundary(InputError, f"python:{place} cannot be loaded"):
         model: Model = pkgutil.resolve_name(place)()
     if not hasattr(model, "ask") or not hasattr(model, "name"):
         raise InputError(f"python:{place} does not return a model.", hint="It needs `name` and `async ask(…)`.")

@@ -281,7 +281,7 @@ async def replaying(script: Script, *, port: int = 0) -> AsyncIterator[ReplaySer
         listening.listen()  # from here on no client is refused, even before the server runs
     except OSError as error:
         listening.close()
-        raise InputError(f"Port {port} cannot be used: {error.strerror}.", hint="Choose another one.") from None
+        raise InputError(f"Port {port} cannot be used: {error.strerror}.", hint="Choose another port.") from None
     server = ReplayServer(script, f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
 
     async def models(request: Request) -> Response:

@@ -22,7 +22,7 @@ def translate_errors(place: Path) -> Iterator[None]:
         raise structural(place, str(error)) from error
     except ValidationError as error:
         raise StoreError(
-            f"{place} holds a {error.title} that this webassay cannot read: {error.errors()[0]['msg']}.",
+            f"{place} holds a {error.title} that this version of webassay cannot read: {error.errors()[0]['msg']}.",
             hint="Nothing was changed. It may have been written by another version.",
         ) from error
     except PydanticSerializationError as error:
@@ -43,7 +43,7 @@ def structural(place: Path, why: str) -> StoreError:
     """Beyond single rows: nothing in the file can be relied on."""
     return StoreError(
         f"{place} is damaged, and SQLite cannot read it: {why}.",
-        hint=f"Nothing was changed. `webassay store repair {place.parent}` recovers every row that is whole.",
+        hint=f"Nothing was changed. `webassay store repair {place.parent}` recovers every intact row.",
     )
 
 

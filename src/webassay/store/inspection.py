@@ -81,7 +81,7 @@ def _scanned(db: apsw.Connection, table: str, made: Inspection) -> dict[int, _Ro
 def _tell_of_a_name(table: str, name: str, made: Inspection) -> None:
     if table == "setting":
         made.settings.add(name)
-    again = "" if table == "setting" else " It can be made again from the others."
+    again = "" if table == "setting" else " It can be rebuilt from the others."
     made.found.append(Damage(f"{table} {name}: the row is not what was written.{again}"))
 
 
@@ -96,7 +96,7 @@ def _lost(db: apsw.Connection, table: str, count: int, last: int, made: Inspecti
         expected = 0
     made.rows[table] = max(last, expected)
     if not found:
-        made.found.append(Damage(f"tally {table}: the row is lost. It can be made again from the others."))
+        made.found.append(Damage(f"tally {table}: the row is lost. It can be rebuilt from the others."))
     if count >= expected:
         return {}
     known = {ordinal for (ordinal,) in db.execute(f"SELECT ordinal FROM main.{table} NOT INDEXED")}
@@ -305,7 +305,7 @@ class _Hiding:
         self._tell(what, row, self._name(unit))
 
     def _tell(self, what: str, row: _Row, unit: str = "", *, past: bool = False) -> None:
-        said = f"{what}: {row.why}." + (" It was done again since and costs nothing." if past else "")
+        said = f"{what}: {row.why}." + (" It has been redone since, so nothing is lost." if past else "")
         self.made.found.append(Damage(said, unit, past))
 
     # --- who is meant -------------------------------------------------------------------------------------

@@ -378,10 +378,10 @@ class Store:
                 unit, agent, task, trial, told, played, found = row
                 try:
                     if type(agent) is not str or type(task) is not str or type(trial) is not int:
-                        raise TypeError("the agent, the task or the trial is none")
+                        raise TypeError("the agent, the task or the trial has the wrong type")
                     verdict = None if found is None else read_verdict_summary(found)
                     if verdict is not None and verdict.status not in _STATUSES:
-                        raise TypeError(f"a verdict is {verdict.status!r:.100}")
+                        raise TypeError(f"a verdict has the status {verdict.status!r:.100}")
                     trajectory = None if played is None else read_trajectory_summary(played)
                     if told != last or summary is None:
                         # Every agent plays a task before the next one comes: the same text comes many times in a row.
@@ -473,12 +473,12 @@ class Store:
     def _damaged(self, kind: str, name: object) -> StoreError:
         return StoreError(
             f"{self._ledger}: {kind} {name} is damaged: it is not what was written.",
-            hint=f"Nothing was changed. `webassay store check {self.path}` names every damage.",
+            hint=f"Nothing was changed. `webassay store check {self.path}` lists all damage.",
         )
 
     def _unreadable(self, kind: str, name: object, why: str) -> StoreError:
         return StoreError(
-            f"{self._ledger}: this webassay cannot read {kind} {name}: {why}.",
+            f"{self._ledger}: this version of webassay cannot read {kind} {name}: {why}.",
             hint="Nothing was changed. It may have been written by another version.",
         )
 
@@ -525,7 +525,7 @@ class Store:
         if {row[0] for row in self._db.execute("SELECT name FROM migration")} != {step.name for step in MIGRATIONS}:
             self.damage.found.append(Damage("migration: the list is not what was written. Nothing depends on it."))
         if lost:
-            self.damage.found.append(Damage(f"{self._ledger.name}-wal: {lost}. What was written last is lost."))
+            self.damage.found.append(Damage(f"{self._ledger.name}-wal: {lost}. The last writes are lost."))
 
     def _may_have_a_log(self, writable: bool) -> bool:
         """One that a living writer is writing to is not looked at."""
@@ -550,7 +550,7 @@ class Store:
             return  # One of the names is damaged; the tables tell.
         if unknown:
             raise StoreError(
-                f"{self.path} was written by a newer webassay (it knows {', '.join(sorted(unknown))}).",
+                f"{self.path} was written by a newer webassay (unknown: {', '.join(sorted(unknown))}).",
                 hint="Update webassay to read it.",
             )
         pending = [name for name in ours if name not in applied]
@@ -559,7 +559,7 @@ class Store:
         if not applied and any(self.blobs.path.glob("*/*")):
             raise structural(self._ledger, "it is empty, although there are blobs")
         if not applied and lost:
-            raise structural(self._ledger, f"all of it was in its log, and there {lost}")
+            raise structural(self._ledger, f"all of it was in its log, which is damaged: {lost}")
         if not writable:
             if not applied:
                 raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")

@@ -69,7 +69,7 @@ def repair(path: Path) -> Repaired:
         with translate_errors(ledger):
             found = salvage(ledger)
             if not found.rows["unit"] and not found.broken:
-                raise StoreError(f"{ledger} has no row that is whole.", hint="Nothing was changed.")
+                raise StoreError(f"{ledger} has no intact row.", hint="Nothing was changed.")
             new.unlink(missing_ok=True)
             db = apsw.Connection(str(new))
             try:

@@ -54,7 +54,7 @@ def check_structure(db: apsw.Connection, ledger: Path, *, writable: bool) -> tup
     if not writable:
         db = copied(db)
     _make_indexes_again(db, ledger, complaints, writable=writable)
-    return db, [Damage(f"index: {complaint}. It was made again.") for complaint in complaints[:_MOST]]
+    return db, [Damage(f"index: {complaint}. It was rebuilt.") for complaint in complaints[:_MOST]]
 
 
 def _complaints(db: apsw.Connection, *, complete: bool) -> list[str]:

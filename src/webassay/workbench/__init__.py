@@ -194,7 +194,7 @@ class Workbench:
         """Gets an outside benchmark's task file into the cache."""
         able = {one.name: one.fetch for one in BENCHMARKS if one.fetch is not None}
         if benchmark not in able:
-            raise nearest("benchmark to fetch", benchmark, able)
+            raise nearest("fetchable benchmark", benchmark, able)
         self.on_progress(Progress(f"fetching {benchmark}"))
         return able[benchmark](self.setup.cache)
 
@@ -290,7 +290,7 @@ class Workbench:
     ) -> Sequence[Difference]:
         """Where another grader decides otherwise on the same logs; `reference` is the published one."""
         if other != "reference":
-            raise nearest("grader to compare with", other, ("reference",))
+            raise nearest("comparison grader", other, ("reference",))
         return grading.compare_with_reference(self.setup, Path(folder), logs, options, self.on_progress)
 
     def verification(self, places: Sequence[AnyPath], options: VerifyOptions) -> Verification:

@@ -197,9 +197,7 @@ class _Reading:
                 raise nearest("judge", unknown[0], known)
             made.predictions = [one for one in made.predictions if one.rater in wanted]
         if not made.predictions:
-            raise InputError(
-                "There are no predictions.", hint="Name a file or a run directory with verdicts of judges."
-            )
+            raise InputError("There are no predictions.", hint="Name a file or a run directory with judges' verdicts.")
         return made
 
 

@@ -73,6 +73,6 @@ def in_words(store: Store, *, played_now: bool = False) -> list[str]:
         done = "played or graded again" if played_now else f"left out; `webassay run …` plays {again} again"
         said.append(f"{units} {are} damaged and {done}. `webassay store check {store.path}` says what is wrong.")
     if others:
-        are = "damage costs" if others == 1 else "damages cost"
-        said.append(f"{others} other {are} no unit that is known; `webassay store check {store.path}` says what.")
+        items = "damaged item affects" if others == 1 else "damaged items affect"
+        said.append(f"{others} other {items} no known unit; `webassay store check {store.path}` says what is wrong.")
     return said

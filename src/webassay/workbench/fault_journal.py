@@ -49,11 +49,11 @@ class FaultJournal:
             head = next(lines, b"")
             if head and head.decode(errors="replace").strip() != self._head:
                 raise InputError(
-                    f"{self._file.parent} is a fault bench that was begun with other options or by another version.",
+                    f"{self._file.parent} holds a fault bench begun with other options or by another version.",
                     hint="Give the same options to finish it, or another --out.",
                 )
             self._end = len(head)
-            with boundary(InputError, f"{self._file} cannot be read; give another --out"):
+            with boundary(InputError, f"{self._file} cannot be read (give another --out)"):
                 for line in lines:
                     self._end += len(line)
                     found = _Line.from_json(line)

@@ -127,7 +127,7 @@ class Planner:
 
     def environment(self) -> Environment:
         if not self.every_task:
-            raise InputError("No task is left.", hint="Allow longer ones, or other templates.")
+            raise InputError("No task is left.", hint="Raise --longest, or choose other templates.")
         return environment_for(TaskSet(Selection(), BENCHMARKS.get("arena"), self.every_task), self._setup)
 
     def worlds(self, task: Task) -> dict[str, World]:

@@ -62,7 +62,7 @@ async def generate(setup: Setup, out: Path, options: BenchOptions, on_progress: 
     """The same command again goes on where it was ended, and does nothing once the bench is finished."""
     unknown = [code for code in options.codes if code not in CODES]
     if unknown:
-        raise InputError(f"No mistake has the code {unknown[0]!r}.", hint=f"There are {', '.join(CODES)}.")
+        raise InputError(f"No mistake has the code {unknown[0]!r}.", hint=f"Known codes: {', '.join(CODES)}.")
     if (out / MANIFEST).exists() and not (out / JOURNAL).exists():
         return _finished(out, options)
     _may_be_made_in(out)
@@ -84,7 +84,9 @@ def _finished(out: Path, options: BenchOptions) -> FaultBench:
     with boundary(InputError, f"{out} is not a fault bench"):
         bench = FaultBench.from_json(read_regular(out / MANIFEST))
     if bench.options != options.what_counts:
-        raise InputError(f"{out} is another fault bench.", hint="Give another --out, or the options that it has.")
+        raise InputError(
+            f"{out} holds another fault bench.", hint="Give another --out, or the options it was made with."
+        )
     return bench
 
 
@@ -96,7 +98,7 @@ def _may_be_made_in(out: Path) -> None:
         with Store.open(out) as store:
             if not store.count_units():
                 return
-    raise InputError(f"{out} is not empty, and no unfinished fault bench.", hint="Give another --out.")
+    raise InputError(f"{out} is not empty and holds no unfinished fault bench.", hint="Give another --out.")
 
 
 async def _collect(

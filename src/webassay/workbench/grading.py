@@ -140,7 +140,7 @@ def _named(selection: Selection, options: GradeOptions) -> Selection:
     if options.benchmark and options.benchmark != selection.benchmark:
         raise InputError(
             f"The run was made with the benchmark {selection.benchmark}, not {options.benchmark}.",
-            hint="Leave --benchmark out, or give the name that the run was made with.",
+            hint="Omit --benchmark, or give the one that the run was made with.",
         )
     return replace(selection)
 
@@ -248,5 +248,5 @@ def compare_with_reference(
 def benchmark_with_logs(name: str) -> Benchmark:
     able = [benchmark.name for benchmark in BENCHMARKS if benchmark.logs is not None]
     if name not in able:
-        raise nearest("benchmark with logs to grade", name, able)
+        raise nearest("benchmark with gradable logs", name, able)
     return BENCHMARKS.get(name)

@@ -207,7 +207,7 @@ class Verification:
         model, slots = self._options.model, self._options.slots
         if model is None:
             if slots:
-                raise InputError("A stage has a model and the others have none.", hint="Give --model for the rest.")
+                raise InputError("One stage has a model, but the others have none.", hint="Give --model for the rest.")
             return None
 
         def get(spec: str) -> Model:
@@ -319,8 +319,8 @@ def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
         return judge, read_options(name, judge.options, wishes)
     if judge.as_published is None or wishes:
         raise InputError(
-            "--as-published is for the judges of the literature, without settings of their own.",
-            hint="The Universal Verifier as its paper or its code has it: --profile paper, --profile released.",
+            "--as-published is for published judges, and cannot be combined with settings.",
+            hint="For the Universal Verifier as published, give --profile paper or --profile released.",
         )
     return judge, judge.as_published
 
@@ -338,7 +338,7 @@ def _open(
         return stores, None
     if out is None:
         raise InputError(
-            f"{foreign[0]} is not a run directory, so it has to be imported.", hint="Say where to: --out runs/NAME."
+            f"{foreign[0]} is not a run directory, so it has to be imported.", hint="Say where: --out runs/NAME."
         )
     for path in foreign:
         if not path.exists():

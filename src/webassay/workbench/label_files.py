@@ -80,9 +80,11 @@ class Mapped:
         for one in given:
             role, equals, names = one.partition("=")
             if not equals or not names:
-                raise InputError(f"{one!r} maps nothing.", hint="Write ROLE=COLUMN, such as --map label=human_success.")
+                raise InputError(
+                    f"{one!r} is not a mapping.", hint="Write ROLE=COLUMN, such as --map label=human_success."
+                )
             if role.strip() not in ROLES:
-                raise nearest("role of a column", role, ROLES, hint=f"Roles: {', '.join(ROLES)}.")
+                raise nearest("column role", role, ROLES, hint=f"Roles: {', '.join(ROLES)}.")
             columns[role.strip()] = [name.strip() for name in names.split(",") if name.strip()]
         words: dict[str, Said] = {" ".join(word.split()).lower(): "pass" for word in passing}
         words |= {" ".join(word.split()).lower(): "fail" for word in failing}
@@ -127,7 +129,7 @@ class Table:
             wanted = [name for role in roles for name in self.misses(role)]
             missing = f"{self.path} has no column {', '.join(wanted) or named}."
             shown = ", ".join(list(self.columns)[:12]) + ("…" if len(self.columns) > 12 else "")
-            raise InputError(missing, hint=f"It has {shown}. Say which one it is: --map {roles[0]}=COLUMN.")
+            raise InputError(missing, hint=f"It has {shown}. Name the right one: --map {roles[0]}=COLUMN.")
         return found
 
     # --- ratings ------------------------------------------------------------------------------------------
@@ -201,8 +203,8 @@ class Table:
             line = self.lines[place % count]
             if (key := (one.item, one.rater, one.stage)) in seen:
                 raise InputError(
-                    f"{self.path}, line {line}: {one.rater} has a label for {one.item} already, in line {seen[key]}.",
-                    hint="A column `annotator` tells people apart, `stage` blind from informed labels.",
+                    f"{self.path}, line {line}: {one.rater} already has a label for {one.item}, in line {seen[key]}.",
+                    hint="Add a column `annotator` to tell people apart, or `stage` for blind and informed labels.",
                 )
             seen[key] = line
 
@@ -287,13 +289,13 @@ def _csv(path: Path, text: str, delimiter: str) -> tuple[list[int], dict[str, li
     try:
         names = [name.strip() for name in next(reader, [])]
         if len(set(names)) < len(names):
-            raise InputError(f"{path} has two columns of one name.", hint="The first line names them.")
+            raise InputError(f"{path} has two columns with the same name.", hint="The first line names them.")
         for cells in reader:
             if not cells:
                 continue
             if len(cells) != len(names):
                 if len(cells) > len(names):
-                    raise InputError(f"{path}, line {reader.line_num}, has more cells than there are columns.")
+                    raise InputError(f"{path}, line {reader.line_num}, has more cells than the first line has columns.")
                 cells += [""] * (len(names) - len(cells))
             lines.append(reader.line_num)
             rows.append(cells)
@@ -325,7 +327,7 @@ def _line(path: Path, number: int, line: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        hint = "CSV files end in .csv. Otherwise: one object a line, or one list of objects."
+        hint = "Write one object per line, or one list of objects. The name of a CSV file must end in .csv."
         raise InputError(f"{path}, line {number}, is not JSON: {error}.", hint=hint) from error
 
 
@@ -373,4 +375,4 @@ def _stage(path: Path, line: int, text: str) -> Stage:
     word = text.lower().replace("uv-", "")
     if word in ("blind", "informed"):
         return "informed" if word == "informed" else "blind"
-    raise InputError(f"{path}, line {line}: there is no stage {text!r}.", hint="Stages are blind and informed.")
+    raise InputError(f"{path}, line {line}: there is no stage {text!r}.", hint="Write blind or informed.")

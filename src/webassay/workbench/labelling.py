@@ -33,7 +33,7 @@ def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
     """Every label of the file becomes a verdict, or none does. Labels given before are kept; the newest one counts."""
     name = annotator.strip()
     if not name or not name.isprintable():
-        raise InputError("The annotator has no name.", hint="Give one: --annotator anna")
+        raise InputError("The annotator's name is empty or not printable.", hint="Give one: --annotator anna")
     given = read_labels(labels)
     with Store.open(run, writable=True) as store:
         for said in in_words(store):
@@ -44,7 +44,7 @@ def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
             more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
             raise InputError(
                 f"{run} has no trajectory {', '.join(unknown[:_SHOWN])}{more}. Nothing was written.",
-                hint="An id is a trajectory's, or a unit's: agent/task/trial. `webassay verify RUN` prints the former.",
+                hint="Give a trajectory's id, which `webassay verify RUN` prints, or a unit's: agent/task/trial.",
             )
         store.add_verdicts(_verdict(one, *place, name) for one, place in found if place is not None)
     return len(given)
@@ -69,7 +69,7 @@ def read_labels(path: Path) -> list[PersonsLabel]:
     for line, row in rows:
         label = _label(path, line, row)
         if label.id in made:
-            raise InputError(f"{path}, line {line}: {label.id} has a label already, in line {made[label.id].line}.")
+            raise InputError(f"{path}, line {line}: {label.id} already has a label, in line {made[label.id].line}.")
         made[label.id] = label
     if not made:
         raise InputError(
@@ -83,7 +83,7 @@ def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     missing = {"id", "label"} - {name.strip() for name in reader.fieldnames or ()}
     if missing:
         raise InputError(
-            f"{path} has no column {' and no column '.join(sorted(missing))}.", hint="The first line names them."
+            f"{path} has no column {' and no column '.join(sorted(missing))}.", hint="The first line must name them."
         )
     try:
         for row in reader:
@@ -99,7 +99,9 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {number}, is not JSON: {error}.", hint="One object a line.") from error
+            raise InputError(
+                f"{path}, line {number}, is not JSON: {error}.", hint="Write one object per line."
+            ) from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}, is not an object.", hint='Write {"id": …, "label": …}.')
         yield number, row
@@ -112,7 +114,7 @@ def _label(path: Path, line: int, row: dict[str, Any]) -> PersonsLabel:
         raise InputError(f"{path}, line {line}, has no id.")
     if said not in ("pass", "fail", "unsure"):
         raise InputError(
-            f"{path}, line {line}: {_text(word) or 'nothing'!r} is no label.", hint="Write pass, fail or unsure."
+            f"{path}, line {line}: {_text(word) or 'nothing'!r} is not a label.", hint="Write pass, fail or unsure."
         )
     return PersonsLabel(line, id, said, _score(path, line, row.get("score")), _text(row.get("comment")))
 

@@ -36,7 +36,7 @@ class ModelOptions:
     @property
     def settings(self) -> Settings:
         base = preset(self.preset) if self.preset else PROVIDERS_CHOICE
-        return read_options("A model", Settings, self.own_settings).over(base)
+        return read_options("model", Settings, self.own_settings).over(base)
 
 
 @dataclass

@@ -38,7 +38,7 @@ def read(path: Path, known: Sequence[Task]) -> Iterator[Row]:
         name = str(table[task_column][place]).strip()
         task = tasks.get(number_in(name))
         if known and task is None:
-            raise InputError(f"{path}, line {number}: {name!r} is no task of the benchmark.")
+            raise InputError(f"{path}, line {number}: {name!r} is not a task of the benchmark.")
         line = {column: cells[place] for column, cells in table.items()}
         for agent, outcome in _outcomes(path, columns, table, place):
             status = _status(outcome, f"{path}, line {number}")
@@ -51,14 +51,16 @@ def _outcomes(
 ) -> Iterator[tuple[str, Any]]:
     agent, outcome = _column(columns, _AGENT), _column(columns, _OUTCOME)
     if agent and not outcome:
-        raise InputError(f"{path} has no column for the outcome.", hint=f"Call it {', '.join(_OUTCOME)}.")
+        raise InputError(f"{path} has no column for the outcome.", hint=f"Call it {' or '.join(_OUTCOME)}.")
     if agent and outcome:
         yield str(table[agent][place]), table[outcome][place]
         return
     about = {_column(columns, names) for names in (_TASK, _TEMPLATE, _SITES)}
     agents = [name for name, cells in table.items() if name not in about and _is_agent(cells)]
     if not agents:
-        raise InputError(f"{path} has no column of outcomes.", hint="Write task,agent,outcome or one column an agent.")
+        raise InputError(
+            f"{path} has no column of outcomes.", hint="Give the columns task,agent,outcome, or one column per agent."
+        )
     yield from ((name, table[name][place]) for name in agents)
 
 
@@ -110,5 +112,5 @@ def _status(outcome: Any, place: str) -> RowStatus | None:
         return None
     said = read_label(outcome)
     if said not in ("pass", "fail"):
-        raise InputError(f"{place}: {str(outcome)[:60]!r} is no outcome.", hint="Write 1 or 0, or leave it empty.")
+        raise InputError(f"{place}: {str(outcome)[:60]!r} is not an outcome.", hint="Write 1 or 0, or leave it empty.")
     return "pass" if said == "pass" else "fail"

@@ -169,7 +169,9 @@ def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...])
         return None
     for folder in options.agent_dirs:
         if not folder.is_dir():
-            raise InputError(f"{folder} is not a directory.", hint="Name a folder that the agent may write.")
+            raise InputError(
+                f"{folder} is not a directory.", hint="Name an existing folder that the agent may write to."
+            )
         if folder.resolve().is_relative_to(out.resolve()):
             raise InputError(f"{folder} is in the run directory, which no agent may see.", hint="Name another folder.")
     return Cell(hidden=(out, setup.cache, *keys), writable=options.agent_dirs, variables=options.agent_env)
@@ -294,8 +296,8 @@ def remember(store: Store, selection: Selection, *, offline: bool = False, limit
             continue  # written by a version that knew fewer options
         if before is not None and before != text:
             raise InputError(
-                f"{store.path} is a run of other tasks, or was played otherwise.",
-                hint=f"It was made with {name} {before}. Give another --out, or the same options.",
+                f"{store.path} holds a run of other tasks, or with other options.",
+                hint=f"It was made with {name} {before}. Give the same options, or another --out.",
             )
         store.set(name, text)
 
@@ -447,7 +449,7 @@ def solution_of(task: Task, route: str = "") -> Solution:
     """The reference solution, or another route of the template."""
     if task.template not in TEMPLATES:
         raise InputError(
-            f"Task {task.id} has no reference solution: {task.template!r} is not a template of the arena.",
+            f"Task {task.id} has no reference solution: {task.template!r} is not an arena template.",
             hint="The oracle plays arena tasks only.",
         )
     solve = TEMPLATES.get(task.template).from_parameters(task.parameters).route(route)

@@ -46,7 +46,7 @@ def protocols(setup: Setup, places: Sequence[Path], options: ProtocolOptions, on
             on_progress(Progress("grading by both", len(pairs)))
     if not pairs:
         raise InputError(
-            "There is no episode of a WebArena task here.",
+            "No episode of a WebArena task was found.",
             hint="Give a run of webarena or webarena-verified, or a folder of WebArena-Verified's logs.",
         )
     made = compare_protocols(pairs)

@@ -34,7 +34,9 @@ def read_logins(given: Sequence[str]) -> dict[str, str]:
         if not equals:
             known = [site.name for site in SITES if site.has_accounts]
             if len(known) != 1:
-                raise InputError(f"Which site is {text!r} a user of?", hint=f"Write SITE={text}: {', '.join(known)}.")
+                raise InputError(
+                    f"{text!r} names a user but no site.", hint=f"Write SITE={text}, with one of {', '.join(known)}."
+                )
             site, user = known[0], text
         logins[site] = user
     return logins

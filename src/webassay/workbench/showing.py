@@ -118,7 +118,7 @@ class Recorded:
         trajectory = self.store.trajectory_by_id(part) if part != line.unit else None
         trajectory = trajectory or self.store.trajectory(line.unit)
         if trajectory is None:
-            raise InputError(f"{printable(line.unit)} was not played yet.", hint="`webassay run` resumes a run.")
+            raise InputError(f"{printable(line.unit)} has not been played yet.", hint="`webassay run` resumes a run.")
         return trajectory
 
     # --- looking ----------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Exercise:
         if self._set.benchmark.environment != ARENA.name:
             raise InputError(
                 f"Tasks of {selection.benchmark!r} are not played in the arena.",
-                hint=f"They are played in {self._set.benchmark.environment!r}, which nobody can reset.",
+                hint=f"They are played in {self._set.benchmark.environment!r}, which cannot be reset.",
             )
         environment_for(self._set, setup)  # refuses tasks of sites that are not embedded
 

@@ -42,10 +42,10 @@ def package(setup: Setup, run: Path, out: Path, told: Submission, on_progress: O
     """Task folders, `submission.json` and `manifest.json`. Returns what `submission.json` says."""
     if not re.match(r"https?://", told.reference):
         raise InputError(
-            f"{told.reference!r} is no address.", hint="The reference is a page about the agent: https://…"
+            f"{told.reference!r} is not a web address.", hint="The reference is a page about the agent: https://…"
         )
     if out.exists():
-        raise InputError(f"{out} exists already.", hint="Choose a new folder.")
+        raise InputError(f"{out} already exists.", hint="Choose a new folder.")
     scopes = {"full": _numbers(setup, BENCHMARK, told), "hard": _numbers(setup, HARD, told)}
     there: set[int] = set()
     with open_for_numbers(run) as store:
@@ -58,7 +58,7 @@ def package(setup: Setup, run: Path, out: Path, told: Submission, on_progress: O
             there.add(int(number[1]))
             on_progress(Progress("packing", len(there)))
     if not there:
-        raise InputError(f"{run} has no episode of WebArena-Verified's tasks by {agent}.")
+        raise InputError(f"{run} has no episodes by {agent} on WebArena-Verified's tasks.")
     said = {
         "name": told.name,
         "leaderboard": "both",
@@ -81,7 +81,7 @@ def _agent(known: Sequence[str], wanted: str) -> str:
     if wanted and wanted not in agents:
         raise InputError(f"The run has no agent {wanted!r}.", hint=f"It has {', '.join(agents)}.")
     if not wanted and len(agents) != 1:
-        raise InputError(f"The run has {len(agents)} agents.", hint=f"Name one: --agent, of {', '.join(agents)}.")
+        raise InputError(f"The run has {len(agents)} agents.", hint=f"Name one with --agent: {', '.join(agents)}.")
     return wanted or agents[0]
 
 

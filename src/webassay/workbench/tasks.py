@@ -62,8 +62,8 @@ def _of_difficulty(selection: Selection, tasks: Sequence[Task]) -> Sequence[Task
     if tasks and not found:
         known = ", ".join(sorted({task.difficulty for task in tasks if task.difficulty}))
         raise InputError(
-            f"{selection.benchmark} has no tasks of the difficulty {selection.difficulty!r}.",
-            hint=f"It has {known}." if known else "Its tasks do not say how difficult they are.",
+            f"{selection.benchmark} has no tasks of difficulty {selection.difficulty!r}.",
+            hint=f"It has {known}." if known else "Its tasks have no difficulty levels.",
         )
     return found
 
@@ -123,7 +123,7 @@ def query(setup: Setup, site: str, sql: str, seed: int, scale: str = "") -> list
             return world.rows(sql)
         except apsw.Error as error:
             raise InputError(
-                f"The query cannot be carried out: {error}",
+                f"The query failed: {error}",
                 hint=f"`webassay tasks tables {site}` lists tables and columns.",
             ) from error
 
