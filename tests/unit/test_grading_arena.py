@@ -7,7 +7,7 @@ import pytest
 from tests.unit import samples
 from webassay.core.errors import Fault
 from webassay.core.interaction import ResponseProtocol
-from webassay.core.protocols import PAPER_PROTOCOL
+from webassay.core.protocols import PAPER_PROTOCOL, PROTOCOLS, refusal
 from webassay.core.task import (
     ActivityCheck,
     Checkpoint,
@@ -15,6 +15,7 @@ from webassay.core.task import (
     JudgedCheck,
     PageCheck,
     PagePattern,
+    ProgramCheck,
     ResponseCheck,
     StateCheck,
 )
@@ -24,6 +25,7 @@ from webassay.core.trajectory import (
     MemoryBlobs,
     NetworkLog,
     PageResult,
+    ProgramResult,
     RowsResult,
     SessionResult,
 )
@@ -107,6 +109,9 @@ class TestResponse:
         [
             ("\ufeff" + answer(results=[3]), "byte_order_mark"),
             (f"```json\n{answer(results=[3])}\n```", "code_fence"),
+            (f"```json\n{answer(results=[3])}\n```\n", "code_fence"),
+            (f"\ufeff```json\n{answer(results=[3])}\n```\n", "byte_order_mark, code_fence"),
+            (f"\u00a0{answer(results=[3])}", "object_in_prose"),
             (f"Here it is: {answer(results=[3])} Good bye.", "object_in_prose"),
             (answer(results=[3]).replace('"', "“"), "smart_quotes"),
             (answer(status="success", results=[3]), "letter_case"),
@@ -116,7 +121,7 @@ class TestResponse:
     def test_a_repair_is_made_and_recorded(self, text, repair):
         verdict = graded([THREE], text)
         assert verdict.status == "pass"
-        assert repair in verdict.aspects["response_format"].note
+        assert verdict.aspects["response_format"].note == repair
         assert verdict.aspects["response_format"].value == "recovered"
         assert verdict.aspects["outcome_unrepaired"].value is False
 
@@ -137,6 +142,35 @@ class TestResponse:
         check = ResponseCheck(action="retrieve", status=("NOT_FOUND_ERROR", "UNKNOWN_ERROR"))
         assert graded([check], answer(status="UNKNOWN_ERROR")).status == "pass"
         assert graded([check], answer(status="PERMISSION_DENIED_ERROR")).status == "fail"
+
+
+class TestRefusals:
+    """What `report_infeasible` leaves behind, under a key that names an action of its own."""
+
+    def status(self, name, action, text, ending="gave_up", status=("NOT_FOUND_ERROR",)):
+        task = samples.task(
+            checks=[ResponseCheck(action=action, status=status)], goal=samples.goal(protocol=PROTOCOLS[name])
+        )
+        trajectory = samples.trajectory(answer=text, probes=(CLEAN,), ending=Ending(kind=ending))
+        return grade(task, trajectory, MemoryBlobs()).status
+
+    @pytest.mark.parametrize("name", PROTOCOLS)
+    @pytest.mark.parametrize(
+        "reason", ["There is none.", "", "“None” {here}", 'It said {"status": 404}.', "long " * 200], ids=range(5)
+    )
+    def test_the_action_that_was_put_in_for_it_is_not_held_against_the_agent(self, name, reason):
+        given = refusal(name, reason, "NOT_FOUND_ERROR")
+        for action in next(iter(PROTOCOLS[name].answer_schema["properties"].values()))["enum"]:
+            assert self.status(name, action, given) == "pass"
+            assert self.status(name, action, refusal(name, reason, "PERMISSION_DENIED_ERROR")) == "fail"
+            assert self.status(name, action, given, status=("SUCCESS",)) == "fail"
+
+    @pytest.mark.parametrize(("action", "expected"), [("NAVIGATE", "pass"), ("RETRIEVE", "fail"), ("MUTATE", "fail")])
+    def test_an_action_that_the_agent_named_itself_is(self, action, expected):
+        own = f'{{"task_type": "{action}", "status": "NOT_FOUND_ERROR", "retrieved_data": null}}'
+        given = refusal("verified-released", own)
+        assert self.status("verified-released", "NAVIGATE", given) == expected
+        assert self.status("verified-released", "NAVIGATE", own, ending="answered") == expected
 
 
 class TestPaperProtocol:
@@ -182,6 +216,16 @@ class TestEndings:
 
     def test_also_where_the_evidence_is_missing(self):
         assert graded([StateCheck()], probes=(), ending="step_limit").status == "fail"
+
+    @pytest.mark.parametrize("kind", ["answered", "step_limit", "time_limit"])
+    def test_a_verifier_that_was_not_asked_has_not_failed_anybody(self, kind):
+        check = ProgramCheck(program="check.py", source="sha256:1")
+        said = ProgramResult(site="shop", program="check.py", source="sha256:1", passed=True)
+        another = said.model_copy(update={"source": "sha256:2"})
+        assert graded([check], probes=(said,), ending=kind).status == "pass"
+        assert graded([check], probes=(), ending=kind).status == "fault"
+        assert graded([check], probes=(another,), ending=kind).status == "fault"
+        assert graded([check], probes=(), ending="agent_crashed").status == "fail"
 
     def test_the_key_of_another_task_is_a_fault(self):
         assert graded([THREE], answer(results=[3]), id="other").status == "fault"
@@ -311,6 +355,21 @@ def test_milestones_are_reported_and_decide_nothing():
     verdict = graded([THREE], answer(results=[3]), [loaded(BASE + "/search?q=a")], checkpoints=marks)
     assert verdict.status == "pass"
     assert verdict.aspects["checkpoint_reach"].value == 0.5
+
+
+def test_without_a_network_log_nobody_knows_the_milestones():
+    marks = (Checkpoint(name="search", visits=(PagePattern(site="shop", path="/search"),)),)
+    task = samples.task(checks=[THREE], checkpoints=marks)
+    verdict = grade(task, samples.trajectory(answer=answer(results=[3]), probes=(CLEAN,)), MemoryBlobs())
+    assert verdict.status == "pass"
+    assert "checkpoint_reach" not in verdict.aspects
+    assert not [finding for finding in verdict.findings if finding.check == "checkpoint"]
+
+
+def test_a_base_url_that_is_none_is_a_fault_of_the_rules_like_any_other():
+    verdict = grade(samples.task(checks=[THREE]), samples.trajectory(bases={"shop": ""}), MemoryBlobs())
+    assert verdict.status == "fault" and "base URL" in verdict.findings[-1].message
+    assert verdict.fingerprint == graded([THREE]).fingerprint
 
 
 def test_a_verdict_is_the_same_when_made_again_and_names_what_made_it():

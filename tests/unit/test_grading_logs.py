@@ -8,9 +8,11 @@ from tests.unit import samples
 from tests.unit import verified_logs as logs
 from webassay.benchmarks import verified
 from webassay.core.errors import InputError, TaskError
+from webassay.core.protocols import refusal
 from webassay.core.task import ActivityCheck, Expectation, ResponseCheck
+from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Verdict
-from webassay.grading.grade import Policy
+from webassay.grading.grade import Policy, grade
 from webassay.grading.logs import GradedLog, LogLayout, explain, grade_log, grade_logs
 from webassay.grading.reference import Difference, ReferenceVerdict, differences
 
@@ -216,6 +218,16 @@ class TestPublished:
         graded = list(grade_logs(tmp_path, tasks, layout))
         assert len(graded) == 812
         assert [log.number for log in graded if log.verdict.status != status] == []
+
+    def test_every_task_that_cannot_be_done_can_be_refused(self, path):
+        tasks = [task for task in verified.load(path) if task.kind == "unachievable"]
+        assert len(tasks) == 40
+        for task in tasks:
+            key = next(check for check in task.checks if isinstance(check, ResponseCheck))
+            said = refusal(task.goal.protocol.name, "It is not there.", key.status[0])
+            gave_up = samples.trajectory(task_id=task.id, answer=said, ending=Ending(kind="gave_up"))
+            asked = task.model_copy(update={"checks": (key,)})
+            assert grade(asked, gave_up, MemoryBlobs()).status == "pass", task.id
 
     def test_the_recorded_runs(self, path):
         folder = logs.outside_data() / "webarena-verified" / "agent_logs" / "demo"

@@ -131,6 +131,33 @@ class TestSelection:
         ):
             assert graded([one, two], entries).status == expected
 
+    @pytest.mark.parametrize("path", ["/a", "/A/", "/x/../a"])
+    def test_they_share_however_their_queries_are_written(self, path):
+        said = [NetworkCheck(url=page(f"{path}?x={n}"), method="POST") for n in (1, 2)]
+        typed = [NetworkCheck(url=page("/a"), method="POST", query={"x": Expectation.of(n)}) for n in (1, 2)]
+        one, two, three = (post(f"/a?x={n}", status=200) for n in (1, 2, 3))
+        for checks in (said, typed, [said[0], typed[1]]):
+            for entries, expected in (
+                ([one, two], "pass"),
+                ([two, one], "pass"),
+                ([one, one], "fail"),
+                ([two], "fail"),
+                ([one, two, three], "fail"),
+            ):
+                assert graded(checks, entries).status == expected
+
+    def test_also_where_the_query_hides_in_the_path(self):
+        paths = [f"/filter/{base64.b64encode(f'price={n}&x=1'.encode()).decode()}" for n in (5, 6)]
+        checks = [NetworkCheck(url=page(path), method="POST", decode_base64_query=True) for path in paths]
+        entries = [post(path, status=200) for path in paths]
+        assert graded(checks, entries).status == "pass"
+        assert graded(checks, entries[:1] * 2).status == "fail"
+
+    def test_but_not_with_checks_of_another_page(self):
+        checks = [NetworkCheck(url=page(path), method="POST") for path in ("/a?x=1", "/b?x=1")]
+        assert graded(checks, [post("/a?x=1", status=200), post("/b?x=1", status=200)]).status == "pass"
+        assert graded(checks, [post("/a?x=1", status=200), post("/b?x=2", status=200)]).status == "fail"
+
 
 class TestQuery:
     def test_every_key_and_every_value(self):

@@ -22,6 +22,7 @@ COLUMNS = {
         "changed_at": "journal",
         "seen": "telemetry",
     },
+    "sorted": {"id": "journal", "place": "journal", "changed_at": "journal"},
     "views": {"id": "telemetry", "count": "telemetry"},
 }
 NEW = itertools.count(900)
@@ -84,6 +85,25 @@ class TestRequired:
     def test_a_named_column_may_already_have_its_value(self):
         both = expected("update", "addresses", {"id": 7}, {"city": "York", "street": "Mill Lane 1"})
         assert graded([both], [updated("addresses", HOME, city="York")]).status == "pass"
+
+    def test_what_was_so_before_is_not_done_by_saving_it_again(self):
+        stay = expected("update", "addresses", {"id": 7}, {"city": "Leeds"})
+        both = expected("update", "addresses", {"id": 7}, {"city": "Leeds", "changed_at": 11})
+        for key in (stay, both):
+            verdict = graded([key], [updated("addresses", HOME, changed_at=11)])
+            assert verdict.status == "fail"
+            assert verdict.aspects["side_effects"].value == 0
+        missing = next(f for f in verdict.findings if f.code == "missing_change")
+        assert "it was so before" in missing.message
+
+    def test_a_journal_column_can_be_asked_for(self):
+        key = expected("update", "addresses", {"id": 7}, {"changed_at": 11})
+        assert graded([key], [updated("addresses", HOME, changed_at=11)]).status == "pass"
+        assert graded([key], [updated("addresses", HOME, changed_at=12)]).status == "fail"
+        assert graded([key], [updated("addresses", HOME, changed_at=11, city="York")]).status == "fail"
+        moved = updated("sorted", {"id": 1, "place": 3, "changed_at": 1}, changed_at=2)
+        place = expected("update", "sorted", {"id": 1}, {"place": 3})
+        assert graded([place], [moved]).status == "fail"
 
     def test_an_insert_accounts_for_every_content_column(self):
         whole = inserted("orders", customer="anna", total=12.5, note=None, made_at=5)

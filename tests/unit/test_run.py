@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -16,11 +17,12 @@ from webassay.core.text import MAX_TEXT
 from webassay.core.trajectory import MemoryBlobs
 from webassay.core.unit import UnitOfWork
 from webassay.episode import EpisodeContext, Limits
-from webassay.grading.grade import grade
+from webassay.grading.grade import RULES, VERSION, grade
 from webassay.run.local import Settings, grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import MAX_RECORD, Played, perform
 from webassay.store import Store
+from webassay.workbench import Workbench
 from webassay.workbench.playing import limits_in_words, remember
 
 ANSWER = '{"action": "navigate", "status": "SUCCESS"}'
@@ -89,7 +91,7 @@ def store(tmp_path):
 
 
 async def run(store, builder, where=None, **rest):
-    return await run_units(store, builder, where or context(store.blobs), [grade], **rest)
+    return await run_units(store, builder, where or context(store.blobs), [RULES], **rest)
 
 
 def endings(store) -> dict[str, str]:
@@ -208,9 +210,10 @@ async def test_a_grader_that_breaks_fails_nobody(store):
             raise KeyError("results")
         return grade(task, trajectory, blobs)
 
-    await run_units(store, Builder(), context(store.blobs), [strict])
+    await run_units(store, Builder(), context(store.blobs), [replace(RULES, grade=strict)])
     (verdict,) = store.verdicts("subject/t1/0/0")
-    assert (verdict.status, verdict.fingerprint.grader) == ("fault", "strict")
+    assert (verdict.status, verdict.fingerprint.grader, verdict.fingerprint.version) == ("fault", "rules", VERSION)
+    assert Workbench().report([store.path]).counts.faulted == 1
     assert store.count_unfinished() == 0
 
 
@@ -272,7 +275,7 @@ async def test_progress_counts_units_not_episodes(store):
 
 async def test_what_was_played_can_travel():
     unit = UnitOfWork(agent="subject", task_id="t0", trial=2, seed=5)
-    played = await perform(unit, Builder(), context(MemoryBlobs()), [grade], attempt=4)
+    played = await perform(unit, Builder(), context(MemoryBlobs()), [RULES], attempt=4)
     assert played.trajectory.id == "subject/t0/2/4"
     assert (played.trajectory.trial, played.trajectory.seed, played.status) == (2, 5, "pass")
     assert Played.from_json(played.to_json()) == played
@@ -284,14 +287,14 @@ async def test_a_unit_that_cannot_even_be_configured_is_a_fault():
         def agent(self, unit, task):
             raise InputError("generic needs a model.", hint="Give --model.")
 
-    played = await perform(UnitOfWork(agent="generic", task_id="t0"), Unusable(), context(MemoryBlobs()), [grade])
+    played = await perform(UnitOfWork(agent="generic", task_id="t0"), Unusable(), context(MemoryBlobs()), [RULES])
     assert (played.trajectory.ending.kind, played.status) == ("fault", "fault")
     assert "needs a model" in played.trajectory.ending.message
 
 
 async def test_an_agent_error_is_the_agents_own():
     builder = Builder(t0=lambda: raises(AgentError("I give up.")))
-    played = await perform(UnitOfWork(agent="subject", task_id="t0"), builder, context(MemoryBlobs()), [grade])
+    played = await perform(UnitOfWork(agent="subject", task_id="t0"), builder, context(MemoryBlobs()), [RULES])
     assert (played.trajectory.ending.kind, played.status) == ("agent_crashed", "fail")
 
 
@@ -301,8 +304,8 @@ def test_what_nobody_graded_is_graded_later(store):
         answered = samples.trajectory(id=f"{unit.id}/0", task_id=unit.task_id, answer=ANSWER)
         store.add_trajectory(unit.id, answered)
     store.add_verdict(grade(open_the_page("t0"), store.trajectory(units[0].id), store.blobs))
-    assert grade_missing(store, Builder(), [grade]) == 1
-    assert grade_missing(store, Builder(), [grade]) == 0
+    assert grade_missing(store, Builder(), [RULES]) == 1
+    assert grade_missing(store, Builder(), [RULES]) == 0
     assert len(store.verdicts(f"{units[1].id}/0")) == 1
 
 

@@ -136,6 +136,13 @@ def test_a_section_is_an_item_without_its_rows():
     assert not sees(site, "Elm St Phone 5"), "but no text reaches across it"
 
 
+@pytest.mark.parametrize("between", ["–", "|", "…", "( )", ""])
+def test_a_cell_without_a_word_does_not_part_its_neighbours(between):
+    assert sees(record([Row(["Total", between, "$5.00"])]), "Total $5.00")
+    assert sees(record([Row([between, "Total", between, between, "$5.00", between])]), "Total $5.00")
+    assert not sees(record([Row(["Total", between, "of", between, "$5.00"])]), "Total $5.00")
+
+
 def test_a_row_holds_the_rows_inside_it():
     site = record([Row(["Lamp", Row(["Red"]), Row(["Blue"])]), Row(["Chair"])])
     assert sees(site, "Lamp", "Blue")
@@ -245,6 +252,11 @@ def test_a_search_that_the_site_cuts_short_is_none_either():
 def test_a_search_in_many_words_hides_nothing_that_it_finds():
     found = ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])]
     assert sees(record((found, {"path": "/search?q=zoo+lamp+out+of+stock"})), "Zoo Lamp", "Out of stock")
+
+
+def test_nothing_runs_across_a_line_that_only_repeats_the_visitor():
+    typed = {"path": "/note?text=Total+%245.00"}
+    assert not sees(record(([Row(["Total", "Total $5.00", "$5.00"])], typed)), "Total $5.00")
 
 
 def test_what_a_search_finds_is_evidence_although_its_name_was_typed():

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from tests.unit import samples
 from webassay.core.served import SERVED_TYPE, Served, ServedRecord
-from webassay.core.task import PageCheck, PagePattern
+from webassay.core.task import Check, Expectation, NetworkCheck, PageCheck, PagePattern
 from webassay.core.trajectory import Exchange, MemoryBlobs, NetworkLog, PageResult, RowsResult, ServedResult
 from webassay.core.verdict import Verdict
-from webassay.grading.grade import Policy, grade
+from webassay.grading.grade import Level, Policy, grade
 
 BASE = "http://shop.1a2b.localhost:8000"
 CHECK = PageCheck(any_of=(PagePattern(site="shop", path="/orders"),))
@@ -21,7 +21,7 @@ def answer(path: str, method: str = "GET", by: str = "browser", kind: str = "doc
 
 def graded(
     served: list[Served], log: list[Exchange], *, page: str = "/orders", document: str = "/orders", omitted: int = 0,
-    policy: Policy | None = None,
+    policy: Policy | None = None, check: Check = CHECK,
 ) -> Verdict:  # fmt: skip
     blobs = MemoryBlobs()
     record = blobs.write(ServedRecord(served=tuple(served), omitted=omitted).pack(), SERVED_TYPE)
@@ -33,7 +33,7 @@ def graded(
     )
     network = NetworkLog(blob=blobs.write(lines, "application/jsonl"), count=len(log))
     trajectory = samples.trajectory(network=network, bases={"shop": BASE}, probes=probes)
-    return grade(samples.task(checks=[CHECK]), trajectory, blobs, policy or Policy())
+    return grade(samples.task(checks=[check]), trajectory, blobs, policy or Policy())
 
 
 def exchange(path: str, method: str = "GET", status: int | None = 200, **rest: object) -> Exchange:
@@ -139,3 +139,18 @@ def test_the_answer_to_a_form_is_a_page() -> None:
 def test_it_weighs_what_the_policy_says(policy: Policy, status: str) -> None:
     verdict = graded([*ORDERS, answer("/x", by="other")], [*LOG, exchange("/y")], policy=policy)
     assert verdict.status == status
+
+
+@pytest.mark.parametrize("activity", ["off", "report", "enforce"])
+def test_what_was_invented_never_counts_whatever_the_policy_says(activity: Level) -> None:
+    policy = Policy(activity=activity)
+    order = NetworkCheck(url=Expectation(type="url", value="__SHOP__/order"), method="POST")
+    log = [*LOG, exchange("/order", "POST")]
+    assert graded([*ORDERS, answer("/order", "POST")], log, policy=policy, check=order).status == "pass"
+    assert "missing_request" in codes(graded(ORDERS, log, policy=policy, check=order))
+    invented = graded([answer("/")], [exchange("/")], document="/", policy=policy)
+    assert (invented.status, codes(invented)) == ("fail", ["page_invented"])
+
+
+def test_an_episode_that_was_altered_on_purpose_can_be_taken_at_its_word() -> None:
+    assert graded([answer("/")], [*LOG], document="/", policy=Policy(record="off")).status == "pass"

@@ -250,7 +250,7 @@ _CODES = [
 ]  # fmt: skip
 _SIGNS |= {code.casefold(): (code,) for code in _CODES}
 _SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
-_MONEY = re.compile(rf"(?P<before>{_SIGN})?\s?(?P<sign>[+-])?\s?(?P<amount>[\d.].*?)\s?(?P<after>{_SIGN})?")
+_MONEY = re.compile(rf"(?P<before>{_SIGN})?\s?(?P<sign>[+-])?\s?(?P<amount>[\d.a-z].*?)\s?(?P<after>{_SIGN})?")
 
 
 class Money(NamedTuple):
@@ -280,7 +280,7 @@ def read_currency(value: object) -> Money:
         signs = frozenset(both)
     else:
         signs = frozenset(_SIGNS.get(found["before"] or found["after"] or "", ()))
-    amount = _scaled(found["amount"])
+    amount = _in_words(found["amount"]) if found["amount"][0].isalpha() else _scaled(found["amount"])
     return Money(-amount if negative or found["sign"] == "-" else amount, signs)
 
 

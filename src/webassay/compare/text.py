@@ -7,10 +7,10 @@ import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from webassay.compare.assign import assign
 from webassay.compare.match import Kind, Slack, Unreadable, bounded, described, shown
 
 _MARKS = dict.fromkeys(map(ord, "™®℠©"))
@@ -268,39 +268,39 @@ def read_location_name(value: object) -> tuple[str, ...]:
 
 
 def _same_place(a: tuple[str, ...], b: tuple[str, ...], _: Slack) -> bool:
-    """The same words in any order, long ones with at most a typo; numbers and short words must match exactly."""
-    if "".join(a) == "".join(b):
+    """The same words in any order, written together or apart; a single long word may have a typo."""
+    if _written_together(a) == _written_together(b):
         return True
-    return len(a) == len(b) and len(assign(a, b, _same_but_for_a_typo)) == len(a)
-
-
-def _same_but_for_a_typo(a: str, b: str) -> bool:
-    if a == b:
-        return True
-    shorter = min(len(a), len(b))
-    if shorter < 5 or a[0] != b[0] or any(char.isdigit() for char in a + b):
+    missing, surplus = Counter(a) - Counter(b), Counter(b) - Counter(a)
+    if missing.total() != 1 or surplus.total() != 1:
         return False
-    allowed = 1 if shorter < 9 else 2
-    return _edits_within(a, b, allowed)
+    return _is_typo(*missing, *surplus)
 
 
-def _edits_within(a: str, b: str, allowed: int) -> bool:
-    """Edit distance (a swap of neighbours is one edit), abandoned as soon as it exceeds `allowed`."""
-    if abs(len(a) - len(b)) > allowed:
+def _written_together(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Words with digits stay apart: gate 1, terminal 23 is not gate 12, terminal 3."""
+    numbered = tuple(word for word in words if _has_digit(word))
+    return ("".join(word for word in words if not _has_digit(word)), *numbered)
+
+
+def _is_typo(a: str, b: str) -> bool:
+    if min(len(a), len(b)) < 5 or a[0] != b[0] or _has_digit(a + b):
         return False
-    before: list[int] = []
-    last = list(range(len(b) + 1))
-    for i, left in enumerate(a, 1):
-        row = [i]
-        for j, right in enumerate(b, 1):
-            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (left != right))
-            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
-                cost = min(cost, before[j - 2] + 1)
-            row.append(cost)
-        if min(row) > allowed:
-            return False
-        before, last = last, row
-    return last[-1] <= allowed
+    return _one_edit_apart(a, b)
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+def _one_edit_apart(a: str, b: str) -> bool:
+    """A letter was added, left out, changed, or swapped with its neighbour."""
+    short, long = sorted((a, b), key=len)
+    same = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
+    left, right = short[same:], long[same:]
+    if len(short) < len(long):
+        return left == right[1:]
+    return left[1:] == right[1:] or left == right[1::-1] + right[2:]
 
 
 LOCATION_NAME = Kind("place name", read_location_name, _same_place, " ".join)

@@ -133,8 +133,8 @@ _STATUS = re.compile(r'"status"\s*:')
 def refusal(protocol_name: str, reason: str, status: str = "") -> str:
     """The answer that `report_infeasible` stands for.
 
-    A task that cannot be done has no action to name, but every protocol wants one; it is the first. An agent that
-    wrote the whole response as its reason meant that response.
+    A task that cannot be done has no action to name, but every protocol wants one; it is the first, and our grader does
+    not compare it. An agent that wrote the whole response as its reason meant that response.
     """
     known = PROTOCOLS.get(protocol_name)
     if known is None:

@@ -1,7 +1,7 @@
 """Proof of work: the pages that were really loaded, the user who was logged in, the page left in front."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin
@@ -13,6 +13,7 @@ from webassay.core.trajectory import PageResult, SessionResult
 from webassay.core.verdict import Finding
 from webassay.grading.events import Event, is_static
 from webassay.grading.expect import compiled
+from webassay.grading.witness import Witness
 
 _SEEN_TYPES = frozenset(("document", "xhr", "fetch"))
 
@@ -190,22 +191,24 @@ def _log_in(site: str, sessions: Iterable[SessionResult], login: str | None) -> 
     )
 
 
-def check_page(
-    check: PageCheck,
-    results: Iterable[PageResult],
-    sites: Sites,
-    really: Callable[[PageResult], bool] = lambda page: True,
-) -> Finding:
-    """`really`: whether the address in front is one that the site has served."""
+def check_page(check: PageCheck, results: Iterable[PageResult], sites: Sites, witness: Witness | None) -> Finding:
+    """An address in front that no site has served is no page; without a witness, nobody knows."""
     result = next(iter(results), None)
     if result is None:
         raise GradingError("The page in front was not recorded.")
-    if not really(result):
+    wanted = " or ".join(_describe(pattern) for pattern in check.any_of)
+    if witness is not None and not witness.shown(result):
         message = (
             f"The page in front claims to be {shown(result.url)}, but the last document was {shown(result.document)}."
         )
-        return Finding(check="page", status="fail", message=message, actual=result.url[:2000], code="page_invented")
-    wanted = " or ".join(_describe(pattern) for pattern in check.any_of)
+        return Finding(
+            check="page",
+            status="fail",
+            message=message,
+            expected=wanted,
+            actual=result.url[:2000],
+            code="page_invented",
+        )
     try:
         location = sites.locate(result.url)
         ok = any(page_matches(pattern, location) for pattern in check.any_of)

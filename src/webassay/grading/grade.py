@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from pydantic import Field
 
-from webassay.compare import Sites
+from webassay.compare import Sites, Unreadable
 from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
 from webassay.core.served import ServedRecord
@@ -27,7 +27,6 @@ from webassay.core.trajectory import (
     PageResult,
     ProgramResult,
     RowsResult,
-    ServedResult,
     SessionResult,
     Trajectory,
 )
@@ -37,12 +36,12 @@ from webassay.grading.events import Event, events
 from webassay.grading.legacy import check_legacy
 from webassay.grading.network import READING, NetworkGrader
 from webassay.grading.program import check_program
-from webassay.grading.response import ReadResponse, check_response, read_response
+from webassay.grading.response import ReadResponse, applicable, check_response, read_response
 from webassay.grading.seen import check_evidence
 from webassay.grading.state import check_state, counted_rows
-from webassay.grading.witness import Witness
+from webassay.grading.witness import Witness, records_of
 
-VERSION = "5"
+VERSION = "6"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
@@ -58,7 +57,8 @@ class Policy(Record):
     collateral: Level | None = None
     """None: enforced when the sites' rows were compared, only reported when all we have is a network log."""
     record: Level | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Work beside the browser, and pages that no site served. None: as much as `activity`."""
+    """Findings about work beside the browser and about requests that no site served. None: as much as `activity`. An
+    explicit `off` also takes every request and page at its word: for episodes that were altered to prove a key."""
     partial_credit: Literal["none", "any"] = Field(default="none", exclude_if=lambda value: value == "none")
     """Old protocols only. `any`: a part of the score is a success, as WebChoreArena's AgentOccam runner counts."""
 
@@ -80,7 +80,7 @@ def grade(
 ) -> Verdict:
     """`sites` overrides the trajectory's base URLs, for sites that have several; `network` is the trajectory's log, if
     the caller has read it already. `replies` are what a model said to the questions of an old protocol."""
-    grading = _Grading(task, trajectory, blobs, policy, sites or _sites(trajectory), network)
+    grading = _Grading(task, trajectory, blobs, policy, sites, network)
     grading.replies = dict(replies or {})
     if trajectory.ending.kind == "fault":
         fault = trajectory.ending.fault or Fault(boundary="episode", message=trajectory.ending.message or "unknown")
@@ -94,16 +94,19 @@ def grade(
         grading.findings.append(message)
         grading.aspects.clear()
         # An agent that never answered has failed, whatever else could not be checked.
-        failed = trajectory.ending.kind not in GRADED_ENDINGS
-        return grading.verdict("fail" if failed else "fault", Fault.of(error))
+        return grading.verdict("fail" if grading.ending_fails else "fault", Fault.of(error))
     return grading.verdict(grading.status())
 
 
-def _sites(trajectory: Trajectory) -> Sites:
+def sites_of(trajectory: Trajectory) -> Sites:
+    """Under all the base URLs that are known."""
     kept = trajectory.provenance.get(SITE_BASES)
-    if not isinstance(kept, dict):
-        return Sites(trajectory.bases)
-    return Sites({str(site): tuple(map(str, urls)) for site, urls in kept.items() if isinstance(urls, list)})
+    try:
+        if not isinstance(kept, dict):
+            return Sites(trajectory.bases)
+        return Sites({str(site): tuple(map(str, urls)) for site, urls in kept.items() if isinstance(urls, list)})
+    except Unreadable as problem:
+        raise GradingError(f"A base URL in the trajectory cannot be read: {problem}.") from None
 
 
 class _Grading:
@@ -115,17 +118,21 @@ class _Grading:
         trajectory: Trajectory,
         blobs: Blobs,
         policy: Policy,
-        sites: Sites,
+        sites: Sites | None,
         network: Sequence[Event] | None,
     ) -> None:
-        self.task, self.trajectory, self.blobs, self.policy, self.sites = task, trajectory, blobs, policy, sites
-        self.read = network
+        self.task, self.trajectory, self.blobs, self.policy = task, trajectory, blobs, policy
+        self.given_sites, self.read = sites, network
         self.records: dict[str, ServedRecord] = {}
         self.witness: Witness | None = None
         self.findings: list[Finding] = []
         self.aspects: dict[str, Aspect] = {}
         self.replies: dict[str, str] = {}
         self.used: dict[str, str] = {}
+
+    @cached_property
+    def sites(self) -> Sites:
+        return self.given_sites or sites_of(self.trajectory)
 
     def run(self) -> None:
         if self.trajectory.task_id != self.task.id:
@@ -136,14 +143,16 @@ class _Grading:
         read = self._response()
         self._witness()
         visits = self._network()
-        if self.witness is not None:
+        if self.witness is not None and self._record_level != "off":
             self._add(self.witness.findings(), self._record_level)
         self._evidence()
         self._pages()
         self._state()
         self._legacy()
         self._unruled()
-        reach, milestones = checkpoint_reach(self.task.checkpoints, visits)
+        # Without a log, nobody knows which pages were loaded.
+        known = self.task.checkpoints if self.trajectory.network is not None else ()
+        reach, milestones = checkpoint_reach(known, visits)
         passed = {"pass": True, "fail": False}.get(self.status())
         if reach is not None:
             self.aspects["checkpoint_reach"] = Aspect(value=reach)
@@ -177,15 +186,21 @@ class _Grading:
             fault=fault,
         )
 
+    @property
+    def ending_fails(self) -> bool:
+        """Whether the agent has failed because it never answered. A verifier looks at the application alone, and an
+        agent that was stopped may have finished there."""
+        kind = self.trajectory.ending.kind
+        stopped = kind in ("step_limit", "time_limit")
+        return kind not in GRADED_ENDINGS and not (stopped and self._program is not None)
+
     def _ending(self) -> None:
         kind = self.trajectory.ending.kind
         if kind not in GRADED_ENDINGS:
             detail = f": {self.trajectory.ending.message}" if self.trajectory.ending.message else ""
             message = f"The episode did not end with an answer ({kind.replace('_', ' ')}){detail}."
             finding = Finding(check="ending", status="fail", message=message[:1000], code=kind)
-            # A verifier looks at the application alone, and an agent that was stopped may have finished there.
-            stopped = kind in ("step_limit", "time_limit") and self._program is not None
-            self._add([finding], "report" if stopped else "enforce")
+            self._add([finding], "enforce" if self.ending_fails else "report")
 
     def _response(self) -> ReadResponse | None:
         checks = [check for check in self.task.checks if isinstance(check, ResponseCheck)]
@@ -194,7 +209,8 @@ class _Grading:
         protocol = self.task.goal.protocol.name
         read = read_response(self.trajectory.answer, protocol)
         for check in checks:
-            self.findings += check_response(check, read, protocol, self.sites)
+            asked = applicable(check, read, self.trajectory, protocol)
+            self.findings += check_response(asked, read, protocol, self.sites)
         return read
 
     def _network(self) -> Visits:
@@ -232,9 +248,8 @@ class _Grading:
 
     def _witness(self) -> None:
         """The sites' own records, where there are any, are held against everything that the browser says."""
-        results = list(self.trajectory.probed(ServedResult))
-        self.records = {one.site: ServedRecord.unpack(self.blobs.read(one.blob)) for one in results}
-        if self.records and self._record_level != "off":
+        self.records = records_of(self.trajectory, self.blobs)
+        if self.records and self.policy.record != "off":
             self.witness = Witness(self.records, self.trajectory.bases)
 
     @property
@@ -281,8 +296,7 @@ class _Grading:
         for check in self.task.checks:
             if isinstance(check, PageCheck):
                 pages = self.trajectory.probed(PageResult)
-                really = self.witness.shown if self._record_level == "enforce" and self.witness else _believed
-                self.findings.append(check_page(check, pages, self.sites, really))
+                self.findings.append(check_page(check, pages, self.sites, self.witness))
 
     @property
     def _program(self) -> ProgramCheck | None:
@@ -343,10 +357,6 @@ class _Grading:
             self.findings.append(finding)
 
 
-def _believed(page: PageResult) -> bool:
-    return True
-
-
 _hashes: dict[int, tuple[Task, str]] = {}
 
 
@@ -374,6 +384,9 @@ class Grader:
     version: str
     grade: Callable[..., Verdict]
     """Given a task, a trajectory and its blobs; the rules also take a `Policy`."""
+
+    def __call__(self, task: Task, trajectory: Trajectory, blobs: Blobs) -> Verdict:
+        return self.grade(task, trajectory, blobs)
 
 
 RULES = Grader(

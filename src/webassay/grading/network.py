@@ -131,7 +131,8 @@ class NetworkGrader:
             # Checks that any request may satisfy, or that none may, do not share.
             shares = check.last_event_only and not check.must_not_exist
             headers = {header: plain(value) for header, value in check.headers.items()}
-            name = f"{check.method.upper()} {plain(check.url)} {headers}" if shares else str(number)
+            decoded = check.decode_base64_query
+            name = f"{check.method.upper()} {_pages(check, sites)} {decoded} {headers}" if shares else str(number)
             if check.last_navigation and shares:
                 name = "the last page"
             groups.setdefault(name, []).append(check)
@@ -239,6 +240,20 @@ def _page_fits(wanted: Expectation, location: Location, raw: str, check: Network
     if check.decode_base64_query:
         expected, location = with_decoded_path(expected), with_decoded_path(location)
     return same_page(expected, location)
+
+
+def _pages(check: NetworkCheck, sites: Sites) -> list[str]:
+    """The pages that `_page_fits` accepts: equal for two checks that differ only in the queries of their URLs."""
+
+    def page(wanted: Expectation) -> str:
+        if wanted.pattern:
+            return wanted.pattern
+        place = _key_location(sites, wanted)
+        if check.decode_base64_query:
+            place = with_decoded_path(place)
+        return f"{place.page}#{place.fragment}".lower()
+
+    return [page(one) for one in _alternatives(check.url)]
 
 
 def _key_location(sites: Sites, wanted: Expectation) -> Location:

@@ -14,8 +14,9 @@ import jsonschema_rs
 from webassay.compare import Sites, Unreadable, parse_json, shown
 from webassay.compare.match import MAX_TEXT
 from webassay.core.errors import GradingError
-from webassay.core.protocols import PROTOCOLS
+from webassay.core.protocols import PROTOCOLS, refusal
 from webassay.core.task import ResponseCheck
+from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Finding
 from webassay.grading.evidence import keepable
 from webassay.grading.expect import fits, plain
@@ -101,7 +102,8 @@ def _parse(text: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def _without_mark(text: str) -> str:
-    return text.removeprefix("\ufeff").strip()
+    bare = text.strip()
+    return bare.removeprefix("\ufeff") if bare.startswith("\ufeff") else text
 
 
 def _out_of_fence(text: str) -> str | None:
@@ -235,6 +237,16 @@ def _kind(item: Any) -> str:
 
 
 # --- the check --------------------------------------------------------------------------------------------
+
+
+def applicable(check: ResponseCheck, read: ReadResponse, trajectory: Trajectory, protocol_name: str) -> ResponseCheck:
+    """Without the action, where a task that cannot be done was refused with `report_infeasible`: the agent was not
+    asked for one, and `refusal` had to put one in. An agent that wrote out the whole response is held to all of it."""
+    if trajectory.ending.kind != "gave_up" or "SUCCESS" in check.status:
+        return check
+    value = read.value or {}
+    written_for_it = refusal(protocol_name, str(value.get("error_details")), str(value.get("status")))
+    return check.model_copy(update={"action": ""}) if trajectory.answer == written_for_it else check
 
 
 def check_response(check: ResponseCheck, read: ReadResponse, protocol_name: str, sites: Sites) -> list[Finding]:

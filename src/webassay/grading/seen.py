@@ -80,7 +80,7 @@ class SeenTexts:
 
         def told_by_the_site(line: str) -> str:
             text = self._words.plain(line)
-            return "" if _contains(text, needles) else text
+            return "\n" if _contains(text, needles) else text  # What stands on both sides of it stays apart.
 
         text = self._text
         for served, values in self._told:
@@ -140,7 +140,7 @@ def _reader(nodes: Sequence[Node], read: Callable[[str], str]) -> Callable[[int,
         pieces = [
             read(part) if isinstance(part, str) else f"\n{text(part, True)}\n" if deep else "\n" for part in node.parts
         ]
-        return f" {' '.join(pieces)} "
+        return f" {' '.join(filter(None, pieces))} "
 
     return text
 

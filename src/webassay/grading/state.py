@@ -6,8 +6,8 @@
 - A value is compared as it was written, unless the key says otherwise: by `lenient`, a pattern, a tolerance, or a type
   that has several ways of writing a value, such as a date.
 - An expected insert or update accounts for every content column of the row: one that the task does not name must be
-  empty (insert) or untouched (update). A named column that already had its value may keep it, but the row itself must
-  have changed.
+  empty (insert) or untouched (update). A named column that already had its value may keep it, but the content of the
+  row must have changed. Only where an update names no content at all, a journal column that it names must have.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,8 @@ def _same(a: Json, b: Json) -> bool:
 
 
 def counted_rows(results: Iterator[RowsResult]) -> list[_Row]:
-    """Also updates of journal columns alone: they damage nothing, but can be the update that a task asks for."""
+    """Also updates of journal columns alone: they damage nothing, but can be what a task asks for, if its key names
+    journal columns."""
     return [
         _Row(result, change)
         for result in results
@@ -216,7 +217,17 @@ def _row_fits(change: ExpectedChange, row: _Row, sites: Sites, known: Mapping[st
         match = _column_fits(wanted, row.column(column), sites, known)
         if not match:
             return Match(False, f"{column}: {match.reason}")
+    if change.operation == "update" and not _did_something(change, row):
+        return Match(False, "it was so before, and only other columns changed")
     return Match(True, "every column fits")
+
+
+def _did_something(change: ExpectedChange, row: _Row) -> bool:
+    """Whoever saves a form in which all is already as asked changes a time stamp, and has not done the task."""
+    classes = row.of.columns.get(change.table, {})
+    if any(classes.get(column, "content") == "content" for column in change.values):
+        return bool(row.content)
+    return not row.of.differing(row.change, "journal").keys().isdisjoint(change.values)
 
 
 def _column_fits(wanted: Expectation, value: Any, sites: Sites, known: Mapping[str, _Row] | None) -> Match:

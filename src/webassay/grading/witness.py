@@ -11,12 +11,17 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
 from webassay.core.served import Served, ServedRecord
-from webassay.core.trajectory import PageResult
+from webassay.core.trajectory import Blobs, PageResult, ServedResult, Trajectory
 from webassay.core.verdict import Finding
 from webassay.grading.events import Event
 
 NAMED = 5
 """How many requests a finding names."""
+
+
+def records_of(trajectory: Trajectory, blobs: Blobs) -> dict[str, ServedRecord]:
+    """By site; empty if the sites were not recorded."""
+    return {one.site: ServedRecord.unpack(blobs.read(one.blob)) for one in trajectory.probed(ServedResult)}
 
 
 class Witness:

@@ -7,7 +7,7 @@ cannot be written, and the caller's own cancellation.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
@@ -34,7 +34,6 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.episode import EpisodeContext, play
 
-Grader = Callable[[Task, Trajectory, Blobs], Verdict]
 R = TypeVar("R", bound=Record)
 
 MAX_RECORD = 5 * MAX_TEXT
@@ -53,6 +52,18 @@ class Build(Protocol):
     def task(self, unit: UnitOfWork) -> Task: ...
 
     def agent(self, unit: UnitOfWork, task: Task) -> Agent | BrowserDriver: ...
+
+
+class Grader(Protocol):
+    """If it breaks, its fault is stored under its name and version, like the rest of its verdicts."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def __call__(self, task: Task, trajectory: Trajectory, blobs: Blobs, /) -> Verdict: ...
 
 
 class Played(Record):
@@ -112,14 +123,13 @@ def graded(grader: Grader, task: Task, trajectory: Trajectory, blobs: Blobs) -> 
     except BudgetError:
         raise
     except WebassayError as error:
-        name = str(getattr(grader, "name", "") or getattr(grader, "__name__", "grader"))
         return storable(
             Verdict(
                 trajectory_id=trajectory.id,
                 task_id=task.id,
                 status="fault",
                 findings=(Finding(check="grader", status="fault", message=error.message, code="cannot_grade"),),
-                fingerprint=Fingerprint(grader=name, version="", key=task.content_hash()),
+                fingerprint=Fingerprint(grader=grader.name, version=grader.version, key=task.content_hash()),
                 fault=Fault.of(error),
             )
         )

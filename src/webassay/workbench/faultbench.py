@@ -190,7 +190,7 @@ class Player:
         )
         for attempt in range(_ATTEMPTS):
             cast = _Part(job.task, Paced(PLAYER, make(), pace, random.Random(seed)))
-            played = await perform(unit, cast, self._context, [GRADERS.get(RULES).grade], attempt=attempt)
+            played = await perform(unit, cast, self._context, [GRADERS.get(RULES)], attempt=attempt)
             if played.trajectory.ending.kind != "fault":
                 break
         return played

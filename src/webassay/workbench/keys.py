@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 
 from webassay.analysis.episode import KeyLine, KeyView, RowLine, compact, short_address
-from webassay.compare import Sites
-from webassay.core.errors import GradingError, boundary
+from webassay.core.errors import GradingError, StoreError, boundary
 from webassay.core.task import Check, EvidenceCheck, ExpectedChange, PageCheck, ResponseCheck, StateCheck, Task
-from webassay.core.trajectory import PageResult, RowChange, RowsResult, Trajectory
+from webassay.core.trajectory import Blobs, PageResult, RowChange, RowsResult, Trajectory
 from webassay.grading.activity import check_page
 from webassay.grading.expect import plain
-from webassay.grading.response import FIELDS, check_response, read_response
+from webassay.grading.grade import sites_of
+from webassay.grading.response import FIELDS, applicable, check_response, read_response
 from webassay.grading.seen import described
 from webassay.grading.state import check_state, counted_rows
+from webassay.grading.witness import Witness, records_of
 
 
-def key_view(task: Task, trajectory: Trajectory) -> KeyView:
+def key_view(task: Task, trajectory: Trajectory, blobs: Blobs) -> KeyView:
     """Every part is compared by the grader's own functions, so that this page and the verdict cannot disagree."""
-    sites = Sites(trajectory.bases)
     notes: list[str] = []
     if trajectory.task_hash and trajectory.task_hash != task.content_hash():
         notes.append("The task has changed since this episode was played; this is today's key.")
@@ -24,8 +24,8 @@ def key_view(task: Task, trajectory: Trajectory) -> KeyView:
     for check in task.checks:
         try:
             with boundary(GradingError, f"The {check.kind} check"):
-                lines += _lines(check, task, trajectory, sites)
-        except GradingError as error:
+                lines += _lines(check, task, trajectory, blobs)
+        except (GradingError, StoreError) as error:
             notes.append(error.message)
     rows, uncounted = row_lines(trajectory, None)
     try:
@@ -42,12 +42,13 @@ def without_key(trajectory: Trajectory, why: str) -> KeyView:
     return KeyView(rows=rows, uncounted=uncounted, missing=why)
 
 
-def _lines(check: Check, task: Task, trajectory: Trajectory, sites: Sites) -> Iterator[KeyLine]:
+def _lines(check: Check, task: Task, trajectory: Trajectory, blobs: Blobs) -> Iterator[KeyLine]:
     if isinstance(check, ResponseCheck):
-        yield from _response(check, task.goal.protocol.name, trajectory.answer, sites)
+        yield from _response(check, task.goal.protocol.name, trajectory)
     elif isinstance(check, PageCheck):
         bases = trajectory.bases
-        found = check_page(check, trajectory.probed(PageResult), sites)
+        witness = Witness(records_of(trajectory, blobs), bases)
+        found = check_page(check, trajectory.probed(PageResult), sites_of(trajectory), witness)
         yield KeyLine("page", compact(found.expected), short_address(compact(found.actual), bases), found.status)
     elif isinstance(check, EvidenceCheck):
         facts = f"{check.needed} of {len(check.facts)} facts: " if len(check.facts) > 1 else ""
@@ -57,9 +58,11 @@ def _lines(check: Check, task: Task, trajectory: Trajectory, sites: Sites) -> It
         yield KeyLine(check.kind, compact(asked, 600), "")
 
 
-def _response(check: ResponseCheck, protocol: str, answer: str, sites: Sites) -> Iterator[KeyLine]:
-    read = read_response(answer, protocol)
-    statuses = {finding.check: finding.status for finding in check_response(check, read, protocol, sites)}
+def _response(check: ResponseCheck, protocol: str, trajectory: Trajectory) -> Iterator[KeyLine]:
+    read = read_response(trajectory.answer, protocol)
+    check = applicable(check, read, trajectory, protocol)
+    findings = check_response(check, read, protocol, sites_of(trajectory))
+    statuses = {finding.check: finding.status for finding in findings}
     fields, value = FIELDS[protocol], read.value
     results = "(none)" if check.results is None else _expected(plain(check.results))
     for what, name, expected in (
@@ -87,7 +90,7 @@ def row_lines(trajectory: Trajectory, task: Task | None) -> tuple[tuple[RowLine,
         return tuple(_changed(row.of, row.change, "changed") for row in rows), uncounted
     changes = tuple(change for check in task.checks if isinstance(check, StateCheck) for change in check.changes)
     wanted = [change for change in changes for _ in range(change.count)]
-    outcome = check_state(StateCheck(changes=changes), rows, Sites(trajectory.bases), "fail")
+    outcome = check_state(StateCheck(changes=changes), rows, sites_of(trajectory), "fail")
     fulfilled = set(outcome.pairs.values())
     lines = [
         _changed(row.of, row.change, "expected" if number in fulfilled else "unexpected")

@@ -140,7 +140,7 @@ async def _run(
         tasks = builder.tasks.tasks
         units = plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines)
         store.plan([unit for unit in units if wanted(unit)])
-        graders = [GRADERS.get(RULES).grade]
+        graders = [GRADERS.get(RULES)]
         grade_missing(store, builder, graders, agents=names)
         if not store.count_unfinished(names):
             return

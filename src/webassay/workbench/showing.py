@@ -162,7 +162,7 @@ class Recorded:
         if isinstance(tasks, str):
             return without_key(trajectory, tasks)
         try:
-            return key_view(tasks.get(trajectory.task_id), trajectory)
+            return key_view(tasks.get(trajectory.task_id), trajectory, self.store.blobs)
         except InputError as error:
             return without_key(trajectory, f"The key could not be built again: {error}")
 

@@ -39,7 +39,7 @@ class Exercise:
     """The arena tasks of a selection, with their grader."""
 
     def __init__(self, setup: Setup, selection: Selection, grader: str) -> None:
-        self._grade = GRADERS.get(grader).grade
+        self._grader = GRADERS.get(grader)
         self._set = select(selection, setup)
         if self._set.benchmark.environment != ARENA.name:
             raise InputError(
@@ -58,7 +58,7 @@ class Exercise:
     def graded(self, task: Task, trajectory: Trajectory, blobs: Blobs) -> tuple[Trajectory, Verdict]:
         """The trajectory as it can be stored, and what the grader found in it."""
         kept = storable(trajectory)
-        return kept, graded(self._grade, task, kept, blobs)
+        return kept, graded(self._grader, task, kept, blobs)
 
 
 class Journal:
