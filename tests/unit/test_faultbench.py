@@ -4,13 +4,16 @@ import json
 
 import pytest
 
+from tests.unit import samples
 from webassay.analysis.detection import Said, said_in, score
 from webassay.core.errors import InputError
 from webassay.core.faultbench import FaultBench, FaultLabel
 from webassay.core.record import blob_hash
+from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.judging.taxonomy import TAXONOMIES
-from webassay.workbench.fault_scores import bench_in_words, load
+from webassay.store import Store
+from webassay.workbench.fault_scores import bench_in_words, in_our_taxonomy, load, score_bench
 from webassay.workbench.faultbench import LABELS, MANIFEST
 from webassay.workbench.injecting import CODES, KINDS
 
@@ -99,9 +102,53 @@ def test_codes_and_steps_of_a_diagnosis():
     )
     stamp = Fingerprint(grader="universal", version="1")
     verdict = Verdict(trajectory_id="t", task_id="", status="fail", findings=(finding,), fingerprint=stamp)
-    assert said_in(verdict) == Said(False, frozenset(["2.1"]), 3)
+    assert said_in(verdict, in_our_taxonomy) == Said(False, frozenset(["2.1"]), 3)
     abstained = verdict.model_copy(update={"status": "abstain", "findings": ()})
-    assert said_in(abstained) == Said(None)
+    assert said_in(abstained, in_our_taxonomy) == Said(None)
+
+
+@pytest.mark.parametrize("taxonomy", TAXONOMIES)
+def test_a_code_of_any_taxonomy_is_the_one_of_the_same_name_in_ours(taxonomy):
+    ours = TAXONOMIES["webassay"]
+    assert len({code.slug for code in ours.values()}) == len(ours)
+    for number, code in TAXONOMIES[taxonomy].items():
+        found = in_our_taxonomy(f"{taxonomy}:{number}:{code.slug}")
+        if found:
+            assert ours[found].name == code.name
+        else:
+            assert code.name not in {one.name for one in ours.values()}
+
+
+@pytest.mark.parametrize(
+    ("codes", "found"),
+    [
+        (["webassay:7.1:invalid_invocation", "paper:7.1:invalid_invocation", "released:6.1:invalid_invocation"], "3/3"),
+        (["released:7.1:underspecified", "released:6.4:fine_grained_grounding", "nonsense"], "0/3"),
+    ],
+)
+def test_a_stored_diagnosis_counts_in_the_taxonomy_it_was_made_with(tmp_path, codes, found):
+    labels = [label(number, "7.1", True, step=1) for number in range(len(codes))]
+    with Store.create(tmp_path) as store:
+        for number, (one, code) in enumerate(zip(labels, codes, strict=True)):
+            unit = UnitOfWork(agent="player", task_id=one.task_id, trial=number)
+            store.plan([unit])
+            verdict = samples.verdict(
+                trajectory_id=one.trajectory_id,
+                task_id=one.task_id,
+                findings=(Finding(check="diagnosis", status="fail", message="m", steps=(1,), code=code),),
+                fingerprint=Fingerprint(grader="universal", version="1"),
+            )
+            store.add_episode(unit.id, samples.trajectory(id=one.trajectory_id, task_id=one.task_id), [verdict])
+    bench(tmp_path, labels)
+    section = score_bench(tmp_path).sections[1]
+    cells = {row[0]: row[section.headings.index("universal")] for row in section.rows}
+    assert cells["7.1"] == found
+
+
+def test_a_mistake_that_was_passed_is_not_found_although_it_is_named():
+    said = {one.trajectory_id: Said(True, frozenset([one.code])) for one in LABELLED}
+    codes = {one.code: (one.found, one.named) for one in score("judge", LABELLED, said, "all").codes}
+    assert codes == {"2.1": (0, 1), "3.1": (0, 1), "5.1": (1, 1), "7.1": (1, 1)}
 
 
 def bench(folder, labels=LABELLED):

@@ -1,9 +1,11 @@
 """Agents of known ability: how often they err, that they err on their own, and that every mistake is one."""
 
 import asyncio
+import inspect
 import json
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -141,39 +143,134 @@ def test_a_near_miss_misses(value, seed):
     assert type(missed[0]) is type(value)
 
 
-def run(course):
-    moves, seen, step = course(page()), [], 0
+def run(course, shows=page):
+    moves, seen, step = course(shows()), [], 0
     try:
         move = next(moves)
         while True:
             seen.append(move)
             step += 1
-            move = moves.send(page(step))
+            move = moves.send(shows(step))
     except StopIteration as done:
         return seen, done.value
 
 
-@pytest.mark.parametrize(
-    ("slip", "kind", "step"),
-    [
-        (slips.misquoted, "retrieve", None),
-        (slips.withheld, "retrieve", None),
-        (slips.partly_delivered, "retrieve", None),
-        (slips.feigned, "unachievable", None),
-        (slips.claimed, "mutate", None),
-        (slips.cut_short, "retrieve", None),
-        (slips.unreadable, "retrieve", 0),
-        (slips.unheard_of, "retrieve", 0),
-        (slips.said_otherwise, "retrieve", 0),
-        (slips.went_elsewhere, "retrieve", 0),
-        (slips.first_page_only, "retrieve", 0),
-    ],
-)
-def test_a_slip_says_where_it_was_made(slip, kind, step):
-    scene = Scene(random.Random(3), kind=kind, length=1)
-    run(slip(solution(kind), scene))
+def with_more(*nodes):
+    def shows(step=0):
+        return replace(page(step), nodes=(*page(step).nodes, *nodes))
+
+    return shows
+
+
+def pressing(bid, results=None):
+    """Fills in a form, presses a button, and looks at something else."""
+
+    def walk(seen):
+        yield Action.of("fill", "3", "Springfield")
+        yield Action.of("fill", "3", "Shelbyville")
+        yield Action.of("click", bid)
+        yield Action.of("click", "1")
+        return {"action": "mutate", "status": "SUCCESS", "results": results}
+
+    return walk
+
+
+def to_the_next_page(seen):
+    """The list is long, and the way to it leads over another one."""
+    seen = yield Action.of("click", "1")
+    link = seen.find("link", "Next")
+    if link is not None:
+        yield Action.of("click", link.id)
+    return RESPONSES["retrieve"]
+
+
+def made_up(course, scene):
+    return slips.made_up(["$12.50"], scene, course)
+
+
+def besides(course, scene):
+    return slips.besides(course, pressing("2"), scene)
+
+
+CART = with_more(Node("5", "button", "Add to Cart", 1), Node("6", "button", "Add to Wish List", 1))
+ORDER = with_more(Node("5", "button", "Place Order", 1))
+AWAY = with_more(Node("5", "heading", "This page is not available at the moment", 1))
+
+IN_THE_ANSWER = [
+    (slips.misquoted, solution("retrieve"), page),
+    (slips.miscalculated, pressing("2", ["$40.10"]), page),
+    (slips.misreported, solution("retrieve"), page),
+    (slips.withheld, solution("retrieve"), page),
+    (slips.partly_delivered, solution("retrieve"), page),
+    (slips.feigned, solution("unachievable"), page),
+    (slips.claimed, solution("mutate"), page),
+    (slips.asked_again, pressing("5"), ORDER),
+    (slips.cut_short, solution("retrieve"), page),
+    (slips.gave_up, solution("retrieve"), AWAY),
+    (made_up, solution("retrieve"), page),
+]
+IN_A_MOVE = [
+    (slips.mistyped, pressing("2"), page),
+    (slips.confused, pressing("5"), CART),
+    (slips.unreadable, solution("retrieve"), page),
+    (slips.unheard_of, solution("retrieve"), page),
+    (slips.said_otherwise, solution("retrieve"), page),
+    (slips.went_elsewhere, solution("retrieve"), page),
+]
+THROUGHOUT = [
+    (slips.first_page_only, to_the_next_page, page),
+    (slips.wandered_off, solution("navigate"), page),
+]
+EVERY_SEED = pytest.mark.parametrize("seed", range(6))
+
+
+def slipped(slip, course, shows, seed):
+    """Where it says that the mistake was made, what was done, and what would have been right."""
+    scene = Scene(random.Random(seed), length=4)
+    moves, _ = run(slip(course, scene), shows)
     assert scene.incident.happened
-    assert (scene.incident.step is None) == (step is None)
+    return scene.incident, moves, run(course, shows)[0]
+
+
+@EVERY_SEED
+@pytest.mark.parametrize(("slip", "course", "shows"), IN_THE_ANSWER)
+def test_a_slip_in_the_answer_is_in_no_step(slip, course, shows, seed):
+    incident, moves, right = slipped(slip, course, shows, seed)
+    assert (incident.step, incident.throughout) == (None, False)
+    assert moves == right[: len(moves)]
+
+
+@EVERY_SEED
+@pytest.mark.parametrize(("slip", "course", "shows"), IN_A_MOVE)
+def test_a_slip_in_a_move_is_in_the_first_step_that_differs(slip, course, shows, seed):
+    incident, moves, right = slipped(slip, course, shows, seed)
+    assert not incident.throughout
+    assert moves[: incident.step] == right[: incident.step]
+    assert moves[incident.step] != right[incident.step]
+
+
+@pytest.mark.parametrize(("slip", "course", "shows"), THROUGHOUT)
+def test_a_slip_without_a_move_leaves_the_step_to_a_comparison(slip, course, shows):
+    incident, moves, right = slipped(slip, course, shows, 0)
+    assert (incident.step, incident.throughout) == (None, True)
+    assert moves != right and len(moves) > 0
+
+
+def test_what_nobody_asked_for_begins_when_the_course_is_over():
+    incident, moves, right = slipped(besides, solution("mutate"), page, 0)
+    assert moves[: len(right)] == right
+    assert incident.step == len(right) + 1, "after the way back"
+    assert moves[incident.step :] == run(pressing("2"))[0]
+
+
+def test_every_slip_is_tried():
+    tried = {slip for slip, _, _ in (*IN_THE_ANSWER, *IN_A_MOVE, *THROUGHOUT)}
+    known = {
+        made
+        for made in vars(slips).values()
+        if inspect.isfunction(made) and [*inspect.signature(made).parameters] == ["course", "scene"]
+    }
+    assert known <= tried
 
 
 def test_a_slip_is_the_only_difference():

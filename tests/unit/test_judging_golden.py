@@ -9,6 +9,7 @@ from webassay.judging.explain import explain
 from webassay.judging.ledger import Models
 from webassay.judging.profile import PROFILES
 from webassay.judging.verify import verify
+from webassay.workbench.fault_scores import in_our_taxonomy
 
 TABLE_6 = {
     1: (True, True),
@@ -69,7 +70,7 @@ async def test_a_contradiction_lowers_the_score_that_the_actions_alone_gave():
     assert verdict.aspects["process_score"].value == 0.5
     assert verdict.aspects["hallucination"].value is True
     assert verdict.aspects["first_failure_step"].value == 3, "as people count"
-    assert said_in(verdict).step == 2, "as labels count"
+    assert said_in(verdict, in_our_taxonomy).step == 2, "as labels count"
 
 
 async def test_a_side_effect_raises_the_total_and_earns_nothing():

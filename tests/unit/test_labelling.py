@@ -62,6 +62,25 @@ def test_an_unknown_id_leaves_everything_as_it_was(run, tmp_path):
     assert Workbench().graders([run]) == ["universal openai:a"]
 
 
+def test_one_trajectory_under_two_names_is_labelled_once(run, tmp_path):
+    twice = written(tmp_path, "id,label\nclerk/t0/0,pass\nclerk/t1/0,pass\nclerk/t0/0/0,fail\n")
+    with pytest.raises(InputError, match="line 4: clerk/t0/0/0 is the same trajectory as clerk/t0/0 in line 2"):
+        Workbench().label(run, twice, "anna")
+    assert Workbench().graders([run]) == ["universal openai:a"], "nothing was written"
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
+def test_a_line_separator_inside_a_comment_ends_no_line(run, tmp_path, name):
+    said = "first\u2028second\x85third"
+    texts = {
+        "labels.csv": f"id,label,comment\nclerk/t0/0,pass,{said}\nclerk/t1/0,fail,\n",
+        "labels.jsonl": f'{{"id": "clerk/t0/0", "label": 1, "comment": "{said}"}}\n{{"id": "clerk/t1/0", "label": 0}}',
+    }
+    first, second = read_labels(written(tmp_path, texts[name], name))
+    assert (first.comment, second.id, second.line) == (said, "clerk/t1/0", 3 if name.endswith("csv") else 2)
+    assert Workbench().label(run, tmp_path / name, "anna") == 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -145,6 +145,24 @@ def test_a_clear_difference_is_seen():
     assert estimate.value == pytest.approx(0.5) and estimate.low > 0.35 and p < 1e-6
 
 
+@pytest.mark.parametrize("said", [1.0, 0.0], ids=["differ", "agree"])
+def test_what_rests_on_one_cluster_has_no_interval_in_a_difference_either(said):
+    """All failures are trajectories of one task, so every resample has the same false positive rate."""
+    tasks = [[4.0, 0, 0, 0], [3.0, 0, 1, 0], [2.0, 0, 2, 0]]
+    first = np.array([*tasks, [0.0, said, 0, 3 - said]])
+    second = np.array([*tasks[::-1], [0.0, 0, 0, 3]])
+    estimate, p = metrics.differences(first, second)["fpr"]
+    assert (estimate.value, estimate.low, estimate.high, p) == (pytest.approx(said / 3), None, None, None)
+    estimate, p = metrics.differences(first, second)["accuracy"]
+    assert estimate.low < estimate.value < estimate.high and p is not None
+
+
+def test_two_judges_that_always_say_the_same_have_a_kappa_of_0_and_no_interval():
+    lazy = np.array([[2.0, 1, 0, 0], [1.0, 2, 0, 0], [3.0, 1, 0, 0]])
+    estimate, p = metrics.differences(lazy, lazy)["kappa"]
+    assert (estimate.value, estimate.low, estimate.high, p) == (0.0, None, None, None)
+
+
 # --- scores ---------------------------------------------------------------------------------------------
 
 

@@ -37,7 +37,7 @@ class Incident:
     step: int | None = None
     """None: in the answer."""
     throughout: bool = False
-    """The whole course is about something else; its first step that differs from the right one is where it began."""
+    """The mistake is no single move: it was made in the first step that differs from the right course."""
 
     def at(self, page: Observation | None = None) -> None:
         self.happened = True
@@ -459,8 +459,8 @@ def first_page_only(course: Course, scene: Scene) -> Course:
     def blind(page: Observation) -> Observation:
         kept = tuple(node for node in page.nodes if not (node.role == "link" and node.name == "Next"))
         if len(kept) < len(page.nodes):
-            if not scene.incident.happened:
-                scene.incident.at(page)
+            # Not here: the right course may leave this list as it is, to filter it for example.
+            scene.incident.from_the_start()
             values = {name: getattr(page, name) for name in page.__dataclass_fields__}
             return Observation(**{**values, "nodes": kept})
         return page
@@ -591,7 +591,7 @@ def wandered_off(course: Course, scene: Scene) -> Course:
     def play(page: Observation) -> Moves:
         start = page.url
         response = yield from course(page)
-        scene.incident.at()
+        scene.incident.from_the_start()
         yield Action.of("goto", start)
         return response
 

@@ -1,7 +1,7 @@
 """How well a judge finds mistakes that are known: over all, by kind, and how near the step is that it names."""
 
 import statistics
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from webassay.analysis.agreement import Item, JudgeAccuracy, against
@@ -49,10 +49,10 @@ class Score(Record):
     """Median distance from the step of the mistake; None: no step was named."""
 
 
-def said_in(verdict: Verdict) -> Said:
-    """The findings of a diagnosis carry `taxonomy:code:name`."""
+def said_in(verdict: Verdict, in_our_taxonomy: Callable[[str], str]) -> Said:
+    """`in_our_taxonomy`: from the `taxonomy:code:name` of a finding to a code as in labels; empty: there is none."""
     points = [finding for finding in verdict.findings if finding.check == "diagnosis" and finding.status == "fail"]
-    codes = frozenset(finding.code.split(":")[1] for finding in points if finding.code.count(":") == 2)
+    codes = frozenset(code for finding in points if (code := in_our_taxonomy(finding.code)))
     steps = [step for finding in points or verdict.findings for step in finding.steps if finding.status == "fail"]
     return Said({"pass": True, "fail": False}.get(verdict.status), codes, min(steps, default=None))
 
@@ -88,8 +88,9 @@ def _of(said: Mapping[str, Said], label: FaultLabel) -> Said:
 def _detection(code: str, wrong: Sequence[FaultLabel], said: Mapping[str, Said]) -> Detection:
     own = [label for label in wrong if label.code == code]
     named = [label for label in own if code in _of(said, label).codes]
-    failed = [label for label in own if label.outcome is False and _of(said, label).passed is False]
-    found = {label.trajectory_id for label in failed} | {label.trajectory_id for label in named}
+    # A failure that was passed is not found, whatever the diagnosis says.
+    found = [label for label in named if label.outcome is not False]
+    found += [label for label in own if label.outcome is False and _of(said, label).passed is False]
     return Detection(code=code, trajectories=len(own), found=len(found), named=len(named))
 
 

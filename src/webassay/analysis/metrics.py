@@ -199,15 +199,20 @@ def differences(
     alone = [measure(both[:, :4], draws=draws, seed=seed), measure(both[:, 4:], draws=draws, seed=seed)]
     for name in METRICS:
         value = _known(float(one[name] - other[name]))
-        if value is None:
-            found[name] = Estimate(None, None, None, len(both), METHOD), None
-            continue
+        sides = [side.estimates[name] for side in alone]
         spread, degrees = spread_of(drawn[0][name] - drawn[1][name]), len(both) - 1
+        # As for one judge: what rests on one cluster has no interval, whatever the other judge's number rests on.
+        one_cluster = any(side.units < 2 for side in sides)
+        # Where all resamples say the same, the intervals of the two judges are all there is to go by.
+        nothing_known = spread <= 1e-12 and any(side.low is None for side in sides)
+        if value is None or one_cluster or nothing_known:
+            found[name] = Estimate(value, None, None, len(both), METHOD), None
+            continue
         if spread > 1e-12:
             reach = stats.t_of(stats.CONFIDENCE, degrees) * spread
             low, high, p = value - reach, value + reach, stats.two_sided_p(value / spread, degrees)
         else:
-            low, high = stats.square_and_add(*(side.estimates[name] for side in alone))
+            low, high = stats.square_and_add(*sides)
             p = 1.0
         widest = 2.0 if name in COEFFICIENTS else 1.0
         found[name] = Estimate(value, max(-widest, low), min(widest, high), len(both), METHOD), p

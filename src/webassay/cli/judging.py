@@ -148,9 +148,14 @@ def _report(verification: "Verification", done: "Verified", *, explain: bool, as
     for number, fingerprint in enumerate(done.fingerprints, 1):
         if trials > 1 and not as_json:
             common.say(f"Trial {number}")
-        for verdict, trajectory in verification.verdicts(fingerprint):
-            told = _told(verdict, trajectory if explain else None, as_json=as_json, trial=number)
-            (print if as_json else common.say)(told)
+        for store in verification.stores:
+            if len(verification.stores) > 1 and not as_json:
+                common.say(str(store.path))
+            for verdict, trajectory in verification.verdicts_in(store, fingerprint):
+                if as_json:
+                    print(_as_json(verdict, store.path, number))
+                else:
+                    common.say(_told(verdict, trajectory if explain else None))
     if as_json:
         return
     if trials > 1:
@@ -161,19 +166,22 @@ def _report(verification: "Verification", done: "Verified", *, explain: bool, as
         common.say(tally.stopped)
 
 
-def _told(verdict: "Verdict", trajectory: "Trajectory | None", *, as_json: bool, trial: int) -> str:
+def _as_json(verdict: "Verdict", run: Path, trial: int) -> str:
+    found = {
+        "run": str(run),
+        "trajectory": verdict.trajectory_id,
+        "trial": trial,
+        "status": verdict.status,
+        "aspects": {name: aspect.value for name, aspect in verdict.aspects.items()},
+        "cost_usd": verdict.cost_usd,
+    }
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _told(verdict: "Verdict", trajectory: "Trajectory | None") -> str:
     """With the trajectory, everything that is known about the verdict."""
     from webassay.workbench import in_words
 
-    if as_json:
-        found = {
-            "trajectory": verdict.trajectory_id,
-            "trial": trial,
-            "status": verdict.status,
-            "aspects": {name: aspect.value for name, aspect in verdict.aspects.items()},
-            "cost_usd": verdict.cost_usd,
-        }
-        return json.dumps(found, ensure_ascii=False)
     if trajectory is None:
         return f"{verdict.trajectory_id}: {verdict.status}"
     return f"{verdict.trajectory_id}\n{in_words(verdict, trajectory)}\n"

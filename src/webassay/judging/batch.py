@@ -56,9 +56,10 @@ async def verify_many(
     """Judges everything that has no verdict yet, and hands each verdict to `sink` as soon as it is there.
 
     Trajectories are taken from `items` only when there is room for another, so a thousand need no more memory than a
-    few. One that cannot be judged becomes a fault and stops nothing. When the budget is spent, the batch ends and what
-    is finished is kept. A trajectory that this judge must not judge (`PreparedJudge.check`) ends the batch with an
-    InputError; check all of them beforehand if you can.
+    few. All are of one store: in two stores, different trajectories may have the same id. One that cannot be judged
+    becomes a fault and stops nothing. When the budget is spent, the batch ends and what is finished is kept. A
+    trajectory that this judge must not judge (`PreparedJudge.check`) ends the batch with an InputError; check all of
+    them beforehand if you can.
     """
     if at_once < 1:
         raise InputError("At least one trajectory must be judged at a time.")

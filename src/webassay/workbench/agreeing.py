@@ -17,10 +17,10 @@ from webassay.core.rater import HUMAN, rater_id
 from webassay.core.rater import labels as labels_of_raters
 from webassay.core.verdict import Verdict
 from webassay.registry import nearest
-from webassay.store import Store
-from webassay.workbench.damage import in_words, open_for_numbers
+from webassay.workbench.damage import in_words, opened
 from webassay.workbench.importing import is_run
 from webassay.workbench.label_files import ROLES, Mapped, Read, Table
+from webassay.workbench.run_pool import RunPool
 from webassay.workbench.setup import Setup
 
 _SAID: Mapping[str, Said] = {"pass": "pass", "fail": "fail", "abstain": "unsure", "fault": "missing"}
@@ -50,6 +50,7 @@ def agree(setup: Setup, truth: str, judged: Sequence[str], options: AgreeOptions
         reading.take(truth, judged)
         reading.check_mapping()
         made = study(reading.finished(), options.study)
+        made = made.model_copy(update={"notes": (*reading.notes, *made.notes)})
     return Listed.study(made, f"How far judges agree with {_called(truth)}")
 
 
@@ -74,21 +75,38 @@ class _Reading:
         self.setup = setup
         self.options = options
         self.gathered = Gathered()
-        self.aliases: dict[str, str] = {}
-        """Other names of trajectories in run directories."""
+        self.pool = RunPool({})
         self.tables: list[Table] = []
 
+    @property
+    def notes(self) -> Sequence[str]:
+        return list(dict.fromkeys(note for table in self.tables for note in table.notes))
+
     def take(self, truth: str, judged: Sequence[str]) -> None:
+        paths = [_named(one)[1] for one in (truth, *judged)]
+        with opened({str(path): path for path in paths if is_run(path)}) as stores:
+            for said in (said for store in stores.values() for said in in_words(store)):
+                self.setup.tell(said)
+            self.pool = RunPool(stores)
+            self._take_labels(truth, predictions=not judged)
+            self._take_predictions(judged, labels=paths[0])
+
+    def _take_labels(self, truth: str, *, predictions: bool) -> None:
         name, path = _named(truth)
         if is_run(path):
-            self._run(path, labels=True, predictions=not judged, name="")
-        else:
-            table = self._table(path)
-            self._add_labels(table)
-            if not judged:
-                table.need("prediction")
-                # The facts are those of the labels.
-                self.gathered.predictions += table.predictions(name).ratings
+            self._know(path)
+            self._add_run_labels(path)
+            if predictions:
+                self._add_run_predictions(path, "")
+            return
+        table = self._table(path)
+        self._add_labels(table)
+        if predictions:
+            table.need("prediction")
+            # The facts are those of the labels.
+            self.gathered.predictions += self._resolved(table.predictions(name, beside_labels=True).ratings)
+
+    def _take_predictions(self, judged: Sequence[str], labels: Path) -> None:
         times = Counter(_named(one)[0] for one in judged)
         seen: Counter[str] = Counter()
         for one in judged:
@@ -96,9 +114,12 @@ class _Reading:
             seen[name] += 1
             run = str(seen[name]) if name and times[name] > 1 else ""
             if is_run(path):
-                self._run(path, labels=False, predictions=True, name=name, time=run)
+                self._refuse_other_episodes(path, labels)
+                self._know(path)
+                self._add_run_predictions(path, name, run)
             else:
-                self._add(self.gathered.predictions, self._table(path).predictions(name, run))
+                table = self._table(path)
+                self._add(self.gathered.predictions, table.predictions(name, run, beside_labels=path == labels))
 
     def _table(self, path: Path) -> Table:
         self.tables.append(Table(path, self.options.mapped))
@@ -114,12 +135,18 @@ class _Reading:
             self.gathered.labels = [one for one in self.gathered.labels if one.rater == wanted]
 
     def _add(self, to: list[Rating], found: Read) -> None:
-        to += found.ratings
-        if not self.gathered.facts:
+        to += self._resolved(found.ratings)
+        if not self.gathered.facts and not self.pool.stores:
             self.gathered.facts.update(found.facts)
             return
-        for item, facts in found.facts.items():
-            self.gathered.know(item, facts)
+        for name, facts in found.facts.items():
+            self.gathered.know(self.pool.named(name), facts)
+
+    def _resolved(self, ratings: list[Rating]) -> list[Rating]:
+        """A table may call a trajectory of a run by other names than its id."""
+        if not self.pool.stores:
+            return ratings
+        return [one._replace(item=self.pool.named(one.item)) for one in ratings]
 
     def check_mapping(self) -> None:
         """A column that was named and is nowhere was misspelled."""
@@ -131,27 +158,45 @@ class _Reading:
 
     # --- run directories ------------------------------------------------------------------------------------
 
-    def _run(self, path: Path, *, labels: bool, predictions: bool, name: str, time: str = "") -> None:
-        with open_for_numbers(path) as store:
-            for said in in_words(store):
-                self.setup.tell(said)
-            self._know(store)
-            verdicts = list(store.newest_verdicts())
-            called = labels_of_raters(store.raters())
-        people = [one for one in verdicts if self._is_reference(one, called)]
-        others = [one for one in verdicts if not self._is_reference(one, called)]
-        if labels:
-            if not people:
-                raise InputError(
-                    f"{path} has no labels by {self.options.reference or 'people'}.",
-                    hint="Add some with `webassay label`, or name a judge as the reference: --reference NAME. "
-                    f"These gave verdicts: {', '.join(sorted(set(called.values()))) or 'nobody'}.",
-                )
-            self.gathered.labels += [_rating(one, _person(one)) for one in people]
-        if predictions:
-            rated = [_rating(one, name or called[rater_id(one.fingerprint)])._replace(run=time) for one in others]
-            # Of a grader that decides by keys the newest verdict counts, whatever its version.
-            self.gathered.predictions += {(one.rater, one.item): one for one in rated}.values()
+    def _add_run_labels(self, path: Path) -> None:
+        people, _, called = self._verdicts(path)
+        if not people:
+            raise InputError(
+                f"{path} has no labels by {self.options.reference or 'people'}.",
+                hint="Add some with `webassay label`, or name a judge as the reference: --reference NAME. "
+                f"These gave verdicts: {', '.join(sorted(set(called.values()))) or 'nobody'}.",
+            )
+        self.gathered.labels += [self._rating(path, one, _person(one)) for one in people]
+
+    def _add_run_predictions(self, path: Path, name: str, run: str = "") -> None:
+        """A name is a judge's; where a run has several judges, it stands before the name of each."""
+        _, others, called = self._verdicts(path)
+        judges = {judge: judge for judge in (called[rater_id(one.fingerprint)] for one in others)}
+        if name:
+            judges = {judge: f"{name}: {judge}" if len(judges) > 1 else name for judge in judges}
+        rated = [self._rating(path, one, judges[called[rater_id(one.fingerprint)]])._replace(run=run) for one in others]
+        # Of a grader that decides by keys the newest verdict counts, whatever its version.
+        self.gathered.predictions += {(one.rater, one.item): one for one in rated}.values()
+
+    def _verdicts(self, path: Path) -> tuple[list[Verdict], list[Verdict], Mapping[str, str]]:
+        """Those of the reference, those of others, and what everybody is called."""
+        store = self.pool.stores[str(path)]
+        called = labels_of_raters(store.raters())
+        found: tuple[list[Verdict], list[Verdict]] = ([], [])
+        for verdict in store.newest_verdicts():
+            found[0 if self._is_reference(verdict, called) else 1].append(verdict)
+        return *found, called
+
+    def _refuse_other_episodes(self, path: Path, labels: Path) -> None:
+        """Equal ids in two runs look like a match."""
+        if not is_run(labels) or not self.pool.differ(str(path), str(labels)):
+            return
+        labelled = {one.item for one in self.gathered.labels}
+        if all(item not in labelled for item, _ in self.pool.results[str(path)]):
+            raise InputError(
+                f"The labels of {labels} say nothing about {path}: the trajectories differ, although they share ids.",
+                hint="`webassay agree RUN` compares the labels and the verdicts that one run directory holds.",
+            )
 
     def _is_reference(self, verdict: Verdict, called: Mapping[str, str]) -> bool:
         wanted = self.options.reference
@@ -159,15 +204,10 @@ class _Reading:
             return verdict.fingerprint.grader.startswith(HUMAN)
         return wanted in (called[rater_id(verdict.fingerprint)], verdict.fingerprint.grader)
 
-    def _know(self, store: Store) -> None:
-        tasks: dict[str, list[str]] = {}
-        for result in store.rows(""):
-            found = store.find_trajectory(unit := f"{result.agent}/{result.task_id}/{result.trial}")
-            if found is None or result.trajectory is None:
-                continue
-            item, ending = found[0], result.trajectory.ending
-            self.aliases[unit] = item
-            tasks.setdefault(result.task_id, []).append(item)
+    def _know(self, path: Path) -> None:
+        for item, result in self.pool.results[str(path)]:
+            assert result.trajectory is not None
+            ending = result.trajectory.ending
             facts = Facts(
                 cluster=result.task_id,
                 benchmark=result.unit.benchmark or result.trajectory.benchmark,
@@ -176,20 +216,14 @@ class _Reading:
                 steps=float(result.trajectory.steps),
             )
             self.gathered.know(item, facts)
-        # A task names its trajectory where it has only one.
-        self.aliases |= {task: items[0] for task, items in tasks.items() if len(items) == 1}
+
+    def _rating(self, path: Path, verdict: Verdict, rater: str) -> Rating:
+        return _rating(verdict, self.pool.item(str(path), verdict.trajectory_id), rater)
 
     # --- in the end -----------------------------------------------------------------------------------------
 
     def finished(self) -> Gathered:
         made = self.gathered
-        for ratings in (made.labels, made.predictions) if self.aliases else ():
-            ratings[:] = [
-                one._replace(item=self.aliases[one.item]) if one.item in self.aliases else one for one in ratings
-            ]
-        for name, item in self.aliases.items():
-            if name in made.facts and name != item:
-                made.know(item, made.facts.pop(name))
         wanted = set(self.options.judges)
         if wanted:
             known = {one.rater for one in made.predictions}
@@ -213,13 +247,13 @@ def _person(verdict: Verdict) -> str:
     return verdict.fingerprint.grader.removeprefix(HUMAN)
 
 
-def _rating(verdict: Verdict, rater: str) -> Rating:
+def _rating(verdict: Verdict, item: str, rater: str) -> Rating:
     score, process = (verdict.aspects.get(name) for name in ("process_score", "process_success"))
     label = next((one for one in verdict.findings if one.check == "label"), None)
     # An abstention may have been a third label, or none at all.
     said = _LABELS.get(label.code, _SAID[verdict.status]) if label is not None else _SAID[verdict.status]
     return Rating(
-        item=verdict.trajectory_id,
+        item=item,
         rater=rater,
         said=said,
         word=label.message[:_WORD] if label is not None and said == "third" else "",

@@ -97,11 +97,21 @@ def _facts(trajectory: Trajectory, store: Store) -> Said:
     return Said(not against, frozenset(point.code for point in calls), min(steps) if steps else None)
 
 
+_BY_NAME = {known.slug: code for code, known in TAXONOMIES["webassay"].items()}
+
+
+def in_our_taxonomy(code: str) -> str:
+    """From `taxonomy:code:name`. A number means something else in another taxonomy, and a name means the same."""
+    taxonomy, _, rest = code.partition(":")
+    number, _, name = rest.partition(":")
+    return number if taxonomy == "webassay" else _BY_NAME.get(name, "")
+
+
 def _stored(store: Store) -> dict[str, Mapping[str, Said]]:
     """By the label of who said it."""
     by_id: dict[str, dict[str, Said]] = defaultdict(dict)
     for verdict in store.newest_verdicts():
-        by_id[rater_id(verdict.fingerprint)][verdict.trajectory_id] = said_in(verdict)
+        by_id[rater_id(verdict.fingerprint)][verdict.trajectory_id] = said_in(verdict, in_our_taxonomy)
     return {
         rater.label: {name: said for id in rater.ids for name, said in by_id[id].items()}
         for rater in raters(store.raters())

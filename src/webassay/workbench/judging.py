@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.judging import ocr
 from webassay.judging.batch import Tally, verify_many
-from webassay.judging.judges.base import Judge, PreparedJudge
+from webassay.judging.judges.base import Item, Judge, PreparedJudge
 from webassay.judging.judges.universal import UniversalOptions
 from webassay.judging.ledger import Models
 from webassay.judging.plan import Plan
@@ -71,30 +71,42 @@ class Verified:
     imported: Imported | None = None
 
 
+Spread = tuple[float, float | None]
+"""A mean, and the standard deviation; None: of one value there is none."""
+
+
 @dataclass(frozen=True)
 class Repeated:
     """What repeated judging came to: the mean over the trials, and how far they lie apart."""
 
     trials: int
-    outcome: tuple[float, float]
-    """Share of passes among what was decided, and its standard deviation."""
-    process: tuple[float, float] | None
+    deciding: int
+    """Trials with a pass or a failure. The others say nothing about the outcome: every verdict was a fault, or the
+    budget was spent."""
+    outcome: Spread | None
+    """Share of passes among what was decided; None: nothing was."""
+    process: Spread | None
     undecided: int
     split: int
-    """Trajectories on which the trials disagree."""
+    """Trajectories that one trial passes and another one fails."""
 
     @property
     def in_words(self) -> str:
-        process = "" if self.process is None else f", process {_percent(*self.process)}"
         rest = f"; {self.undecided} verdicts undecided" if self.undecided else ""
+        if self.outcome is None:
+            return f"{self.trials} trials decided nothing{rest}."
+        over = f"{self.trials}" if self.deciding == self.trials else f"{self.deciding} of {self.trials}"
+        others = "" if self.deciding == self.trials else ", the others decided nothing"
+        process = "" if self.process is None else f", process {_percent(*self.process)}"
+        meaning = "" if self.outcome[1] is None else " (mean ± standard deviation)"
         return (
-            f"Over {self.trials} trials: outcome {_percent(*self.outcome)}{process} "
-            f"(mean ± standard deviation); {self.split} trajectories judged differently{rest}."
+            f"Over {over} trials{others}: outcome {_percent(*self.outcome)}{process}{meaning}; "
+            f"{self.split} trajectories judged differently{rest}."
         )
 
 
-def _percent(mean: float, deviation: float) -> str:
-    return f"{100 * mean:.1f} ± {100 * deviation:.1f} %"
+def _percent(mean: float, deviation: float | None) -> str:
+    return f"{100 * mean:.1f} %" if deviation is None else f"{100 * mean:.1f} ± {100 * deviation:.1f} %"
 
 
 class Verification:
@@ -129,14 +141,22 @@ class Verification:
 
     async def estimate(self) -> Plan:
         """What one trial would cost; nothing is asked."""
-        _ = self._homes  # a task that is not there is an error here, too
+        _ = self._total  # a task that is not there is an error here, too
         resources = self._resources()
         prepared = self._prepared(resources) if self._options.model else None
+        known = 0
 
-        def stored(trajectory_id: str) -> bool:
-            return prepared is not None and self._known(trajectory_id, prepared.fingerprint)
+        def waiting() -> Iterator[Item]:
+            nonlocal known
+            for store in self.stores:
+                for trajectory, blobs in self._items_of(store):
+                    if prepared is not None and _has_verdict(store, trajectory.id, prepared.fingerprint):
+                        known += 1
+                    else:
+                        yield trajectory, blobs
 
-        return await self.judge.plan(self._items(), self._settings, stored=stored, resources=resources)
+        plan = await self.judge.plan(waiting(), self._settings, resources=resources)
+        return replace(plan, trajectories=plan.trajectories + known, already_judged=known)
 
     async def run(self) -> Verified:
         stamps: list[Fingerprint] = []
@@ -153,24 +173,33 @@ class Verification:
         return Verified(tally, tuple(stamps), self.imported)
 
     async def _run_trial(self, prepared: PreparedJudge) -> Tally:
-        total, done = len(self._homes), 0
+        """One run directory after the other: two runs of one agent give their trajectories the same ids."""
+        total, done, tally = self._total, 0, Tally()
+        for store in self.stores:
 
-        def keep(verdict: Verdict) -> None:
-            nonlocal done
-            done += 1
-            self._homes[verdict.trajectory_id].add_verdict(verdict)
-            self._tell(Progress("judging", done, total))
+            def keep(verdict: Verdict, store: Store = store) -> None:
+                nonlocal done
+                done += 1
+                store.add_verdict(verdict)
+                self._tell(Progress("judging", done, total))
 
-        # Twice as many trajectories as calls: while one waits for its last call, another has work.
-        return await verify_many(
-            self._items(), prepared, sink=keep, stored=self._known, at_once=2 * self._options.at_once
-        )
+            # Twice as many trajectories as calls: while one waits for its last call, another has work.
+            at_once = 2 * self._options.at_once
+            stored = partial(_has_verdict, store)
+            _add(tally, await verify_many(self._items_of(store), prepared, sink=keep, stored=stored, at_once=at_once))
+            if tally.stopped:
+                break
+        return tally
 
     def verdicts(self, fingerprint: Fingerprint) -> Iterator[tuple[Verdict, Trajectory]]:
-        """The newest of each trajectory by this very judge, replies included."""
+        """The newest of each trajectory by this very judge, replies included; run directory by run directory."""
+        for store in self.stores:
+            yield from self.verdicts_in(store, fingerprint)
+
+    def verdicts_in(self, store: Store, fingerprint: Fingerprint) -> Iterator[tuple[Verdict, Trajectory]]:
         stamp = fingerprint.content_hash()
-        for trajectory, _ in self._items():
-            verdict = self._homes[trajectory.id].verdict(trajectory.id, fingerprint=stamp, replies=True)
+        for trajectory, _ in self._items_of(store):
+            verdict = store.verdict(trajectory.id, fingerprint=stamp, replies=True)
             if verdict is not None:
                 yield verdict, trajectory
 
@@ -178,23 +207,26 @@ class Verification:
         """How far the trials agree."""
         passed: list[float] = []
         process: list[float] = []
-        by_trajectory: dict[str, set[str]] = {}
+        said: dict[tuple[int, str], set[str]] = {}
         undecided = 0
         for stamp in done.fingerprints:
-            found = [verdict for verdict, _ in self.verdicts(stamp)]
-            decided = [verdict for verdict in found if verdict.status in ("pass", "fail")]
+            found = [
+                ((place, verdict.trajectory_id), verdict)
+                for place, store in enumerate(self.stores)
+                for verdict, _ in self.verdicts_in(store, stamp)
+            ]
+            decided = [(item, verdict.status) for item, verdict in found if verdict.status in ("pass", "fail")]
             undecided += len(found) - len(decided)
-            passed.append(sum(verdict.status == "pass" for verdict in decided) / max(len(decided), 1))
-            scores = [aspect.value for verdict in found if (aspect := verdict.aspects.get("process_score"))]
+            if decided:
+                passed.append(statistics.fmean(status == "pass" for _, status in decided))
+            scores = [aspect.value for _, verdict in found if (aspect := verdict.aspects.get("process_score"))]
             numbers = [score for score in scores if isinstance(score, float)]
             if numbers:
                 process.append(statistics.fmean(numbers))
-            for verdict in found:
-                by_trajectory.setdefault(verdict.trajectory_id, set()).add(verdict.status)
-        split = sum(len(statuses) > 1 for statuses in by_trajectory.values())
-        return Repeated(
-            len(done.fingerprints), _spread(passed), _spread(process) if process else None, undecided, split
-        )
+            for item, status in decided:
+                said.setdefault(item, set()).add(status)
+        split = sum(len(statuses) > 1 for statuses in said.values())
+        return Repeated(len(done.fingerprints), len(passed), _spread(passed), _spread(process), undecided, split)
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -238,41 +270,46 @@ class Verification:
         return found
 
     def _frozen(self) -> FrozenRubric | None:
-        """Checked against every trajectory before anything is asked."""
+        """Checked against every trajectory that is to be judged, before anything is asked."""
         path = self._options.rubric
         if path is None:
             return None
         frozen = thaw(read_regular(path), str(path))
-        for store in self.stores:
-            for _, goal in store.goals():
-                frozen.check(goal)
+        for trajectory, _ in self._items():
+            frozen.check(trajectory.goal)
         return frozen
 
-    def _items(self) -> Iterator[tuple[Trajectory, Blobs]]:
+    def _items(self) -> Iterator[Item]:
         for store in self.stores:
-            for _, trajectory in store.trajectories():
-                if self._wanted(trajectory):
-                    yield trajectory, store.blobs
+            yield from self._items_of(store)
+
+    def _items_of(self, store: Store) -> Iterator[Item]:
+        for _, trajectory in store.trajectories():
+            if self._wanted(trajectory):
+                yield trajectory, store.blobs
 
     def _wanted(self, trajectory: Trajectory) -> bool:
         return not self._options.tasks or bool({trajectory.task_id, trajectory.id} & set(self._options.tasks))
 
     @cached_property
-    def _homes(self) -> dict[str, Store]:
+    def _total(self) -> int:
         if not self._options.tasks:
-            return {trajectory_id: store for store in self.stores for trajectory_id in store.trajectory_ids()}
-        everything = [(run, store) for store in self.stores for _, run in store.trajectories()]
-        found = {run.id: store for run, store in everything if self._wanted(run)}
+            return sum(1 for store in self.stores for _ in store.trajectory_ids())
+        found = sum(1 for _ in self._items())
         if not found:
-            raise nearest("task", self._options.tasks[0], {run.task_id for run, _ in everything})
+            known = {trajectory.task_id for store in self.stores for _, trajectory in store.trajectories()}
+            raise nearest("task", self._options.tasks[0], known)
         return found
 
-    def _known(self, trajectory_id: str, fingerprint: Fingerprint) -> bool:
-        return self._homes[trajectory_id].has_verdict(trajectory_id, fingerprint.content_hash())
+
+def _has_verdict(store: Store, trajectory_id: str, fingerprint: Fingerprint) -> bool:
+    return store.has_verdict(trajectory_id, fingerprint.content_hash())
 
 
-def _spread(values: Sequence[float]) -> tuple[float, float]:
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+def _spread(values: Sequence[float]) -> Spread | None:
+    if not values:
+        return None
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
 
 
 def _add(tally: Tally, more: Tally) -> None:

@@ -1,6 +1,7 @@
 """Tables of labels and predictions that somebody wrote: CSV, TSV, JSON lines or a JSON list, with any names."""
 
 import csv
+import io
 import json
 import operator
 import re
@@ -99,6 +100,13 @@ class Read(NamedTuple):
     facts: dict[str, Facts]
 
 
+class _Process(NamedTuple):
+    """What was said of the process, row by row."""
+
+    scores: list[float | None]
+    good: list[bool | None]
+
+
 class Table:
     """One file, and which of its columns is what."""
 
@@ -109,6 +117,8 @@ class Table:
         self.uses = {role: self._columns(role) for role in ROLES}
         if self.uses["cluster"] == self.uses["id"]:
             self.uses["cluster"] = []
+        self.notes: list[str] = []
+        """What of this table cannot be used."""
 
     def _columns(self, role: str) -> list[Column]:
         known = list(self.columns)
@@ -142,39 +152,61 @@ class Table:
         stages = [_stage(self.path, line, text) for line, text in zip(self.lines, self._texts("stage"), strict=True)]
         made: list[Rating] = []
         for place, column in enumerate(values):
-            raters = self._raters(column, len(values), "")
-            made += self._ratings(ids, raters, column, place, len(values), stages)
-        made += self._informed(ids, self._raters(values[0], 1, ""))
+            raters = self._raters(column, len(values), "", self._texts("annotator"))
+            made += self._ratings(raters, column, self._process(place, len(values)), stages)
+        made += self._informed(ids, self._raters(values[0], 1, "", self._texts("annotator")))
         self._refuse_twice(made, len(ids))
         return Read(made, self.facts)
 
-    def predictions(self, judge: str = "", run: str = "") -> Read:
-        """Several prediction columns are several judges."""
+    def predictions(self, judge: str = "", run: str = "", *, beside_labels: bool = False) -> Read:
+        """Several prediction columns are several judges. `beside_labels`: the labels are in this table, too. Then the
+        annotator, the score and the process are those of people."""
         values, ids = self.need("prediction", "label"), self.ids
         blind: list[Stage] = ["blind"] * len(ids)
         runs = [text or run for text in self._texts("run")]
+        names = self._judges if beside_labels else self._texts("annotator")
         made: list[Rating] = []
         for place, column in enumerate(values):
-            raters = self._raters(column, len(values), judge)
-            found = self._ratings(ids, raters, column, place, len(values), blind)
+            raters = self._raters(column, len(values), judge, names)
+            process = self._unknown if beside_labels else self._process(place, len(values))
+            found = self._ratings(raters, column, process, blind)
             made += [one._replace(run=time) for one, time in zip(found, runs, strict=True)] if any(runs) else found
         return Read(made, self.facts)
 
-    def _ratings(
-        self, ids: list[str], raters: list[str], column: Column, place: int, count: int, stages: list[Stage]
-    ) -> list[Rating]:
+    def _ratings(self, raters: list[str], column: Column, process: _Process, stages: Sequence[Stage]) -> list[Rating]:
         values = self._values(column)
         said = self._said(values)
         words = [""] * len(said)
         if "third" in said:
             words = [_text(value) if one == "third" else "" for value, one in zip(values, said, strict=True)]
-        columns = self.uses["score"]
-        scores: list[float | None] = [None] * len(ids)
-        if len(columns) == count:
-            found = self._values(columns[place])
+        return list(map(Rating, self.ids, raters, said, words, process.scores, process.good, stages))
+
+    def _process(self, place: int, count: int) -> _Process:
+        """What was said of the process by the author of one of `count` columns of labels or predictions."""
+        scores, good = self._unknown
+        if (column := self._own("score", place, count)) is not None:
+            found = self._values(column)
             scores = [_score(self.path, line, value) for line, value in zip(self.lines, found, strict=True)]
-        process = self._decided("process")
-        return list(map(Rating, ids, raters, said, words, scores, process, stages))
+        if (column := self._own("process", place, count)) is not None:
+            good = [decided(one) for one in self._said(self._values(column))]
+        return _Process(scores, good)
+
+    @property
+    def _unknown(self) -> _Process:
+        return _Process([None] * len(self.lines), [None] * len(self.lines))
+
+    def _own(self, role: str, place: int, count: int) -> Column | None:
+        """Columns of a role belong, in order, to the columns of labels or predictions, if there are as many."""
+        columns = self.uses[role]
+        if len(columns) == count:
+            return columns[place]
+        if columns and place == 0:
+            named = ", ".join(column.name for column in columns)
+            self.notes.append(
+                f"{self.path.name}: {named} is left out, because it is not clear whose {role} it is. Columns of labels "
+                f"or predictions: {count}, of {role}: {len(columns)}. Name as many: --map {role}=ONE,OTHER."
+            )
+        return None
 
     def _informed(self, ids: list[str], raters: list[str]) -> list[Rating]:
         if not self.uses["informed"] and not self.uses["informed_process"]:
@@ -187,13 +219,19 @@ class Table:
             if one != "missing" or good is not None
         ]
 
-    def _raters(self, column: Column, count: int, judge: str) -> list[str]:
+    def _raters(self, column: Column, count: int, judge: str, names: Sequence[str]) -> list[str]:
+        """`judge`: a name that was given for the whole table. `names`: row by row, where the table has some."""
         if count > 1:
             return [f"{judge}: {column.label}" if judge else column.label] * len(self.lines)
-        usual = judge or self.path.stem
-        if judge or not self.uses["annotator"]:
-            return [usual] * len(self.lines)
-        return [name or usual for name in self._texts("annotator")]
+        if judge:
+            return [judge] * len(self.lines)
+        return [name or self.path.stem for name in names]
+
+    @property
+    def _judges(self) -> list[str]:
+        """Who predicted, in a table that also says who labelled: only a column `judge` can tell."""
+        is_judge = "judge" in self.columns and "judge" not in self.mapped.columns.get("annotator", ())
+        return _stripped(self.columns["judge"]) if is_judge else [""] * len(self.lines)
 
     def _refuse_twice(self, ratings: Sequence[Rating], count: int) -> None:
         if len({(one.item, one.rater, one.stage) for one in ratings}) == len(ratings):
@@ -284,7 +322,8 @@ def read_table(path: Path) -> tuple[list[int], dict[str, list[Any]]]:
 
 
 def _csv(path: Path, text: str, delimiter: str) -> tuple[list[int], dict[str, list[Any]]]:
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    # Not `splitlines`: a cell may hold a line separator of Unicode, which ends no line of a table.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines, rows = [], []
     try:
         names = [name.strip() for name in next(reader, [])]
@@ -312,9 +351,8 @@ def _json(path: Path, text: str) -> Iterator[tuple[int, Row]]:
             raise InputError(f"{path} is not JSON: {error}.") from error
         lines = list(enumerate(found, 1))
     else:
-        lines = [
-            (number, _line(path, number, line)) for number, line in enumerate(text.splitlines(), 1) if line.strip()
-        ]
+        numbered = enumerate(io.StringIO(text, newline=None), 1)
+        lines = [(number, _line(path, number, line)) for number, line in numbered if line.strip()]
     for number, row in lines:
         if not isinstance(row, dict):
             raise InputError(f"{path}, row {number}, is not an object.", hint='Write {"id": …, "label": …}.')

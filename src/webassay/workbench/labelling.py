@@ -1,6 +1,7 @@
 """Labels by people, as verdicts: a person is a grader like any other."""
 
 import csv
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,8 +47,22 @@ def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
                 f"{run} has no trajectory {', '.join(unknown[:_SHOWN])}{more}. Nothing was written.",
                 hint="Give a trajectory's id, which `webassay verify RUN` prints, or a unit's: agent/task/trial.",
             )
-        store.add_verdicts(_verdict(one, *place, name) for one, place in found if place is not None)
+        placed = [(one, place) for one, place in found if place is not None]
+        _refuse_twice(labels, placed)
+        store.add_verdicts(_verdict(one, *place, name) for one, place in placed)
     return len(given)
+
+
+def _refuse_twice(path: Path, placed: list[tuple[PersonsLabel, tuple[str, str]]]) -> None:
+    """One trajectory may be called by its own id and by its unit's."""
+    seen: dict[str, PersonsLabel] = {}
+    for one, (trajectory_id, _) in placed:
+        if (first := seen.setdefault(trajectory_id, one)) is not one:
+            raise InputError(
+                f"{path}, line {one.line}: {one.id} is the same trajectory as {first.id} in line {first.line}. "
+                "Nothing was written.",
+                hint="A file holds one label for each trajectory; another person's labels are a file of their own.",
+            )
 
 
 def _verdict(label: PersonsLabel, trajectory_id: str, task_id: str, annotator: str) -> Verdict:
@@ -79,7 +94,8 @@ def read_labels(path: Path) -> list[PersonsLabel]:
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    # Not `splitlines`: a comment may hold a line separator of Unicode, which ends no line of a table.
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     missing = {"id", "label"} - {name.strip() for name in reader.fieldnames or ()}
     if missing:
         raise InputError(
@@ -93,7 +109,7 @@ def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
         if not line.strip():
             continue
         try:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from webassay.agents.flawed import FLAWED, errs
 from webassay.store import Store
+from webassay.workbench.playing import RULES
 
 
 @dataclass
@@ -13,6 +14,7 @@ class Planted:
     """Of one agent of known ability."""
 
     episodes: int = 0
+    """That the rules passed or failed."""
     erred: int = 0
     failed: int = 0
     agreed: int = 0
@@ -31,7 +33,10 @@ def planted(run: Path) -> dict[str, Planted]:
     with Store.open(run) as store:
         for unit, trajectory in store.trajectories():
             skill = trajectory.agent.settings.get("skill")
-            verdict = store.verdict(trajectory.id)
-            if unit.agent.partition("[")[0] == FLAWED.name and isinstance(skill, float) and verdict is not None:
-                found[unit.agent].add(errs(unit.agent, unit.seed, skill), verdict.status != "pass")
+            if unit.agent.partition("[")[0] != FLAWED.name or not isinstance(skill, float):
+                continue
+            verdict = store.verdict(trajectory.id, RULES)
+            # An abstention or a fault says neither that there is a mistake nor that there is none.
+            if verdict is not None and verdict.status in ("pass", "fail"):
+                found[unit.agent].add(errs(unit.agent, unit.seed, skill), verdict.status == "fail")
     return dict(found)
