@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit import verified_logs as logs
 from webassay.analysis.protocols import Pair, compare_protocols
+from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import published_bases
 from webassay.core.interaction import STATUSES
 from webassay.core.protocols import PAPER_PROTOCOL, RELEASED_PROTOCOL
@@ -16,7 +17,9 @@ from webassay.grading.response import read_response
 from webassay.llm.replay import Script, replaying
 from webassay.store import Store
 from webassay.workbench import GradeOptions, LogOptions, ModelOptions, ProtocolOptions, Workbench
-from webassay.workbench.grading import number_in
+from webassay.workbench.grading import Keys, number_in
+from webassay.workbench.setup import Setup
+from webassay.workbench.tasks import select
 
 
 def pair(task: int, old: Any, verified: Any, **rest: Any) -> Pair:
@@ -117,12 +120,14 @@ def test_logs_under_both_protocols(place: Path) -> None:
     assert made["parts"][0]["missed"]["value"] == pytest.approx(2 / 3)
 
 
-def agentlab(place: Path, task: str, action: str, url: str = "http://host.test:7770/") -> None:
+def agentlab(
+    place: Path, task: str, action: str, url: str = "http://host.test:7770/", benchmark: str = "webarena"
+) -> None:
     steps = [
         {"num": 0, "action": action, "url": url, "open_pages_urls": [url]},
         {"num": 1, "action": None, "url": url, "open_pages_urls": [url]},
     ]
-    record = {"benchmark": "webarena", "agent": "theirs", "model": "m", "goal": "Find it.", "seed": 0,
+    record = {"benchmark": benchmark, "agent": "theirs", "model": "m", "goal": "Find it.", "seed": 0,
               "summary_info": {}, "steps": steps}  # fmt: skip
     file = place / "theirs" / "cleaned" / "webarena" / "theirs" / f"{task}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +156,48 @@ async def test_trajectories_of_others_are_graded_by_the_old_protocol(place: Path
         found = store.verdict(again["webarena.3"].verdict.trajectory_id, "rules", replies=True)
     assert found is not None and list(found.replies.values()) == ["I would say: correct."]
     assert bench.report([run]).counts.passed == 2
+
+
+def test_trajectories_of_other_benchmarks_are_left_ungraded(place: Path) -> None:
+    """AgentRewardBench has four benchmarks, whose ids end with numbers too."""
+    others = {"assistantbench.improved.validation.0": "assistantbench", "visualwebarena.resized.0": "visualwebarena",
+              "workarena.servicenow.filter-asset-list1": "workarena"}  # fmt: skip
+    for task, benchmark in {**others, "webarena.0": "webarena", "webarena.99": "webarena"}.items():
+        agentlab(place, task, 'send_msg_to_user("Red")', benchmark=benchmark)
+    told: list[str] = []
+    bench, run = Workbench(cache=place / "cache", on_notice=told.append), place / "run"
+    bench.import_trajectories([place / "theirs"], run, "agentrewardbench")
+    graded = list(bench.grade(run, GradeOptions(benchmark="webarena", tasks_file=str(place / "old.json"))))
+    assert [(one.unit.task_id, one.verdict.status) for one in graded] == [("webarena.0", "pass")]
+    (said,) = told
+    assert said.startswith("4 of 5 trajectories were left ungraded")
+    assert all(f"1 of {benchmark}" in said for benchmark in others.values()) and "webarena.99" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "benchmark", "key"),
+    [
+        ("webarena.2", "webarena", "webarena.2"),
+        ("browsergym/webarena.2", "agentrewardbench", "webarena.2"),
+        ("2", "har", "webarena.2"),
+        ("task_0002", "webarena", "webarena.2"),
+        ("2", "webvoyager", None),
+        ("webarena.2", "visualwebarena", None),
+        ("visualwebarena.2", "agentrewardbench", None),
+        ("alltrails_find_2", "fara", None),
+        ("webarena.two.2", "webarena", None),
+    ],
+)
+def test_whose_task_an_imported_trajectory_is(place: Path, name: str, benchmark: str, key: str | None) -> None:
+    keys = Keys(select(Selection("webarena", file=str(place / "old.json")), Setup(cache=place)), True, {})
+    found = keys.of_imported(name, benchmark)
+    assert (found and found.id) == key
+
+
+def test_browsergym_names_verified_tasks_by_template_and_number(place: Path) -> None:
+    keys = Keys(select(Selection("webarena-verified", file=str(place / "verified.json")), Setup(cache=place)), True, {})
+    found = keys.of_imported("browsergym/webarena_verified.7.2", "webarena_verified")
+    assert found is not None and found.id == "webarena-verified.2"
 
 
 class TestThePapersResponses:
