@@ -4,19 +4,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tests.unit import verified_logs as logs
 from webassay.analysis.protocols import Pair, compare_protocols
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import published_bases
+from webassay.core.errors import InputError
 from webassay.core.interaction import STATUSES
 from webassay.core.protocols import PAPER_PROTOCOL, RELEASED_PROTOCOL
 from webassay.grading.legacy import as_free_text
 from webassay.grading.response import read_response
 from webassay.llm.replay import Script, replaying
 from webassay.store import Store
-from webassay.workbench import GradeOptions, LogOptions, ModelOptions, ProtocolOptions, Workbench
+from webassay.workbench import GradeOptions, LogImport, LogOptions, ModelOptions, ProtocolOptions, Workbench
 from webassay.workbench.grading import Keys, number_in
 from webassay.workbench.setup import Setup
 from webassay.workbench.tasks import select
@@ -118,6 +120,71 @@ def test_logs_under_both_protocols(place: Path) -> None:
     assert found == {"0": ("pass", "pass"), "1": ("fail", "pass"), "2": ("fail", "pass"), "3": ("abstain", "pass")}
     assert [one["tasks"] for one in made["scores"]] == ["full", "hard"]
     assert made["parts"][0]["missed"]["value"] == pytest.approx(2 / 3)
+
+
+def by_both(place: Path, *places: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Task to the status by the old protocol and by the verified one, and what was told."""
+    told: list[str] = []
+    options = ProtocolOptions(str(place / "old.json"), str(place / "verified.json"))
+    made = json.loads(Workbench(cache=place / "cache", on_notice=told.append).protocols(places, options).json)
+    return {one["task"]: (one["old"], one["verified"]) for one in made["pairs"]}, told
+
+
+def stored(place: Path, benchmark: str, logs_in: Path) -> Path:
+    run = place / "runs" / benchmark
+    wanted = LogImport(LogOptions(benchmark, str(place / "verified.json")), only_present=True)
+    Workbench(cache=place / "cache").import_logs([logs_in], run, wanted)
+    return run
+
+
+def test_a_stored_run_is_graded_by_the_protocol_that_it_was_played_under(place: Path) -> None:
+    impossible = verified(4, [])
+    impossible["eval"][0]["expected"] = {"task_type": "retrieve", "status": "NOT_FOUND_ERROR", "retrieved_data": None}
+    for name, one in (("old", old(4, fuzzy_match="N/A")), ("verified", impossible)):
+        file = place / f"{name}.json"
+        file.write_text(json.dumps([*json.loads(file.read_text()), one]))
+    trace = logs.right_trace(impossible)
+    right = {"action": "retrieve", "status": "SUCCESS", "results": ["red"], "error_details": None}
+    logs.write(place / "paper", 0, right, trace)
+    refused = {"action": "retrieve", "status": "RESOURCE_NOT_FOUND_ERROR", "results": None, "error_details": "No."}
+    logs.write(place / "paper", 4, refused, trace)
+    found, told = by_both(place, stored(place, "webarena-verified-paper", place / "paper"))
+    assert found == {"0": ("pass", "pass"), "4": ("pass", "pass")}
+    found, _ = by_both(place, stored(place, "webarena-verified", place / "mine"))
+    assert found["0"] == ("pass", "pass") and found["1"] == ("fail", "pass")
+    assert not told
+
+
+def test_plain_answers_are_left_out_of_the_comparison(place: Path) -> None:
+    """The verified protocol cannot read them: that says nothing about the agent."""
+    agentlab(place, "webarena.0", 'send_msg_to_user("red")')
+    Workbench(cache=place / "cache").import_trajectories([place / "theirs"], place / "plain", "agentrewardbench")
+    found, told = by_both(place, place / "plain", place / "mine")
+    assert len(found) == 4 and found["0"] == ("pass", "pass")
+    (said,) = told
+    assert said.startswith("1 of 5 episodes was left out") and "plain answer" in said
+    with pytest.raises(InputError, match="plain answer") as caught:
+        by_both(place, place / "plain")
+    assert "a run of webarena-verified" in caught.value.hint
+
+
+@pytest.mark.parametrize("in_a_run", [False, True])
+def test_a_broken_log_is_a_fault_and_does_not_end_the_comparison(place: Path, in_a_run: bool) -> None:
+    log = place / "mine" / "1" / "network.har"
+    log.write_text(log.read_text()[:200])
+    place_of_logs = stored(place, "webarena-verified", place / "mine") if in_a_run else place / "mine"
+    found, _ = by_both(place, place_of_logs)
+    assert found == {"0": ("pass", "pass"), "1": ("fault", "fault"), "2": ("fail", "pass"), "3": ("abstain", "pass")}
+
+
+def test_damaged_units_are_left_out_and_counted(place: Path) -> None:
+    run = stored(place, "webarena-verified", place / "mine")
+    with apsw.Connection(str(run / "ledger.sqlite")) as db:
+        db.execute("UPDATE trajectory SET summary = 'x' WHERE ordinal = 2")
+    db.close()
+    found, told = by_both(place, run)
+    assert found.keys() == {"0", "2", "3"}
+    assert [said for said in told if "1 unit is damaged" in said]
 
 
 def agentlab(
