@@ -289,6 +289,8 @@ def test_two_rows_that_a_flipped_bit_made_alike(run, whole, table, column, ordin
         left = numbers(run)
     except StoreError as error:
         assert "store repair" in error.hint
+        with pytest.raises(StoreError, match="two of its rows"):
+            Store.open(run, writable=True)
     else:
         assert all(row == numbers(whole)[name] for name, row in left.items())
     assert check(run)
