@@ -52,6 +52,12 @@ def test_false_negatives_and_false_positives() -> None:
     assert scores.verified.value == pytest.approx(6 / 8)
 
 
+def test_trials_do_not_make_an_interval_narrower() -> None:
+    once = [pair(number, "pass", "pass" if number % 2 else "fail") for number in range(8)]
+    (one,), (ten,) = (compare_protocols(once * times).scores for times in (1, 10))
+    assert one.verified.low == ten.verified.low and one.verified.high == ten.verified.high
+
+
 @pytest.mark.parametrize(
     ("answer", "text"),
     [

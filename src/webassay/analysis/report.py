@@ -181,7 +181,9 @@ def group_order(name: str) -> tuple[int, str]:
 
 def _reach(part: Part) -> Interval | None:
     reached = part.reaches()
-    return interval(stats.mean_share(reached.values(), _distinct(part.unit))) if reached else None
+    if not reached:
+        return None
+    return interval(stats.mean_share(reached.values(), _distinct(part.unit[~np.isnan(part.reach)])))
 
 
 def _trials(part: Part) -> tuple[Trials, ...]:
