@@ -115,6 +115,10 @@ def test_a_log_that_was_changed_back_counts_again(place):
         made = bench.import_logs([place / "agent"], place / "run", wanted(place))
         found.append((made.added, statuses(place / "run")["0"]))
     assert found == [(7, "pass"), (1, "fail"), (1, "pass"), (0, "pass"), (1, "fail")]
+    answer(place, 0, logs.right_log)
+    bench.import_logs([place / "agent"], place / "run", wanted(place))
+    (said,) = (one for one in bench.report([place / "run"]).warnings if "agent/webarena-verified.0/0" in one)
+    assert "later attempt" in said and "after a fault" not in said
 
 
 def test_a_log_that_became_unreadable_is_added_once_and_what_was_read_before_counts(place):

@@ -410,6 +410,10 @@ class TestGroups:
         groups = summarise(rows).agents[0].groups
         assert [group.name for group in groups if group.dimension == "difficulty"] == ["easy", "medium", "hard"]
 
+    def test_an_agent_without_a_verdict_was_not_graded_differently(self) -> None:
+        rows = rows_of("a", "pf", fingerprint="rules 1") + rows_of("b", "mm")
+        assert not any("not comparable" in warning for warning in summarise(rows).warnings)
+
     def test_checkpoints_stand_beside_success(self) -> None:
         rows = [replace(row, checkpoint_reach=0.5) for row in rows_of("a", "ff")]
         agent = summarise(rows).agents[0]
