@@ -14,7 +14,7 @@ from webassay.analysis import formats
 from webassay.analysis.agreement import between_graders
 from webassay.analysis.behaviour import GOOD_PROCESS
 from webassay.core.errors import InputError
-from webassay.core.trajectory import AgentInfo, RecordedObservation, Step
+from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Aspect, Finding, Fingerprint
 from webassay.judging.profile import PROCESS_THRESHOLD
@@ -246,3 +246,39 @@ def test_a_ledger_of_version_2_says_the_same(both, writable):
     assert ((old / LEDGER).read_bytes() == bytes_before) is not writable
     with Store.open(old) as store:
         assert all(stamp in store.raters().values() for stamp in (A, B))
+
+
+class TestUnitsWithSeveralAttempts:
+    @staticmethod
+    def played(path, *attempts):
+        """One unit; of each attempt its ending and a letter for each of `A` and `B`, if they judged it."""
+        unit = UnitOfWork(agent="clerk", task_id="t0", metadata={"template": "T0"})
+        with Store.create(path) as store:
+            store.plan([unit])
+            for number, (ending, letters) in enumerate(attempts):
+                made = samples.trajectory(
+                    id=f"{unit.id}/{number}", task_id="t0", agent=AgentInfo(name="clerk"), ending=Ending(kind=ending)
+                )
+                found = [judged(stamp, made.id, "t0", one) for stamp, one in zip((A, B), letters, strict=False)]
+                store.add_episode(unit.id, made, found)
+        return path
+
+    @staticmethod
+    def warned(run, grader):
+        report = Workbench().report([run], graders=[grader])
+        return [said for said in report.warnings if "of the units that passed" in said]
+
+    def test_only_the_chosen_grader_says_whether_one_passed(self, tmp_path):
+        run = self.played(tmp_path / "run", ("fault", ""), ("answered", "fp"))
+        assert self.warned(run, "universal openai:a") == []
+        (said,) = self.warned(run, "universal openai:b")
+        assert "played again, after a fault: clerk/t0/0." in said
+
+    def test_a_pass_without_a_fault_before_it_is_not_blamed_on_one(self, tmp_path):
+        run = self.played(tmp_path / "run", ("imported", "ff"), ("imported", "pp"))
+        (said,) = self.warned(run, "universal openai:a")
+        assert "after a fault" not in said and "clerk/t0/0" in said
+
+    def test_a_pass_at_the_first_attempt_needs_no_warning(self, tmp_path):
+        run = self.played(tmp_path / "run", ("imported", "pp"), ("fault", ""))
+        assert self.warned(run, "universal openai:a") == []

@@ -2,6 +2,7 @@
 
 import json
 
+import apsw
 import pytest
 
 from tests.unit import verified_logs as logs
@@ -100,6 +101,46 @@ def test_importing_again_adds_what_changed(place):
     made = bench.import_logs([place / "agent"], place / "run", wanted(place))
     assert (made.added, made.known) == (1, 6)
     assert statuses(place / "run")["1"] == "pass"
+
+
+def answer(place, number, log):
+    (place / "agent" / str(number) / "agent_response.json").write_text(json.dumps(log(ENTRIES[number])[0]))
+
+
+def test_a_log_that_was_changed_back_counts_again(place):
+    bench = Workbench(cache=place / "cache")
+    found = []
+    for log in (logs.right_log, logs.wrong_log, logs.right_log, logs.right_log, logs.wrong_log):
+        answer(place, 0, log)
+        made = bench.import_logs([place / "agent"], place / "run", wanted(place))
+        found.append((made.added, statuses(place / "run")["0"]))
+    assert found == [(7, "pass"), (1, "fail"), (1, "pass"), (0, "pass"), (1, "fail")]
+    answer(place, 0, logs.right_log)
+    bench.import_logs([place / "agent"], place / "run", wanted(place))
+    (said,) = (one for one in bench.report([place / "run"]).warnings if "agent/webarena-verified.0/0" in one)
+    assert "later attempt" in said and "after a fault" not in said
+
+
+def test_a_log_that_became_unreadable_is_added_once_and_what_was_read_before_counts(place):
+    bench, trace = Workbench(cache=place / "cache"), place / "agent" / "0" / "network.har"
+    bench.import_logs([place / "agent"], place / "run", wanted(place))
+    trace.rename(place / "kept.har")
+    assert bench.import_logs([place / "agent"], place / "run", wanted(place)).added == 1
+    assert bench.import_logs([place / "agent"], place / "run", wanted(place)).added == 0
+    (place / "kept.har").rename(trace)
+    assert bench.import_logs([place / "agent"], place / "run", wanted(place)).added == 0
+    assert statuses(place / "run")["0"] == "pass"
+
+
+def test_importing_again_replaces_what_is_damaged(place):
+    bench = Workbench(cache=place / "cache")
+    bench.import_logs([place / "agent"], place / "run", wanted(place))
+    with apsw.Connection(str(place / "run" / "ledger.sqlite")) as db:
+        db.execute("UPDATE trajectory SET summary = 'x' WHERE ordinal = 1")
+    db.close()
+    made = bench.import_logs([place / "agent"], place / "run", wanted(place))
+    assert (made.added, made.known) == (1, 6)
+    assert statuses(place / "run")["0"] == "pass"
 
 
 def test_only_what_is_there(place):

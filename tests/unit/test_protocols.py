@@ -4,19 +4,24 @@ import json
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from tests.unit import verified_logs as logs
 from webassay.analysis.protocols import Pair, compare_protocols
+from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import published_bases
+from webassay.core.errors import InputError
 from webassay.core.interaction import STATUSES
 from webassay.core.protocols import PAPER_PROTOCOL, RELEASED_PROTOCOL
 from webassay.grading.legacy import as_free_text
 from webassay.grading.response import read_response
 from webassay.llm.replay import Script, replaying
 from webassay.store import Store
-from webassay.workbench import GradeOptions, LogOptions, ModelOptions, ProtocolOptions, Workbench
-from webassay.workbench.grading import number_in
+from webassay.workbench import GradeOptions, LogImport, LogOptions, ModelOptions, ProtocolOptions, Workbench
+from webassay.workbench.grading import Keys, number_in
+from webassay.workbench.setup import Setup
+from webassay.workbench.tasks import select
 
 
 def pair(task: int, old: Any, verified: Any, **rest: Any) -> Pair:
@@ -45,6 +50,12 @@ def test_false_negatives_and_false_positives() -> None:
     assert scores.old.value == 10 / 15, "of the episodes that the old protocol decided"
     # Templates 0 to 4 pass, 5 and 6 fail, and of 7 one task passes and one is a fault, which is not a 0.
     assert scores.verified.value == pytest.approx(6 / 8)
+
+
+def test_trials_do_not_make_an_interval_narrower() -> None:
+    once = [pair(number, "pass", "pass" if number % 2 else "fail") for number in range(8)]
+    (one,), (ten,) = (compare_protocols(once * times).scores for times in (1, 10))
+    assert one.verified.low == ten.verified.low and one.verified.high == ten.verified.high
 
 
 @pytest.mark.parametrize(
@@ -117,12 +128,79 @@ def test_logs_under_both_protocols(place: Path) -> None:
     assert made["parts"][0]["missed"]["value"] == pytest.approx(2 / 3)
 
 
-def agentlab(place: Path, task: str, action: str, url: str = "http://host.test:7770/") -> None:
+def by_both(place: Path, *places: Path) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Task to the status by the old protocol and by the verified one, and what was told."""
+    told: list[str] = []
+    options = ProtocolOptions(str(place / "old.json"), str(place / "verified.json"))
+    made = json.loads(Workbench(cache=place / "cache", on_notice=told.append).protocols(places, options).json)
+    return {one["task"]: (one["old"], one["verified"]) for one in made["pairs"]}, told
+
+
+def stored(place: Path, benchmark: str, logs_in: Path) -> Path:
+    run = place / "runs" / benchmark
+    wanted = LogImport(LogOptions(benchmark, str(place / "verified.json")), only_present=True)
+    Workbench(cache=place / "cache").import_logs([logs_in], run, wanted)
+    return run
+
+
+def test_a_stored_run_is_graded_by_the_protocol_that_it_was_played_under(place: Path) -> None:
+    impossible = verified(4, [])
+    impossible["eval"][0]["expected"] = {"task_type": "retrieve", "status": "NOT_FOUND_ERROR", "retrieved_data": None}
+    for name, one in (("old", old(4, fuzzy_match="N/A")), ("verified", impossible)):
+        file = place / f"{name}.json"
+        file.write_text(json.dumps([*json.loads(file.read_text()), one]))
+    trace = logs.right_trace(impossible)
+    right = {"action": "retrieve", "status": "SUCCESS", "results": ["red"], "error_details": None}
+    logs.write(place / "paper", 0, right, trace)
+    refused = {"action": "retrieve", "status": "RESOURCE_NOT_FOUND_ERROR", "results": None, "error_details": "No."}
+    logs.write(place / "paper", 4, refused, trace)
+    found, told = by_both(place, stored(place, "webarena-verified-paper", place / "paper"))
+    assert found == {"0": ("pass", "pass"), "4": ("pass", "pass")}
+    found, _ = by_both(place, stored(place, "webarena-verified", place / "mine"))
+    assert found["0"] == ("pass", "pass") and found["1"] == ("fail", "pass")
+    assert not told
+
+
+def test_plain_answers_are_left_out_of_the_comparison(place: Path) -> None:
+    """The verified protocol cannot read them: that says nothing about the agent."""
+    agentlab(place, "webarena.0", 'send_msg_to_user("red")')
+    Workbench(cache=place / "cache").import_trajectories([place / "theirs"], place / "plain", "agentrewardbench")
+    found, told = by_both(place, place / "plain", place / "mine")
+    assert len(found) == 4 and found["0"] == ("pass", "pass")
+    (said,) = told
+    assert said.startswith("1 of 5 episodes was left out") and "plain answer" in said
+    with pytest.raises(InputError, match="plain answer") as caught:
+        by_both(place, place / "plain")
+    assert "a run of webarena-verified" in caught.value.hint
+
+
+@pytest.mark.parametrize("in_a_run", [False, True])
+def test_a_broken_log_is_a_fault_and_does_not_end_the_comparison(place: Path, in_a_run: bool) -> None:
+    log = place / "mine" / "1" / "network.har"
+    log.write_text(log.read_text()[:200])
+    place_of_logs = stored(place, "webarena-verified", place / "mine") if in_a_run else place / "mine"
+    found, _ = by_both(place, place_of_logs)
+    assert found == {"0": ("pass", "pass"), "1": ("fault", "fault"), "2": ("fail", "pass"), "3": ("abstain", "pass")}
+
+
+def test_damaged_units_are_left_out_and_counted(place: Path) -> None:
+    run = stored(place, "webarena-verified", place / "mine")
+    with apsw.Connection(str(run / "ledger.sqlite")) as db:
+        db.execute("UPDATE trajectory SET summary = 'x' WHERE ordinal = 2")
+    db.close()
+    found, told = by_both(place, run)
+    assert found.keys() == {"0", "2", "3"}
+    assert [said for said in told if "1 unit is damaged" in said]
+
+
+def agentlab(
+    place: Path, task: str, action: str, url: str = "http://host.test:7770/", benchmark: str = "webarena"
+) -> None:
     steps = [
         {"num": 0, "action": action, "url": url, "open_pages_urls": [url]},
         {"num": 1, "action": None, "url": url, "open_pages_urls": [url]},
     ]
-    record = {"benchmark": "webarena", "agent": "theirs", "model": "m", "goal": "Find it.", "seed": 0,
+    record = {"benchmark": benchmark, "agent": "theirs", "model": "m", "goal": "Find it.", "seed": 0,
               "summary_info": {}, "steps": steps}  # fmt: skip
     file = place / "theirs" / "cleaned" / "webarena" / "theirs" / f"{task}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +229,48 @@ async def test_trajectories_of_others_are_graded_by_the_old_protocol(place: Path
         found = store.verdict(again["webarena.3"].verdict.trajectory_id, "rules", replies=True)
     assert found is not None and list(found.replies.values()) == ["I would say: correct."]
     assert bench.report([run]).counts.passed == 2
+
+
+def test_trajectories_of_other_benchmarks_are_left_ungraded(place: Path) -> None:
+    """AgentRewardBench has four benchmarks, whose ids end with numbers too."""
+    others = {"assistantbench.improved.validation.0": "assistantbench", "visualwebarena.resized.0": "visualwebarena",
+              "workarena.servicenow.filter-asset-list1": "workarena"}  # fmt: skip
+    for task, benchmark in {**others, "webarena.0": "webarena", "webarena.99": "webarena"}.items():
+        agentlab(place, task, 'send_msg_to_user("Red")', benchmark=benchmark)
+    told: list[str] = []
+    bench, run = Workbench(cache=place / "cache", on_notice=told.append), place / "run"
+    bench.import_trajectories([place / "theirs"], run, "agentrewardbench")
+    graded = list(bench.grade(run, GradeOptions(benchmark="webarena", tasks_file=str(place / "old.json"))))
+    assert [(one.unit.task_id, one.verdict.status) for one in graded] == [("webarena.0", "pass")]
+    (said,) = told
+    assert said.startswith("4 of 5 trajectories were left ungraded")
+    assert all(f"1 of {benchmark}" in said for benchmark in others.values()) and "webarena.99" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "benchmark", "key"),
+    [
+        ("webarena.2", "webarena", "webarena.2"),
+        ("browsergym/webarena.2", "agentrewardbench", "webarena.2"),
+        ("2", "har", "webarena.2"),
+        ("task_0002", "webarena", "webarena.2"),
+        ("2", "webvoyager", None),
+        ("webarena.2", "visualwebarena", None),
+        ("visualwebarena.2", "agentrewardbench", None),
+        ("alltrails_find_2", "fara", None),
+        ("webarena.two.2", "webarena", None),
+    ],
+)
+def test_whose_task_an_imported_trajectory_is(place: Path, name: str, benchmark: str, key: str | None) -> None:
+    keys = Keys(select(Selection("webarena", file=str(place / "old.json")), Setup(cache=place)), True, {})
+    found = keys.of_imported(name, benchmark)
+    assert (found and found.id) == key
+
+
+def test_browsergym_names_verified_tasks_by_template_and_number(place: Path) -> None:
+    keys = Keys(select(Selection("webarena-verified", file=str(place / "verified.json")), Setup(cache=place)), True, {})
+    found = keys.of_imported("browsergym/webarena_verified.7.2", "webarena_verified")
+    assert found is not None and found.id == "webarena-verified.2"
 
 
 class TestThePapersResponses:

@@ -410,6 +410,10 @@ class TestGroups:
         groups = summarise(rows).agents[0].groups
         assert [group.name for group in groups if group.dimension == "difficulty"] == ["easy", "medium", "hard"]
 
+    def test_an_agent_without_a_verdict_was_not_graded_differently(self) -> None:
+        rows = rows_of("a", "pf", fingerprint="rules 1") + rows_of("b", "mm")
+        assert not any("not comparable" in warning for warning in summarise(rows).warnings)
+
     def test_checkpoints_stand_beside_success(self) -> None:
         rows = [replace(row, checkpoint_reach=0.5) for row in rows_of("a", "ff")]
         agent = summarise(rows).agents[0]
@@ -531,3 +535,31 @@ def test_a_judge_with_a_scale_of_its_own_does_not_break_the_report() -> None:
     shares = [Row(agent="a", task_id=f"t{i}", status="pass", template=f"T{i}", process_score=1.0) for i in range(3)]
     process = summarise(shares).agents[0].process
     assert process is not None and process.mean.high == 1.0
+
+
+class TestAnIntervalIsWorthItsTasks:
+    """Neither trials nor tasks that have no value make an interval narrower."""
+
+    @staticmethod
+    def rows(trials: int = 1, **value: float) -> list[Row]:
+        return [
+            Row(agent="a", task_id=f"t{task}", status="pass", template=f"T{task}", trial=trial, **value)  # type: ignore[arg-type]
+            for task in range(4)
+            for trial in range(trials)
+        ]
+
+    def test_of_checkpoint_reach(self) -> None:
+        rows = self.rows(checkpoint_reach=0.5)
+        others = [Row(agent="a", task_id=f"o{i}", status="pass", template=f"O{i}", sites=("shop",)) for i in range(400)]
+        (alone,), (among,) = summarise(rows).agents, summarise([*rows, *others]).agents
+        assert alone.checkpoint_reach == among.checkpoint_reach
+        (often,) = summarise(self.rows(10, checkpoint_reach=0.5)).agents
+        assert often.checkpoint_reach == alone.checkpoint_reach
+        assert alone.checkpoint_reach is not None and alone.checkpoint_reach.low == pytest.approx(0.077, abs=0.001)
+
+    def test_of_process_scores(self) -> None:
+        unscored = [replace(row, task_id=f"u{row.task_id}", status="abstain") for row in self.rows(process_score=0.5)]
+        (once,), (often,) = (summarise([*self.rows(trials, process_score=0.5), *unscored]).agents for trials in (1, 10))
+        assert once.process is not None and often.process is not None
+        assert once.process.mean == often.process.mean
+        assert once.process.mean.low == pytest.approx(0.077, abs=0.001)

@@ -17,6 +17,7 @@ from webassay.core.errors import StoreError
 from webassay.core.trajectory import RecordedObservation, Step
 from webassay.store import LEDGER, Store
 from webassay.store.repair import check, repair
+from webassay.store.salvage import _listed, _Pages, _varint
 from webassay.store.seals import NUMBERED, SEALED
 from webassay.store.wal import read_wal
 
@@ -250,6 +251,104 @@ def test_a_row_can_be_made_again_from_its_record(run, whole):
     sql(run, "UPDATE trajectory SET steps = 77 WHERE ordinal = 2; UPDATE unit SET agent = 'x' WHERE ordinal = 3")
     assert repair(run).lost == []
     assert numbers(run) == numbers(whole)
+
+
+def spoil(run: Path, table: str, column: str, ordinal: int, value: object) -> None:
+    """As a flipped bit does: the row changes, and no index hears of it."""
+    place = str(run / LEDGER)
+    db = apsw.Connection(place)
+    schema = db.execute("SELECT * FROM sqlite_schema WHERE tbl_name = ?", (table,)).fetchall()
+    db.pragma("writable_schema", True)
+    db.execute("DELETE FROM sqlite_schema WHERE tbl_name = ? AND type = 'index'", (table,))
+    loose = "replace(replace(sql, 'NOT NULL UNIQUE', ''), ', UNIQUE (unit, attempt)', '')"
+    db.execute(f"UPDATE sqlite_schema SET sql = {loose} WHERE name = ?", (table,))
+    db.close()
+    db = apsw.Connection(place)
+    db.execute(f"UPDATE {table} SET {column} = ? WHERE ordinal = ?", (value, ordinal))
+    db.pragma("writable_schema", True)
+    db.execute("DELETE FROM sqlite_schema WHERE tbl_name = ?", (table,))
+    db.executemany("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", schema)
+    db.close()
+
+
+COLLISIONS = [
+    ("unit", "id", 1, unit(1).id),
+    ("trajectory", "id", 1, f"{unit(0).id}/1"),
+    ("trajectory", "unit", 2, unit(2).id),
+    ("trajectory", "unit", 7, unit(3).id),
+    ("trajectory", "attempt", 1, 1),
+    ("trajectory", "attempt", 7, 0),
+]
+"""Values that another row has, in every column that must not repeat; rows 1 and 7 are attempts of one unit."""
+
+
+@pytest.mark.parametrize(("table", "column", "ordinal", "value"), COLLISIONS)
+def test_two_rows_that_a_flipped_bit_made_alike(run, whole, table, column, ordinal, value):
+    spoil(run, table, column, ordinal, value)
+    try:
+        left = numbers(run)
+    except StoreError as error:
+        assert "store repair" in error.hint
+        with pytest.raises(StoreError, match="two of its rows"):
+            Store.open(run, writable=True)
+    else:
+        assert all(row == numbers(whole)[name] for name, row in left.items())
+    assert check(run)
+    assert repair(run).lost == []
+    assert check(run) == []
+    assert numbers(run) == numbers(whole)
+    assert_same_attempts(run, whole)
+
+
+def assert_same_attempts(run: Path, whole: Path) -> None:
+    with Store.open(run) as store, Store.open(whole) as before:
+        for number in range(UNITS):
+            assert store.attempts_at(unit(number).id) == before.attempts_at(unit(number).id)
+        assert list(store.newest_verdicts()) == list(before.newest_verdicts())
+
+
+def test_a_trajectory_that_names_another_unit_costs_its_own(run):
+    sql(run, f"UPDATE trajectory SET unit = '{unit(3).id}' WHERE ordinal = 7")
+    with Store.open(run) as store:
+        assert store.damage.units == [unit(0).id]
+    assert numbers(run).keys() == {unit(number).id for number in range(1, UNITS)}
+
+
+def test_a_unit_that_was_planned_again_with_another_record_is_there_once(run, whole):
+    sql(run, f"UPDATE unit SET id = '{unit(0).id}8' WHERE ordinal = 1")
+    with Store.open(run, writable=True) as store:
+        store.plan([unit(0).model_copy(update={"metadata": {"template": "new"}})])
+    repair(run)
+    assert check(run) == []
+    assert numbers(run).keys() == numbers(whole).keys()
+    assert_same_attempts(run, whole)
+
+
+def test_an_attempt_with_a_damaged_number_does_not_count_before_a_newer_one(run, whole):
+    sql(run, "UPDATE trajectory SET attempt = 4 WHERE ordinal = 1")
+    repair(run)
+    assert_same_attempts(run, whole)
+
+
+@pytest.mark.parametrize("table", NUMBERED)
+def test_a_row_with_the_number_of_another_one_is_recovered(run, whole, table):
+    """SQLite keeps the number of a row outside of its columns."""
+    pages = _Pages(run / LEDGER)
+    columns = len(SEALED[table]) + (1 if table != "unit" else 2)  # the seal, and the record of a unit
+    data = bytearray((run / LEDGER).read_bytes())
+    for number in range(1, pages.count + 1):
+        page = pages.page(number)
+        for start in _listed(page, 100 if number == 1 else 0):
+            cell = pages._cell(page, start, page[0])
+            if page[0] == 13 and cell is not None and len(cell.values) == columns and cell.rowid == 3:
+                data[(number - 1) * pages.size + _varint(page, start)[1]] = 2
+    assert data != (run / LEDGER).read_bytes()
+    (run / LEDGER).write_bytes(data)
+    assert check(run)
+    assert repair(run).lost == []
+    assert numbers(run) == numbers(whole)
+    assert_same_attempts(run, whole)
+    assert check(run) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -9,7 +9,17 @@ from statistics import quantiles
 import numpy as np
 
 from webassay.analysis import stats
-from webassay.analysis.columns import MEASURES, MISSING, PASS, AgentColumns, Attempted, Gathered, Part, Tallied
+from webassay.analysis.columns import (
+    MEASURES,
+    MISSING,
+    PASS,
+    AgentColumns,
+    Attempted,
+    Gathered,
+    Part,
+    Tallied,
+    distinct,
+)
 from webassay.core.report import (
     Attempt,
     Behaviour,
@@ -150,7 +160,8 @@ def process(part: Part) -> Process | None:
     good = int((scores >= GOOD_PROCESS).sum())
     # Somebody's own judge may score on another scale, which has no ends that we know of.
     shares = all(0 <= mean <= 1 for mean in means.values())
-    mean = stats.mean_share(means.values(), len(scores)) if shares else stats.t_interval(means.values())
+    tasks = len(distinct(part.unit[part.scored & ~np.isnan(part.process)]))
+    mean = stats.mean_share(means.values(), tasks) if shares else stats.t_interval(means.values())
     return Process(
         mean=interval(mean),
         good=interval(stats.wilson(good, len(scores))),

@@ -132,7 +132,7 @@ def _scores(agent: str, tasks: str, pairs: Sequence[Pair]) -> Scores:
         agent=agent,
         tasks=tasks,
         old=_share(old.count("pass"), len(old)),
-        verified=interval(stats.mean_share(rates, len(scored))),
+        verified=interval(stats.mean_share(rates, len({task for _, task, _ in scored}))),
         verified_as_published=interval(stats.t_interval(rates)),
     )
 

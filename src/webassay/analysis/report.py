@@ -181,7 +181,9 @@ def group_order(name: str) -> tuple[int, str]:
 
 def _reach(part: Part) -> Interval | None:
     reached = part.reaches()
-    return interval(stats.mean_share(reached.values(), _distinct(part.unit))) if reached else None
+    if not reached:
+        return None
+    return interval(stats.mean_share(reached.values(), _distinct(part.unit[~np.isnan(part.reach)])))
 
 
 def _trials(part: Part) -> tuple[Trials, ...]:
@@ -327,7 +329,7 @@ def _warnings(parts: Mapping[str, Part], gathered: Gathered) -> Iterator[str]:
             yield f"Only {templates} templates: too few to say much about others, and the intervals show it."
     if len({distinct(part.task).tobytes() for part in parts.values()}) > 1:
         yield "The agents were planned on different tasks; only the paired differences compare like with like."
-    if len(set(graders.values())) > 1:
+    if len({own for own in graders.values() if own}) > 1:
         yield "The agents were graded by different graders or settings: their scores are not comparable."
 
 

@@ -315,7 +315,7 @@ def _answers(path: Path | None) -> dict[str, str]:
 def protocols(
     places: Annotated[
         list[Path],
-        typer.Argument(help="Runs of webarena or webarena-verified, or folders of WebArena-Verified's logs."),
+        typer.Argument(help="Runs of webarena-verified (or its -paper), or folders of WebArena-Verified's logs."),
     ],
     old_tasks: Annotated[Path | None, typer.Option("--old-tasks", help="The original tasks, unless fetched.")] = None,
     verified_tasks: Annotated[Path | None, typer.Option("--verified-tasks", help="The verified tasks.")] = None,
@@ -329,7 +329,8 @@ def protocols(
     """The same episodes under the original WebArena's protocol and WebArena Verified's: false negatives and positives.
 
     The old protocol reads a structured response as the plain answer it stands for. What it would read on pages that
-    were not recorded stays undecided.
+    were not recorded stays undecided. The verified protocol cannot read a plain answer, so episodes of webarena are
+    left out and counted.
 
     Example: `webassay tasks fetch webarena`, then `webassay protocols logs/ --csv > differing.csv`
     """

@@ -264,7 +264,7 @@ class _Hiding:
             unit = self._unit_called(name.rpartition("/")[0])
         else:
             name = text(row.values["id"])
-            unit = self._unit_called(text(row.values["unit"])) or self._ordinal(row.values["unit_ordinal"])
+            unit = self._owner(ordinal, row.values)
         what = f"trajectory {name or ordinal}"
         if unit is None:
             self._tell(what, row)
@@ -317,6 +317,13 @@ class _Hiding:
             return _read_trajectory(record).id if table == "trajectory" else _read_verdict(record).trajectory_id
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return ""
+
+    def _owner(self, ordinal: int, values: dict[str, Any]) -> int | None:
+        """The unit of a trajectory. A whole record comes first: a flipped bit can turn one unit's id into another's."""
+        whole = digest(read_record(self.db, "trajectory", ordinal) or b"") == values["hash"]
+        said = self._lost_name("trajectory", ordinal).rpartition("/")[0] if whole else ""
+        named = self._unit_called(said) or self._unit_called(text(values["unit"]))
+        return named or self._ordinal(values["unit_ordinal"])
 
     def _unit_called(self, name: str) -> int | None:
         return self._ordinal(self._get("SELECT ordinal FROM main.unit WHERE id = ?", name))

@@ -20,8 +20,12 @@ from webassay.store.inspection import Damage
 from webassay.store.ledger import LEDGER, Store
 from webassay.store.opening import refuse_strange_files, take_lock
 from webassay.store.salvage import Salvaged, salvage
-from webassay.store.seals import digest, text
+from webassay.store.seals import NUMBERED, digest, seal, text
 from webassay.store.structure import make_tables
+
+_BITS = 40
+_ATTEMPTS = 100
+"""How many bits of a damaged number, and how many numbers of an attempt, are tried."""
 
 
 def check(path: Path) -> list[Damage]:
@@ -127,38 +131,60 @@ class _Rebuilding:
         record = self.found.records.get(row["hash"])
         if record is None:
             return False
-        row |= {"ordinal": ordinal, "unit_ordinal": self._number("unit", row["unit"])}
+        row |= {"ordinal": ordinal, "unit_ordinal": self._number_of_unit(row["unit"])}
+        row["attempt"] = self._free_attempt(row["unit"], row["attempt"])
         insert_sealed(self.db, "trajectory", row)
         self.db.execute("INSERT INTO trajectory_record VALUES (?, ?)", (ordinal, record.decode()))
         return True
 
     def _verdict(self, ordinal: int, row: dict[str, Any]) -> bool:
         record = self.found.records.get(row["hash"])
-        played = self._number("trajectory", row["trajectory"])
-        if record is None or played is None:
+        query = "SELECT ordinal, unit, agent FROM trajectory WHERE id = ?"
+        played: list[tuple[Any, ...]] = self.db.execute(query, (row["trajectory"],)).fetchall()
+        if record is None or not played:
             return False
-        insert_sealed(self.db, "verdict", {**row, "ordinal": ordinal, "trajectory_ordinal": played})
+        of_trajectory = dict(zip(("trajectory_ordinal", "unit", "agent"), played[0], strict=True))
+        insert_sealed(self.db, "verdict", {**row, **of_trajectory, "ordinal": ordinal})
         self.db.execute("INSERT INTO verdict_record VALUES (?, ?)", (ordinal, record.decode()))
         return True
 
-    def _number(self, table: str, name: str) -> int | None:
-        found: list[tuple[Any, ...]] = self.db.execute(f"SELECT ordinal FROM {table} WHERE id = ?", (name,)).fetchall()
+    def _free_attempt(self, unit: str, attempt: Any) -> int:
+        """As it says, unless that is damaged so that another attempt has it."""
+        query = "SELECT attempt FROM trajectory WHERE unit = ?"
+        taken = {number for (number,) in self.db.execute(query, (unit,))}
+        return attempt if isinstance(attempt, int) and attempt not in taken else max(taken, default=-1) + 1
+
+    def _number_of_unit(self, name: str) -> int | None:
+        found: list[tuple[Any, ...]] = self.db.execute("SELECT ordinal FROM unit WHERE id = ?", (name,)).fetchall()
         return int(found[0][0]) if found else None
 
     # --- rows whose record is whole, although their columns are not ---------------------------------------
 
     def _mend(self) -> None:
-        taken = {
-            table: {row["hash"] for row in rows.values() if "hash" in row} for table, rows in self.found.rows.items()
-        }
-        for table, row in self.found.broken:
+        rows = self.found.rows
+        taken = {table: {row["hash"] for row in rows[table].values()} for table in NUMBERED}
+        names = {table: {row["id"] for row in rows[table].values()} for table in ("unit", "trajectory")}
+        # Units first: they tell whose a trajectory is.
+        for table, row in sorted(self.found.broken, key=lambda one: NUMBERED.index(one[0])):
             record = _as_bytes(row["record"]) if table == "unit" else self.found.records.get(row["hash"])
             if record is None or digest(record) != row["hash"] or row["hash"] in taken[table]:
                 continue
             with contextlib.suppress(ValidationError):
-                mended = self._made_again(table, row, record)
-                taken[table].add(row["hash"])
-                self.found.rows[table].setdefault(row["ordinal"], mended)
+                written = self._as_written(table, row)
+                mended = self._made_again(table, written, record)
+                if mended.get("id") not in names.get(table, ()):  # else it has been planned again since
+                    taken[table].add(row["hash"])
+                    rows[table].setdefault(written["ordinal"], mended)
+
+    def _as_written(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
+        """With the number of the row, its unit or its attempt put right: no record tells these, but the seal proves
+        them, if nothing else in the row is damaged."""
+        guesses: list[dict[str, Any]] = [{"ordinal": row["ordinal"] ^ (1 << bit)} for bit in range(_BITS)]
+        if table == "trajectory":
+            guesses += [{"attempt": number} for number in range(_ATTEMPTS)]
+            unit = self.found.rows["unit"].get(row["unit_ordinal"])
+            guesses += [] if unit is None else [{"unit": unit["id"]}]
+        return next((row | one for one in guesses if seal(table, row | one) == row["seal"]), row)
 
     def _made_again(self, table: str, row: dict[str, Any], record: bytes) -> dict[str, Any]:
         ordinal: dict[str, Any] = {"ordinal": row["ordinal"]}

@@ -33,7 +33,7 @@ class Salvaged:
     rows: dict[str, dict[Any, dict[str, Any]]] = field(default_factory=lambda: {table: {} for table in SEALED})
     """By table and by first column; text as text."""
     broken: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    """Rows of the right shape whose seal does not fit."""
+    """Rows of the right shape whose seal does not fit, each with its seal."""
     records: dict[bytes, bytes] = field(default_factory=dict)
     """By hash: every long text that a row may be about."""
 
@@ -78,7 +78,7 @@ def _take(cell: Cell, found: Salvaged) -> None:
         if sealed(table, values) == kept:
             found.rows[table].setdefault(values[0], row)
         elif numbered and isinstance(row["hash"], bytes) and len(row["hash"]) == 32:
-            found.broken.append((table, row))
+            found.broken.append((table, {**row, "seal": kept}))
 
 
 # --- pages ----------------------------------------------------------------------------------------------------

@@ -66,7 +66,11 @@ def _make_indexes_again(db: apsw.Connection, ledger: Path, complaints: list[str]
     """Whether the indexes were all that was wrong shows afterwards, before anything is kept."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        db.execute("REINDEX")
+        try:
+            db.execute("REINDEX")
+        except apsw.ConstraintError as error:
+            # A damaged row has what only one row may have; which of the two it is, only `repair` finds out.
+            raise structural(ledger, f"two of its rows are the same where they must differ ({error})") from error
         if _complaints(db, complete=writable):
             raise structural(ledger, "; ".join(complaints[:_MOST]))
         db.execute("COMMIT")

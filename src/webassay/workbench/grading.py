@@ -1,6 +1,7 @@
 """Grading again, offline: stored runs, and log folders of other people's harnesses."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -85,6 +86,8 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             ending = trajectory.ending
             crashed = ending.kind == "agent_crashed" and ending.fault is not None
             yield Graded(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
+        if keys.without:
+            setup.tell(_left_ungraded(keys.without, len(wanted), options.benchmark))
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,9 @@ class Keys:
     imported: bool
     """The run holds trajectories of other people, who may call the tasks by their numbers alone."""
     bases: Mapping[str, Sequence[str]]
+    without: list[tuple[str, str]] = field(default_factory=list)
+    """Trajectories that were looked at and have no key here: the other benchmark that each is of, or nothing where it
+    names none, and the task's id."""
 
     @classmethod
     def of(cls, store: Store, setup: Setup, options: GradeOptions) -> "Keys":
@@ -112,16 +118,59 @@ class Keys:
             return None
         if not self.imported:
             return self.tasks.get(unit.task_id), trajectory
-        task = self._numbered.get(number_in(unit.task_id))
+        task = self.of_imported(unit.task_id, trajectory.benchmark)
         if task is None:
+            other = "" if self._possible(trajectory.benchmark) else trajectory.benchmark
+            self.without.append((other, unit.task_id))
             return None
         bases = {site: urls[0] for site, urls in self.bases.items()} or trajectory.bases
         changed = {"task_id": task.id, "bases": bases or published_bases(_addresses(trajectory))}
         return task, trajectory.model_copy(update=changed)
 
+    def of_imported(self, task_id: str, benchmark: str) -> Task | None:
+        """The key to somebody else's trajectory. None: it is no task of this benchmark, whatever number it has."""
+        possible = self._possible(benchmark)
+        exact, name = self._by_id.get(task_id), _NUMBERED.fullmatch(task_id)
+        if exact is not None and exact.benchmark in possible:
+            return exact
+        if name is None:
+            return None
+        if name["benchmark"]:
+            possible &= self._possible(name["benchmark"])
+        ids = [f"{one}.{number_in(task_id)}" for one in possible]
+        return self._by_id.get(ids[0]) if len(ids) == 1 else None
+
+    def _possible(self, benchmark: str) -> frozenset[str]:
+        """Which of the tasks' benchmarks a name may mean. BrowserGym writes underscores."""
+        if benchmark in _NO_BENCHMARK:
+            return self._benchmarks
+        return frozenset(one for one in self._benchmarks if one.replace("_", "-") == benchmark.replace("_", "-"))
+
     @cached_property
-    def _numbered(self) -> dict[str, Task]:
-        return {number_in(task.id): task for task in self.tasks.tasks}
+    def _benchmarks(self) -> frozenset[str]:
+        return frozenset(task.benchmark for task in self.tasks.tasks)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks.tasks}
+
+
+_NUMBERED = re.compile(r"(?:task_)?[0-9]+|(?:browsergym/)?(?P<benchmark>[\w-]+)(?:\.[0-9]+)?\.[0-9]+")
+"""Names of numbered tasks. BrowserGym writes `webarena.102`, and `webarena_verified.TEMPLATE.102`."""
+_NO_BENCHMARK = frozenset(("", "agentrewardbench", "fara", "har"))
+"""What importers call the benchmark where the files do not say which it was."""
+_MOST_NAMED = 10
+
+
+def _left_ungraded(without: Sequence[tuple[str, str]], of: int, benchmark: str) -> str:
+    others = Counter(other for other, _ in without if other)
+    why = [f"{count} of {other}" for other, count in others.most_common(_MOST_NAMED)]
+    if rest := others.total() - sum(count for _, count in others.most_common(_MOST_NAMED)):
+        why.append(f"{rest} of others")
+    if unknown := [task_id for other, task_id in without if not other]:
+        why.append(f"{len(unknown)} with an id that no task has, such as {unknown[0]}")
+    said = f"{len(without)} of {of} trajectories were left ungraded, because they are not of {benchmark}'s tasks"
+    return f"{said}: {', '.join(why)}."
 
 
 def number_in(task_id: str) -> str:

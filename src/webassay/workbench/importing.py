@@ -135,8 +135,8 @@ class LogImport:
 def import_logs(
     setup: Setup, out: Path, folders: Sequence[Path], wanted: LogImport, on_progress: OnProgress
 ) -> Imported:
-    """Every log becomes an episode, graded by the rules. A log that is there already is left alone; one that changed
-    becomes another attempt, and the newest counts."""
+    """Every log becomes an episode, graded by the rules. A log that is as it was is left alone; one that changed, or
+    changed back, becomes another attempt, and the newest counts."""
     options, rules = wanted.logs, GRADERS.get(RULES)
     benchmark = benchmark_with_logs(options.benchmark)
     assert benchmark.logs is not None
@@ -155,10 +155,10 @@ def import_logs(
             for name in names:
                 task = by_folder[name]
                 read = storable(read_log(folder / name, task, layout, store.blobs, agent))
-                trajectory = _with_id(read, units[task.id])
+                trajectory = _with_id(read, units[task.id], store)
                 done += 1
                 on_progress(Progress("importing logs", done, sum(len(names) for _, names in found.values())))
-                if store.find_trajectory(trajectory.id) is not None:
+                if trajectory is None:
                     made.known += 1
                     continue
                 verdict = storable(rules.grade(task, trajectory, store.blobs, options.policy))
@@ -176,12 +176,18 @@ def _whose(folders: Sequence[Path], wanted: LogImport) -> dict[str, Path]:
     return named
 
 
-def _with_id(trajectory: Trajectory, unit: UnitOfWork) -> Trajectory:
-    """The same log has the same id, wherever its folder is."""
+def _with_id(trajectory: Trajectory, unit: UnitOfWork, store: Store) -> Trajectory | None:
+    """The same log has the same id, wherever its folder is; a number is added where it comes back after another one.
+    None: it is what was imported last, or what counts because a later log could not be read."""
     content = trajectory.model_copy(update={"id": ""}).content_hash().removeprefix("sha256:")
-    return trajectory.model_copy(
-        update={"id": f"{unit.id}/{content[:16]}", "task_hash": str(unit.metadata["task_hash"])}
-    )
+    name, counting = f"{unit.id}/{content[:16]}", store.find_trajectory(unit.id)
+    current = {one.trajectory_id for one in store.attempts_at(unit.id)[-1:]} | ({counting[0]} if counting else set())
+    if any(one == name or one.startswith(f"{name}.") for one in current):
+        return None
+    # A damaged row still has its id, although nobody sees it.
+    if store.find_trajectory(name) is not None or store.damage.found:
+        name = f"{name}.{store.attempts(unit.id)}"
+    return trajectory.model_copy(update={"id": name, "task_hash": str(unit.metadata["task_hash"])})
 
 
 def _skip(made: Imported) -> Callable[[Path, InputError], None]:

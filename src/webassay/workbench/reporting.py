@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -160,7 +160,8 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
         first = chosen[0]
         if wanted and found.rules_decided and found.rules not in chosen:
             chosen.append(found.rules)
-        graded = {rater.label: _gathered(stores, rater) for rater in chosen}
+        replayed = {name: _Replayed(store.played_again()) for name, store in stores.items()}
+        graded = {rater.label: _gathered(stores, rater, replayed if rater == first else {}) for rater in chosen}
         made = report_of(
             graded[first.label],
             anchor=anchor,
@@ -170,8 +171,8 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
         )
         told = [found.unused(first)] if not wanted else []
         damage = [said for store in stores.values() for said in damage_in_words(store)]
-        attempts, lucky = _attempts(stores, first)
-        warnings = (*damage, *made.warnings, *filter(None, (*told, lucky)), *_trusted(stores))
+        attempts, lucky = _attempts(stores, replayed)
+        warnings = (*damage, *made.warnings, *filter(None, (*told, *lucky)), *_trusted(stores))
         facts = {**made.facts, **_limits(stores), "attempts": attempts}
         made = made.model_copy(update={"warnings": warnings, "facts": facts})
         return beside(made, graded, found.names)
@@ -186,23 +187,56 @@ def _limits(stores: Mapping[str, Store]) -> dict[str, Json]:
     return found
 
 
-def _attempts(stores: Mapping[str, Store], rater: Rater) -> tuple[Json, str]:
-    """How often each unit was played, and which passed only when played again: faults are ours, but a second throw is a
-    second throw."""
+@dataclass
+class _Replayed:
+    """Units with several attempts, and those among them that passed: faults are ours, but a second throw is a second
+    throw."""
+
+    counts: Mapping[str, int]
+    passed: list[str] = field(default_factory=list)
+
+    def noted(self, results: Iterator[UnitResult]) -> Iterator[UnitResult]:
+        """The same results, looked at in passing: reading them once more would take a quarter of a report's time."""
+        for one in results:
+            if one.verdict is not None and one.verdict.status == "pass":
+                unit = f"{one.agent}/{one.task_id}/{one.trial}"
+                if unit in self.counts:
+                    self.passed.append(unit)
+            yield one
+
+
+def _attempts(stores: Mapping[str, Store], replayed: Mapping[str, _Replayed]) -> tuple[Json, list[str]]:
+    """How often each unit was played, and which passed only when played again."""
     again: dict[str, Json] = {}
-    passed: list[str] = []
+    after_faults: list[str] = []
+    after_others: list[str] = []
     for name, store in stores.items():
-        for unit, count in store.played_again().items():
-            shown = unit if len(stores) == 1 else f"{name}: {unit}"
-            again[shown] = count
-            found = store.find_trajectory(unit)
-            verdict = store.verdict(found[0], rater.name) if found is not None else None
-            if verdict is not None and verdict.status == "pass":
-                passed.append(shown)
-    if not passed:
-        return again or "one for each unit that was played", ""
-    listed = ", ".join(passed[:LISTED]) + (f" and {len(passed) - LISTED} more" if len(passed) > LISTED else "")
-    return again, f"{len(passed)} of the units that passed did so when they were played again, after a fault: {listed}."
+        before = "" if len(stores) == 1 else f"{name}: "
+        again |= {f"{before}{unit}": count for unit, count in replayed[name].counts.items()}
+        for unit in replayed[name].passed:
+            endings = _earlier_endings(store, unit)
+            if endings:
+                (after_faults if endings == {"fault"} else after_others).append(f"{before}{unit}")
+    said = []
+    if after_faults:
+        how = "when they were played again, after a fault"
+        said.append(f"{len(after_faults)} of the units that passed did so {how}: {_first(after_faults)}.")
+    if after_others:
+        how = "in a later attempt, such as a log that was imported again, although an earlier one had not faulted"
+        said.append(f"{len(after_others)} of the units that passed did so {how}: {_first(after_others)}.")
+    return again or "one for each unit that was played", said
+
+
+def _earlier_endings(store: Store, unit: str) -> set[str]:
+    """Of the attempts before the one that counts."""
+    counted = store.find_trajectory(unit)
+    attempts = store.attempts_at(unit)
+    place = next((place for place, one in enumerate(attempts) if counted and one.trajectory_id == counted[0]), 0)
+    return {one.ending for one in attempts[:place]}
+
+
+def _first(units: Sequence[str]) -> str:
+    return ", ".join(units[:LISTED]) + (f" and {len(units) - LISTED} more" if len(units) > LISTED else "")
 
 
 def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
@@ -214,11 +248,12 @@ def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
             )
 
 
-def _gathered(stores: Mapping[str, Store], rater: Rater) -> Gathered:
-    if len(stores) == 1:
-        (store,) = stores.values()
-        return gather(blocks_of_results(_results(store, rater)))  # no row is ever made
-    return gather(blocks_of_rows(together({name: _rows(store, rater) for name, store in stores.items()})))
+def _gathered(stores: Mapping[str, Store], rater: Rater, replayed: Mapping[str, _Replayed]) -> Gathered:
+    results = {name: _results(store, rater) for name, store in stores.items()}
+    results |= {name: units.noted(results[name]) for name, units in replayed.items() if units.counts}
+    if len(results) == 1:
+        return gather(blocks_of_results(*results.values()))  # no row is ever made
+    return gather(blocks_of_rows(together({name: rows_of(own) for name, own in results.items()})))
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
