@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.judging_samples import ByStage, golden, golden_trajectory, replies_of, trajectory
 from webassay.core.errors import Fault, InputError
+from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Finding
 from webassay.episode import _read
@@ -137,6 +138,35 @@ async def test_a_certain_fact_outranks_every_vote(monkeypatch):
     assert any(finding.code == "overruled" for finding in verdict.findings)
     told = next(messages for purpose, messages in model.asked[-12:] if purpose == "rescore")
     assert "stood on no page" in told[-1].text
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "status"),
+    [
+        ("12,99 €", 12.99, "pass"),
+        ("1.234,50 €", "€1,234.50", "pass"),
+        ("12 500", 12500, "pass"),
+        ("5 Jan", "2026-01-05", "pass"),
+        ("12,99 €", 13.99, "fail"),
+        ("5 Jan", "2026-01-06", "fail"),
+    ],
+)
+async def test_votes_for_success_stand_unless_the_value_was_on_no_page_however_it_is_written(page, answer, status):
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    tree = blobs.write(f"RootWebArea 'Kettles'\n  StaticText '{page}'".encode(), "text/plain")
+    steps = tuple(step.model_copy(update={"seen": step.seen.model_copy(update={"tree": tree})}) for step in run.steps)
+    run = run.model_copy(
+        update={
+            "goal": run.goal.model_copy(update={"instruction": "Which one is it?", "protocol": ARENA_PROTOCOL}),
+            "steps": steps,
+            "last_seen": run.last_seen.model_copy(update={"tree": tree}),
+            "answer": json.dumps({"action": "retrieve", "status": "SUCCESS", "results": [answer]}),
+        }
+    )
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    assert verdict.aspects["votes"].value == "1/1" and verdict.status == status
+    assert any(finding.code == "overruled" for finding in verdict.findings) == (status == "fail")
 
 
 async def test_an_unasked_change_costs_points_whatever_the_model_thought(monkeypatch):
