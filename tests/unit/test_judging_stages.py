@@ -1,6 +1,7 @@
 """What is asked how often; the fallbacks; what cannot be said to a judge."""
 
 import asyncio
+import json
 import re
 
 import pytest
@@ -11,11 +12,13 @@ from tests.unit.judging_samples import ByStage, frames_in, golden, golden_trajec
 from webassay.core.errors import BudgetError, ModelError
 from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.judging.case import PromptBuilder
+from webassay.judging.explain import explain
 from webassay.judging.ledger import Models, gather_all
 from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
 from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache
 from webassay.judging.verify import verify
+from webassay.workbench.agreeing import _rating
 
 # --- how often models are asked -------------------------------------------------------------------------
 
@@ -211,6 +214,56 @@ async def test_what_cannot_be_told_ends_in_no_verdict():
     codes = [finding.code for finding in verdict.findings if finding.status == "abstain"]
     assert codes == ["cannot_tell", "cannot_tell"]
     assert any("the third order" in finding.message for finding in verdict.findings)
+
+
+async def test_where_no_criterion_can_be_told_there_is_no_process_score():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    for item in case["replies"]["rescore"]["items"]:
+        item["post_image_earned_points"] = None
+    model = ByStage(replies_of(case))
+    verdict = await verify(run.goal, run, blobs, Models.one(model))
+    assert verdict.aspects["process_score"].value is None and verdict.aspects["process_success"].value is None
+    (asked,) = [messages[-1].text for purpose, messages in model.asked if purpose == "outcome"]
+    assert "cannot be told from the evidence" in asked and "Share of the points" not in asked
+    assert "Process undecided (100.0 % by actions alone), outcome success" in explain(verdict)
+    read = _rating(verdict, "judge")
+    assert read.score is None and read.process is None, "and none in a comparison with people"
+
+
+async def test_where_no_condition_holds_there_is_no_process_score():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    unmet = {"condition": "only if the shop is closed", "is_condition_met": False}
+    for item in case["replies"]["rubric"]["items"]:
+        item["condition"] = unmet["condition"]
+    for item in case["replies"]["action_only"]["items"]:
+        item["is_condition_met"] = False
+    count = len(case["replies"]["rubric"]["items"])
+    asked = [{"criterion_idx": index, "reasoning": "it is open", **unmet} for index in range(count)]
+    case["replies"]["conditions"] = {"disambiguation": asked}
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    assert {finding.code for finding in verdict.findings if finding.check == "criterion"} == {"condition_not_met"}
+    for name in ("process_score", "process_success", "process_action_only"):
+        assert verdict.aspects[name].value is None, name
+
+
+async def test_a_vote_without_a_score_is_not_the_median():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    plain = replies_of(case)
+
+    def answer(purpose, messages):
+        value = json.loads(json.dumps(plain(purpose, messages)))
+        if purpose.startswith("rescore#") and purpose != "rescore#2":
+            for item in value["items"]:
+                item["post_image_earned_points"] = None
+        return value
+
+    profile = PROFILES["webassay"].with_changes(votes=3, closer_look=False)
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)), profile)
+    assert verdict.replies["instances"]["scores"] == [None, None, 1.0]
+    assert verdict.replies["instances"]["median"] == 2 and verdict.aspects["process_score"].value == 1.0
 
 
 async def test_where_the_evidence_takes_points_away_somebody_looks_again():

@@ -144,7 +144,8 @@ def clean(scores: Sequence[Score], material: Material, outcome: Outcome, against
     """A success that nothing at all was said against has nothing to be diagnosed."""
     honest = not any(item.dishonest or item.discrepancies for item in material.evidence)
     reached = outcome.success is True and not outcome.spoken.nitpicks and not outcome.cp_violation
-    return reached and honest and not against and process_score(scores) >= 1.0 - 1e-9
+    score = process_score(scores)
+    return reached and honest and not against and score is not None and score >= 1.0 - 1e-9
 
 
 async def diagnose(
