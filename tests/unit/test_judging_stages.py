@@ -16,7 +16,7 @@ from webassay.judging.explain import explain
 from webassay.judging.ledger import Models, gather_all
 from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
-from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache
+from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache, ValidityCache
 from webassay.judging.verify import verify
 from webassay.workbench.agreeing import _rating
 
@@ -140,6 +140,59 @@ async def test_each_slot_has_its_own_model():
     }  # fmt: skip
     assert {"outcome", "diagnosis", "validity"} == set(slots["outcome"].stages())
     assert verdict.fingerprint.model == "rubric=rubric, relevance=relevance, score=score, outcome=outcome"
+
+
+def saying_of_the_task(name, *, ambiguous):
+    """A model that takes the task for ambiguous, or for valid."""
+    case = golden("01-solved")
+    case["replies"]["validity"] = {**case["replies"]["validity"], "is_ambiguous": ambiguous, "is_invalid": False}
+    return ByStage(replies_of(case), name)
+
+
+@pytest.mark.parametrize("order", [("A", "B"), ("B", "A")])
+async def test_each_model_says_for_itself_whether_the_task_is_valid_and_the_rubric_is_shared(tmp_path, order):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    writer = saying_of_the_task("R", ambiguous=False)
+    models = {"A": saying_of_the_task("A", ambiguous=False), "B": saying_of_the_task("B", ambiguous=True)}
+
+    def resources():
+        return VerifierResources(rubrics=RubricCache(tmp_path), validities=ValidityCache(tmp_path))
+
+    for _ in range(2):
+        for name in order:
+            judging = Models.one(models[name], rubric=writer)
+            verdict = await verify(run.goal, run, blobs, judging, PROFILES["webassay"], resources())
+            assert verdict.aspects["task_validity"].value == {"A": "valid", "B": "ambiguous"}[name]
+    assert writer.stages().count("rubric") == 1, "one rubric for all of them"
+    assert models["A"].stages().count("validity") == 1, "once per task"
+    assert models["B"].stages().count("validity") == 1 + 2, "and with the record, where the task looks wrong"
+
+
+async def test_another_taxonomy_is_another_question_about_the_task(tmp_path):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    model = saying_of_the_task("A", ambiguous=False)
+    resources = VerifierResources()
+    for taxonomy in ("webassay", "paper", "webassay"):
+        profile = PROFILES["webassay"].with_changes(taxonomy=taxonomy)
+        await verify(run.goal, run, blobs, Models.one(model), profile, resources)
+    assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
+
+
+async def test_what_a_rubric_of_an_earlier_version_says_of_the_task_is_not_believed(tmp_path):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    model = saying_of_the_task("A", ambiguous=False)
+    await verify(run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path)))
+    (file,) = tmp_path.iterdir()
+    said = {"ambiguous": True, "invalid": False, "codes": [], "reasoning": "said by somebody"}
+    file.write_text(json.dumps({**json.loads(file.read_text()), "validity": said}))
+    verdict = await verify(
+        run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path))
+    )
+    assert verdict.aspects["task_validity"].value == "valid"
+    assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
 
 
 async def test_a_frozen_rubric_is_used_as_it_is():
