@@ -63,7 +63,7 @@ def _lines(verdict: Verdict, trajectory: Trajectory | None) -> Iterator[str]:
         yield from _judgement(verdict)
     elif verdict.replies.get("calls"):
         yield from _free(verdict)
-    shown = {"criterion", "side_effect", "outcome", "diagnosis"} if judged else set()
+    shown = {"criterion", "side_effect", "outcome", "critical_point", "diagnosis"} if judged else set()
     rest = [finding for finding in verdict.findings if finding.check not in shown]
     if rest:
         yield ""
