@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -56,6 +57,23 @@ def test_status(text, robust, published):
         ("The banner says SUCCESS, but nothing was bought, so I do not know.", None, True),
         ("So my verdict is 'SUCCESS'.", True, True),
         ("nothing", None, None),
+        ("The order is missing.\n\nNOT **SUCCESS**", False, True),
+        ("**NOT** SUCCESS", False, True),
+        ("NOT  SUCCESS", False, True),
+        ("NOT_SUCCESS", False, True),
+        ("Verdict: NOT A SUCCESS", False, True),
+        ("Verdict: not a SUCCESS", False, True),
+        ("Final verdict: this isn't a SUCCESS", False, True),
+        ("So it can NOT be considered a SUCCESS.", False, True),
+        ("There is no SUCCESS", False, True),
+        ("Verdict: NOT A FAILURE", None, None),
+        ("SUCCESS: no", None, True),
+        ("Is the price right or not? It is.\nSUCCESS", True, True),
+        ("I see no problem. SUCCESS", True, True),
+        ("Nothing is missing, so this is not partial but full: SUCCESS", True, True),
+        ("**Verdict:** SUCCESS", True, True),
+        ("UNSUCCESSFUL", False, True),
+        ("NOT SUCCESSFUL", False, False),
     ],
 )
 def test_webvoyager_verdicts(text, robust, published):
@@ -85,13 +103,58 @@ def test_lists_tags_and_words():
         "success": "Successful"
     }
     assert [read_yes_or_no(word) for word in ("Yes.", "Unsuccessful", "n/a", None)] == [True, False, None, None]
-    assert [read_optimality(text) for text in ("3. Somewhat Optimal", "Completely Optimal", "Suboptimal", "?")] == [
-        3,
-        4,
-        2,
-        None,
-    ]
     assert read_reward("Thought: a Reward: 2 was near.\nReward: 5") == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3. Somewhat Optimal", 3),
+        ("Completely Optimal", 4),
+        ("Optimal", 4),
+        ("Suboptimal", 2),
+        ("Sub-optimal", 2),
+        ("sub optimal", 2),
+        ("not optimal", 2),
+        ("Not completely optimal", 2),
+        ("non-optimal", 2),
+        ("It wasn't optimal.", 2),
+        ("Somewhat optimal, not completely optimal", 3),
+        ("Complete Failure", 1),
+        ("Not a failure: completely optimal", 4),
+        ("?", None),
+        (None, None),
+    ],
+)
+def test_optimality(text, value):
+    assert read_optimality(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("Here are the key points of the task:\n\n**Key Points**:\n1. a\n2. b", ("a", "b")),
+        ("Sure:\n1. a\n2. b", ("a", "b")),
+        ("The key points are:\n- a\n- b", ("a", "b")),
+        ("I see\n- a shop\n\n### Key Points\n1. a\n2. b", ("a", "b")),
+        ("**Key Points:**\n1. a\n2. find the key points: three of them", ("a", "find the key points: three of them")),
+        ("Key Points: 1. a\n2. b", ("a", "b")),
+        ("Key Points:\n\nExplicit:\n1. a\n\nKey Points:\n2. b", ("a", "b")),
+        ("Key Points:\na kettle\nunder 20", ("a kettle under 20",)),
+        ("a kettle", ("a kettle",)),
+        ("", ()),
+    ],
+)
+async def test_every_point_of_the_list_is_judged_and_nothing_else(text, points):
+    verdict, model = await judge("webjudge-points", {**REPLIES, "webjudge.key_points": text})
+    assert tuple(finding.message for finding in verdict.findings if finding.check == "key_point") == points
+    assert model.stages().count("webjudge.point") == len(points)
+
+
+def test_key_points_as_published_are_all_that_follows_the_first_mention():
+    assert read_key_points("Here are the key points:\n**Key Points**:\n1. a", "as-published") == (
+        "**Key Points**:\n1. a"
+    )
 
 
 # --- the judges -----------------------------------------------------------------------------------------
@@ -142,6 +205,24 @@ CALLS = {
 
 def test_the_table_names_every_judge():
     assert set(CALLS) == set(LITERATURE)
+
+
+LAST_PAGE = [name for name in CALLS if name.startswith(("agenttrek", "autonomous"))]
+LAST_PAGE += ["agentrewardbench-screenshot", "agentrewardbench-both"]
+
+
+@pytest.mark.parametrize("name", LAST_PAGE)
+@pytest.mark.parametrize("count", [1, 2])
+async def test_an_earlier_page_is_not_shown_as_the_last_one(name, count):
+    options = replace(JUDGES.get(name).options(), last_images=count)
+    _, model = await judge(name, options=options)
+    whole = " ".join(message.text for _, messages in model.asked for message in messages[1:])
+    assert "he last page" in whole and "an earlier page" not in whole
+    _, model = await judge(name, options=options, pictures=[0, 1, 2])
+    for purpose, messages in model.asked:
+        said = messages[-1].text
+        assert "n earlier page (there is no screenshot of the last page)" in said, purpose
+        assert "The last page:" not in said and "is the last page:" not in said and "the last page, desc" not in said
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

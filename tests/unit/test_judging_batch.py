@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -232,6 +233,20 @@ async def test_a_rubric_that_is_kept_is_not_to_be_written(tmp_path):
     await verify_many(items, prepare_profile(Models.one(model), PROFILES["webassay"], resources), sink=Kept().add)
     after = await plan_profile(items, PROFILES["webassay"], resources)
     assert (before.rubrics, after.rubrics) == (14, 0) and after.calls < before.calls
+
+
+async def test_the_plan_knows_what_each_model_has_been_asked_already():
+    items, answer = cases()
+    writer, judging = ByStage(answer, "writer"), ByStage(answer, "judging")
+    resources = VerifierResources(rubric_model="writer", outcome_model="judging")
+    models = Models.one(judging, rubric=writer)
+    await verify_many(items, prepare_profile(models, PROFILES["webassay"], resources), sink=Kept().add)
+    judging.asked.clear()
+    plan = await plan_profile(items, PROFILES["webassay"], resources)
+    await verify_many(items, prepare_profile(models, PROFILES["webassay"], resources), sink=Kept().add)
+    assert plan.rubrics == 0 and plan.calls <= len(judging.asked) <= plan.calls_at_most
+    unknown = await plan_profile(items, PROFILES["webassay"], replace(resources, outcome_model="another"))
+    assert unknown.calls > plan.calls, "another model has to be asked about the tasks"
 
 
 @pytest.mark.parametrize("name", LITERATURE)

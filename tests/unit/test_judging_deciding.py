@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.judging_samples import ByStage, golden, golden_trajectory, replies_of, trajectory
 from webassay.core.errors import Fault, InputError
+from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Finding
 from webassay.episode import _read
@@ -48,8 +49,10 @@ SCORES = st.lists(
 @given(SCORES, st.integers(1, 5))
 def test_a_score_is_a_share_and_a_penalty_never_raises_it(scores, most):
     score = process_score(scores)
-    assert 0.0 <= score <= 1.0
-    assert process_score([*scores, scored(most, 0.0, penalty=True)]) <= score
+    counting = [item for item in scores if item.condition_met is not False]
+    punished = process_score([*scores, scored(most, 0.0, penalty=True)])
+    assert (score is None) == (punished is None) == (not counting), "a share of nothing is no share"
+    assert score is None or 0.0 <= punished <= score <= 1.0
     assert process_score([item for item in scores if item.condition_met is not False]) == score
 
 
@@ -62,7 +65,6 @@ def test_the_threshold_is_inclusive_and_sums_of_decimals_do_not_miss_it():
     assert succeeded(process_score([scored(10, 8)]))
     assert succeeded(sum([0.1] * 8))
     assert not succeeded(0.799)
-    assert process_score([]) == 0.0
 
 
 def test_the_score_by_actions_alone_knows_no_penalties():
@@ -72,8 +74,8 @@ def test_the_score_by_actions_alone_knows_no_penalties():
 @given(st.lists(SCORES, min_size=1, max_size=9).filter(lambda votes: len(votes) % 2 == 1))
 def test_the_median_vote_has_as_many_above_as_below(instances):
     chosen = process_score(instances[median_vote(instances)])
-    values = sorted(process_score(instance) for instance in instances)
-    assert chosen == values[len(values) // 2]
+    values = sorted(score for instance in instances if (score := process_score(instance)) is not None)
+    assert chosen == (values[(len(values) - 1) // 2] if values else None)
 
 
 @given(st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=9))
@@ -137,6 +139,35 @@ async def test_a_certain_fact_outranks_every_vote(monkeypatch):
     assert any(finding.code == "overruled" for finding in verdict.findings)
     told = next(messages for purpose, messages in model.asked[-12:] if purpose == "rescore")
     assert "stood on no page" in told[-1].text
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "status"),
+    [
+        ("12,99 €", 12.99, "pass"),
+        ("1.234,50 €", "€1,234.50", "pass"),
+        ("12 500", 12500, "pass"),
+        ("5 Jan", "2026-01-05", "pass"),
+        ("12,99 €", 13.99, "fail"),
+        ("5 Jan", "2026-01-06", "fail"),
+    ],
+)
+async def test_votes_for_success_stand_unless_the_value_was_on_no_page_however_it_is_written(page, answer, status):
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    tree = blobs.write(f"RootWebArea 'Kettles'\n  StaticText '{page}'".encode(), "text/plain")
+    steps = tuple(step.model_copy(update={"seen": step.seen.model_copy(update={"tree": tree})}) for step in run.steps)
+    run = run.model_copy(
+        update={
+            "goal": run.goal.model_copy(update={"instruction": "Which one is it?", "protocol": ARENA_PROTOCOL}),
+            "steps": steps,
+            "last_seen": run.last_seen.model_copy(update={"tree": tree}),
+            "answer": json.dumps({"action": "retrieve", "status": "SUCCESS", "results": [answer]}),
+        }
+    )
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    assert verdict.aspects["votes"].value == "1/1" and verdict.status == status
+    assert any(finding.code == "overruled" for finding in verdict.findings) == (status == "fail")
 
 
 async def test_an_unasked_change_costs_points_whatever_the_model_thought(monkeypatch):

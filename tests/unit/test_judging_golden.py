@@ -111,6 +111,9 @@ async def test_a_crossed_critical_point_is_no_success():
     assert verdict.aspects["outcome"].value is True
     assert verdict.aspects["cp_violation"].value is True
     assert verdict.status == "fail"
+    told = explain(verdict)
+    assert "Critical point crossed: yes. It paid." in told
+    assert told.count("It paid.") == 1 and "What the record says" not in told, "a model's opinion is no fact"
 
 
 async def test_the_verdict_keeps_every_reply_and_what_it_cost():

@@ -1,6 +1,7 @@
 """What a judge is told of pages, actions and the record: short, and with everything that decides."""
 
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -120,7 +121,90 @@ def test_whatever_stands_in_a_row_stands_in_its_line(rows):
     lines = book_of(run, blobs).pages[1].lines
     assert len(lines) == len(rows)
     for row, line in zip(rows, lines, strict=True):
-        assert set(line.split(" | ")) == set(row)
+        assert line.split(" | ") == row
+
+
+def table_of(*rows):
+    return "main ''\n" + "".join("\trow ''\n" + "".join(f"\t\tcell '{cell}'\n" for cell in row) for row in rows)
+
+
+def told_of(*pages):
+    """Pages of one kind, as they are told one after the other."""
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/list?sort=" + str(number), page) for number, page in enumerate(pages)])
+    return book_of(run, blobs).told()
+
+
+@pytest.mark.parametrize("row", [("Mug", "$10.00", "1", "$10.00"), ("Lamp", "0", "0", "12")])
+def test_cells_that_say_the_same_keep_their_columns(row):
+    assert told_of(table_of(row), "x")[0].lines == (" | ".join(row),)
+
+
+def test_what_repeats_the_node_above_it_is_told_once_unless_it_has_a_state():
+    tree = """main ''
+	listitem ''
+		link 'Mug'
+			image 'Mug'
+			StaticText 'Mug'
+		LabelText 'As a gift'
+			StaticText 'As a gift'
+			checkbox 'As a gift', checked='true'
+		group 'Stock'
+			StaticText 'Stock'
+		image 'filled star'
+		image 'filled star'
+"""
+    line = "link 'Mug' | As a gift | checkbox 'As a gift' (checked) | Stock | image 'filled star' | image 'filled star'"
+    assert told_of(tree, "x")[0].lines == (line,)
+
+
+BY_NAME = (("Alpha", "$30"), ("Beta", "$10"), ("Gamma", "$20"))
+
+
+def test_a_list_that_was_sorted_is_told_whole():
+    by_price = sorted(BY_NAME, key=lambda row: row[1])
+    second = told_of(table_of(*BY_NAME), table_of(*by_price))[1]
+    assert "screenshot 1" not in second.head
+    assert second.lines == ("Beta | $10", "Gamma | $20", "Alpha | $30")
+
+
+def test_a_second_row_like_the_first_is_told():
+    cart = (*BY_NAME, ("Mug", "$5"))
+    second = told_of(table_of(*cart), table_of(*cart, ("Mug", "$5")))[1]
+    assert second.head.endswith("as screenshot 1, except for")
+    assert second.lines == ("(after this line) Mug | $5", "Mug | $5")
+    third = told_of(table_of(*cart, ("Mug", "$5")), table_of(*cart))[1]
+    assert third.lines == ("(no longer there) Mug | $5",)
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        (0, ("(at the top)", "New | $1")),
+        (2, ("(after this line) Beta | $10", "New | $1")),
+    ],
+)
+def test_a_new_row_is_told_with_its_place(at, told):
+    rows = [*BY_NAME]
+    rows.insert(at, ("New", "$1"))
+    assert told_of(table_of(*BY_NAME), table_of(*rows))[1].lines == told
+
+
+LINES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=9)
+
+
+@given(LINES, LINES)
+def test_no_line_and_no_order_is_lost_between_two_pages(before, now):
+    first, second = told_of(*(table_of(*((line,) for line in lines)) for lines in (before, now)))
+    assert first.lines == tuple(before)
+    if "screenshot 1" not in second.head:
+        assert second.lines == tuple(now)
+        return
+    assert ("the same text" in second.head) == (before == now)
+    gone = [line.removeprefix("(no longer there) ") for line in second.lines if line.startswith("(no longer")]
+    new = [line for line in second.lines if not line.startswith("(")]
+    assert Counter(before) - Counter(gone) == Counter(now) - Counter(new)
+    assert Counter(now) == Counter(before) - Counter(gone) + Counter(new)
 
 
 @given(st.text(max_size=400))

@@ -1,6 +1,7 @@
 """What is asked how often; the fallbacks; what cannot be said to a judge."""
 
 import asyncio
+import json
 import re
 
 import pytest
@@ -11,11 +12,13 @@ from tests.unit.judging_samples import ByStage, frames_in, golden, golden_trajec
 from webassay.core.errors import BudgetError, ModelError
 from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.judging.case import PromptBuilder
+from webassay.judging.explain import explain
 from webassay.judging.ledger import Models, gather_all
 from webassay.judging.profile import PROFILES
 from webassay.judging.resources import VerifierResources
-from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache
+from webassay.judging.rubric import Criterion, FrozenRubric, Rubric, RubricCache, ValidityCache
 from webassay.judging.verify import verify
+from webassay.workbench.agreeing import _rating
 
 # --- how often models are asked -------------------------------------------------------------------------
 
@@ -139,6 +142,59 @@ async def test_each_slot_has_its_own_model():
     assert verdict.fingerprint.model == "rubric=rubric, relevance=relevance, score=score, outcome=outcome"
 
 
+def saying_of_the_task(name, *, ambiguous):
+    """A model that takes the task for ambiguous, or for valid."""
+    case = golden("01-solved")
+    case["replies"]["validity"] = {**case["replies"]["validity"], "is_ambiguous": ambiguous, "is_invalid": False}
+    return ByStage(replies_of(case), name)
+
+
+@pytest.mark.parametrize("order", [("A", "B"), ("B", "A")])
+async def test_each_model_says_for_itself_whether_the_task_is_valid_and_the_rubric_is_shared(tmp_path, order):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    writer = saying_of_the_task("R", ambiguous=False)
+    models = {"A": saying_of_the_task("A", ambiguous=False), "B": saying_of_the_task("B", ambiguous=True)}
+
+    def resources():
+        return VerifierResources(rubrics=RubricCache(tmp_path), validities=ValidityCache(tmp_path))
+
+    for _ in range(2):
+        for name in order:
+            judging = Models.one(models[name], rubric=writer)
+            verdict = await verify(run.goal, run, blobs, judging, PROFILES["webassay"], resources())
+            assert verdict.aspects["task_validity"].value == {"A": "valid", "B": "ambiguous"}[name]
+    assert writer.stages().count("rubric") == 1, "one rubric for all of them"
+    assert models["A"].stages().count("validity") == 1, "once per task"
+    assert models["B"].stages().count("validity") == 1 + 2, "and with the record, where the task looks wrong"
+
+
+async def test_another_taxonomy_is_another_question_about_the_task(tmp_path):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    model = saying_of_the_task("A", ambiguous=False)
+    resources = VerifierResources()
+    for taxonomy in ("webassay", "paper", "webassay"):
+        profile = PROFILES["webassay"].with_changes(taxonomy=taxonomy)
+        await verify(run.goal, run, blobs, Models.one(model), profile, resources)
+    assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
+
+
+async def test_what_a_rubric_of_an_earlier_version_says_of_the_task_is_not_believed(tmp_path):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    model = saying_of_the_task("A", ambiguous=False)
+    await verify(run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path)))
+    (file,) = tmp_path.iterdir()
+    said = {"ambiguous": True, "invalid": False, "codes": [], "reasoning": "said by somebody"}
+    file.write_text(json.dumps({**json.loads(file.read_text()), "validity": said}))
+    verdict = await verify(
+        run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path))
+    )
+    assert verdict.aspects["task_validity"].value == "valid"
+    assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
+
+
 async def test_a_frozen_rubric_is_used_as_it_is():
     case, blobs = golden("01-solved"), MemoryBlobs()
     run = golden_trajectory(case, blobs)
@@ -211,6 +267,56 @@ async def test_what_cannot_be_told_ends_in_no_verdict():
     codes = [finding.code for finding in verdict.findings if finding.status == "abstain"]
     assert codes == ["cannot_tell", "cannot_tell"]
     assert any("the third order" in finding.message for finding in verdict.findings)
+
+
+async def test_where_no_criterion_can_be_told_there_is_no_process_score():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    for item in case["replies"]["rescore"]["items"]:
+        item["post_image_earned_points"] = None
+    model = ByStage(replies_of(case))
+    verdict = await verify(run.goal, run, blobs, Models.one(model))
+    assert verdict.aspects["process_score"].value is None and verdict.aspects["process_success"].value is None
+    (asked,) = [messages[-1].text for purpose, messages in model.asked if purpose == "outcome"]
+    assert "cannot be told from the evidence" in asked and "Share of the points" not in asked
+    assert "Process undecided (100.0 % by actions alone), outcome success" in explain(verdict)
+    read = _rating(verdict, "judge")
+    assert read.score is None and read.process is None, "and none in a comparison with people"
+
+
+async def test_where_no_condition_holds_there_is_no_process_score():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    unmet = {"condition": "only if the shop is closed", "is_condition_met": False}
+    for item in case["replies"]["rubric"]["items"]:
+        item["condition"] = unmet["condition"]
+    for item in case["replies"]["action_only"]["items"]:
+        item["is_condition_met"] = False
+    count = len(case["replies"]["rubric"]["items"])
+    asked = [{"criterion_idx": index, "reasoning": "it is open", **unmet} for index in range(count)]
+    case["replies"]["conditions"] = {"disambiguation": asked}
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    assert {finding.code for finding in verdict.findings if finding.check == "criterion"} == {"condition_not_met"}
+    for name in ("process_score", "process_success", "process_action_only"):
+        assert verdict.aspects[name].value is None, name
+
+
+async def test_a_vote_without_a_score_is_not_the_median():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    plain = replies_of(case)
+
+    def answer(purpose, messages):
+        value = json.loads(json.dumps(plain(purpose, messages)))
+        if purpose.startswith("rescore#") and purpose != "rescore#2":
+            for item in value["items"]:
+                item["post_image_earned_points"] = None
+        return value
+
+    profile = PROFILES["webassay"].with_changes(votes=3, closer_look=False)
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)), profile)
+    assert verdict.replies["instances"]["scores"] == [None, None, 1.0]
+    assert verdict.replies["instances"]["median"] == 2 and verdict.aspects["process_score"].value == 1.0
 
 
 async def test_where_the_evidence_takes_points_away_somebody_looks_again():

@@ -1,6 +1,7 @@
 """What a trajectory says against its own answer, without a model."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.judging_samples import OUTSIDE, png
+from webassay.compare import compare
 from webassay.core.interaction import Action, Goal, ResponseProtocol
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import (
@@ -132,6 +134,124 @@ def test_a_value_that_stood_on_a_page_is_no_lie_however_it_is_written(value):
 def test_a_value_that_stood_nowhere_is_flagged(value):
     expected = [] if value == "Emma" else LIE
     assert found("Which kettle is the dearest?", retrieved(value)) == expected
+
+
+def on_a_page(*texts):
+    return ("RootWebArea 'Prices'\n  StaticText 'Blue'\n" + "".join(f'  StaticText "{text}"\n' for text in texts),)
+
+
+@pytest.mark.parametrize(
+    ("page", "answer"),
+    [
+        ("12,99 €", 12.99),
+        ("12,99 €", "12.99"),
+        ("12.99", "12,99"),
+        ("1.234,50 €", 1234.5),
+        ("1.234,50 €", "€1,234.50"),
+        ("€1,234.50", "1.234,50 €"),
+        ("12 500", 12500),
+        ("12\u202f500,00 €", "12,500.00"),
+        ("12'500", 12500),
+        ("12.5K", 12500),
+        ("$1.2 million", 1200000),
+        ("1,23,456.00", 123456.0),
+        ("2 100 500 €", 100500),
+        ("10234,10567", 10567),
+        ("$12 500", "$12.00"),
+        ("12 dollars, and 7.50", "$12.00"),
+        ("₹500 and ₹1,200.50", "500.00"),
+        ("15-Jan-2026", "2026-01-15"),
+        ("2026 Jan 15", "15 January 2026"),
+    ],
+)
+def test_numbers_amounts_and_dates_may_be_written_as_anywhere_in_the_world(page, answer):
+    assert found("Which one?", retrieved(answer), trees=on_a_page(page)) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "answer"),
+    [
+        ("12,99 €", 13.99),
+        ("12,99 €", "$12.00"),
+        ("1.234,50 €", 1234.6),
+        ("12 500", 12501),
+        ("12.5K", 12600),
+        ("1,23,456.00", 123457.0),
+        ("4.8 out of 5, $7.00", "$48.00"),
+        ("5 Jan", "2026-01-06"),
+        ("March 4, 2026", "2025-03-04"),
+        ("Rated 4.8 a year ago, on March 4, 2026", "2026-03-05"),
+    ],
+)
+def test_other_ways_of_writing_hide_no_lie(page, answer):
+    assert found("Which one?", retrieved(answer), trees=on_a_page(page)) == LIE
+
+
+@pytest.mark.parametrize(
+    ("page", "answer"),
+    [
+        ("1.234 €", "€1,234"),
+        ("1,234", 1.234),
+        ("12·500", 12500),
+        ("1.5 lakh", 150000),
+        ("12 万", 120000),
+        ("twelve thousand five hundred", 12500),
+        ("2½", 2.5),
+        ("12.5%", 0.125),
+        ("0.125", "12.5%"),
+        ("Price in $: 1200. Shipping: $5.00", "$1,200.00"),
+        ("5 Jan", "2026-01-05"),
+        ("Jan 5th", "5 January 2026"),
+        ("5/1", "2026-01-05"),
+        ("05.01.", "2026-01-05"),
+        ("05/01/2026", "5 January 2026"),
+        ("20260105", "2026-01-05"),
+        ("5. Januar 2026", "2026-01-05"),
+        ("2026年1月5日", "2026-01-05"),
+        ("Jan 3 – 7, 2026", "2026-01-05"),
+        ("3 days ago", "2026-01-05"),
+        ("Yesterday, 14:00", "2026-01-05"),
+        ("90 min", "1.5 hours"),
+        ("1200 m", "1.2 km"),
+        ("14:30", "2:30 pm"),
+        ("2026-01-05", "January 2026"),
+    ],
+)
+def test_what_may_be_the_value_in_a_form_that_is_not_understood_is_no_more_than_a_suspicion(page, answer):
+    assert found("Which one?", retrieved(answer), trees=on_a_page(page)) == [("unseen_value", "abstain")]
+
+
+def test_a_day_of_a_calendar_may_be_the_date():
+    assert found("When?", retrieved("2026-01-05"), trees=on_a_page("January 2026", "4", "5")) == [
+        ("unseen_value", "abstain")
+    ]
+    assert found("When?", retrieved("2026-01-06"), trees=on_a_page("January 2026", "4", "5")) == LIE
+
+
+WRITTEN = {
+    "english": lambda n: f"{n:,.2f}",
+    "german": lambda n: f"{n:,.2f}".translate(str.maketrans(",.", ".,")),
+    "french": lambda n: f"{n:,.2f}".replace(",", "\u202f").replace(".", ","),
+    "swiss": lambda n: f"{n:,.2f}".replace(",", "’"),
+    "bare": lambda n: f"{n:.2f}",
+}
+
+
+@given(st.decimals("0.01", "9999999.99", places=2), st.sampled_from(sorted(WRITTEN)), st.sampled_from(sorted(WRITTEN)))
+def test_an_amount_that_was_read_is_never_a_lie_in_whatever_country(amount, on_page, in_answer):
+    page, answer = WRITTEN[on_page](amount), WRITTEN[in_answer](amount)
+    assert compare("currency", page, answer).ok
+    trees = on_a_page(f"{page} €", "Shipping: 4,90 €")
+    assert found("Which one?", retrieved(float(amount)), trees=trees) == []
+    assert found("Which one?", retrieved(answer), trees=trees) == []
+
+
+def test_an_endless_run_of_figures_takes_no_time():
+    for figures in ("1", "1,", "111,", "111 ", "1.1.", "1/", "1 %"):
+        page = on_a_page(figures * (60_000 // len(figures)))
+        started = time.process_time()
+        found("Which one?", retrieved("2026-01-05", "$7,123.45", 98765), trees=page)
+        assert time.process_time() - started < 10, figures
 
 
 def test_each_lie_is_told_by_its_place():

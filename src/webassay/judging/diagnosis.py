@@ -16,7 +16,7 @@ from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Form, Question
 from webassay.judging.outcome import Outcome
 from webassay.judging.profile import Taxonomy
-from webassay.judging.rubric import Rubric, Validity, tell_point
+from webassay.judging.rubric import Rubric, Validities, Validity, tell_point, validity_key
 from webassay.judging.scoring import Score, process_score, summary
 from webassay.judging.taxonomy import TAXONOMIES, TOOL_CODES, VALIDITY, Code
 from webassay.llm.client import UnusableReply
@@ -144,7 +144,8 @@ def clean(scores: Sequence[Score], material: Material, outcome: Outcome, against
     """A success that nothing at all was said against has nothing to be diagnosed."""
     honest = not any(item.dishonest or item.discrepancies for item in material.evidence)
     reached = outcome.success is True and not outcome.spoken.nitpicks and not outcome.cp_violation
-    return reached and honest and not against and process_score(scores) >= 1.0 - 1e-9
+    score = process_score(scores)
+    return reached and honest and not against and score is not None and score >= 1.0 - 1e-9
 
 
 async def diagnose(
@@ -219,11 +220,11 @@ class ValidityForm(Form):
     is_invalid: bool
 
 
-async def settle_validity(inquiry: Inquiry, rubric: Rubric) -> Validity | None:
+async def settle_validity(inquiry: Inquiry, validities: Validities) -> Validity | None:
     """Sparing: by the task alone first, once per task; with the record only if the task looks wrong by itself."""
     if not inquiry.profile.sparing:
         return await check_validity(inquiry, with_record=True)
-    first = rubric.validity or await check_validity(inquiry, with_record=False)
+    first = await validities.get(validity_key(inquiry), lambda: check_validity(inquiry, with_record=False))
     return first if first is None or first.word == "valid" else await check_validity(inquiry, with_record=True)
 
 

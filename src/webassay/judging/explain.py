@@ -63,7 +63,7 @@ def _lines(verdict: Verdict, trajectory: Trajectory | None) -> Iterator[str]:
         yield from _judgement(verdict)
     elif verdict.replies.get("calls"):
         yield from _free(verdict)
-    shown = {"criterion", "side_effect", "outcome", "diagnosis"} if judged else set()
+    shown = {"criterion", "side_effect", "outcome", "critical_point", "diagnosis"} if judged else set()
     rest = [finding for finding in verdict.findings if finding.check not in shown]
     if rest:
         yield ""
@@ -79,7 +79,7 @@ def _judgement(verdict: Verdict) -> Iterator[str]:
     outcome = Outcome.model_validate(verdict.replies["outcome"])
     rubric = Rubric.model_validate(verdict.replies["rubric"])
     yield (
-        f"Process {100 * process_score(scores):.1f} % ({100 * action_only_score(scores):.1f} % by actions alone), "
+        f"Process {_share(process_score(scores))} ({_share(action_only_score(scores))} by actions alone), "
         f"outcome {_WORDS[outcome.success]} ({verdict.aspects['votes'].value} votes for success)"
     )
     yield from _of_the_task(verdict, rubric)
@@ -93,6 +93,10 @@ def _judgement(verdict: Verdict) -> Iterator[str]:
     yield from _outcome(outcome)
     yield from _flags(verdict)
     yield from _failures(verdict)
+
+
+def _share(score: float | None) -> str:
+    return "undecided" if score is None else f"{100 * score:.1f} %"
 
 
 def _of_the_task(verdict: Verdict, rubric: Rubric) -> Iterator[str]:

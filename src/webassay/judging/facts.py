@@ -23,9 +23,9 @@ from webassay.judging.readings import (
     MONEY,
     Pages,
     amounts_in,
+    claimed_numbers,
     dates_in,
     is_date,
-    numbers_in,
     stood,
     without_long_runs,
     words_of,
@@ -323,7 +323,7 @@ def _number(value: Json) -> Iterator[Decimal]:
     if isinstance(value, int | float):
         yield Decimal(str(value)).normalize()
     elif isinstance(value, str) and (MONEY.fullmatch(value.strip()) or re.fullmatch(r"[\d,.]+", value.strip())):
-        yield from numbers_in(value)
+        yield from claimed_numbers(value)
 
 
 def _is_count(value: Json) -> bool:

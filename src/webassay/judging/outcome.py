@@ -119,8 +119,9 @@ async def _vote(
 
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("scored rubric", summary(scores))
-        if checked:
-            builder.note(f"Share of the points: {100 * process_score(scores):.0f} %")
+        share = process_score(scores)
+        if checked and share is not None:
+            builder.note(f"Share of the points: {100 * share:.0f} %")
         return material.told(builder, criteria, range(len(criteria)), "whole")
 
     key = str(vote) if inquiry.profile.votes > 1 else ""

@@ -8,6 +8,7 @@ although pictures would be too many.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,6 +32,7 @@ _LONGEST_LINE = 1200
 _BESIDE = "Beside the main content, new here: "
 _SAME_PAGE = 0.7
 """Of the lines, for a page to be told by what is different."""
+_PLACE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +133,22 @@ def _text_lines(text: str) -> list[str]:
 
 
 def _split(tree: str) -> tuple[list[str], list[str]]:
-    """The lines of the main content, and those around it."""
+    """The lines of the main content, and those around it. In an item, the text of a node that repeats one above it is
+    told once, as a link in a cell; two cells side by side may well say the same."""
     nodes = list(nodes_of(tree))
     has_main = any(node.role == "main" for node in nodes)
     inside: list[list[str]] = []
     outside: list[list[str]] = []
     regions: list[tuple[int, bool]] = []
     items: list[tuple[int, list[str]]] = []
+    above: list[Node] = []
     for node in nodes:
         while regions and regions[-1][0] >= node.depth:
             regions.pop()
         while items and items[-1][0] >= node.depth:
             items.pop()
+        while above and above[-1].depth >= node.depth:
+            above.pop()
         if node.role in _OUTSIDE:
             regions.append((node.depth, False))
         elif node.role == "main":
@@ -155,11 +161,13 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
             lines.append(parts)
             items.append((node.depth, parts))
         elif said and items:
-            parts = items[-1][1]
-            if said not in parts and node.name not in parts:
+            depth, parts = items[-1]
+            if node.state or not any(node.name == other.name for other in above if other.depth >= depth):
                 parts.append(said)
         elif said:
             lines.append([said])
+        if said:
+            above.append(node)
     if not any(inside):
         inside, outside = outside, []
     return _joined(inside), _joined(outside)
@@ -249,15 +257,42 @@ class Book:
 
 def _block(number: int, head: str, page: Page, before: Page | None, fresh: Sequence[str]) -> Block:
     beside = (f"{_BESIDE}{'; '.join(fresh)}",) if fresh else ()
-    if before is not None and page.lines:
-        known, now = set(before.lines), set(page.lines)
-        if len(known & now) >= _SAME_PAGE * len(now | known):
-            new = tuple(line for line in page.lines if line not in known)
-            gone = tuple(f"(no longer there) {line}" for line in before.lines if line not in now)
-            note = "the same text as" if not new and not gone else "as"
-            rest = "" if not new and not gone else ", except for"
-            return Block(number, f"{head}: {note} screenshot {before.number}{rest}", (*new, *gone, *beside))
-    return Block(number, head, (*page.lines, *beside))
+    differences = _differences(before.lines, page.lines) if before is not None and page.lines else None
+    if before is None or differences is None:
+        return Block(number, head, (*page.lines, *beside))
+    note, rest = ("as", ", except for") if differences else ("the same text as", "")
+    return Block(number, f"{head}: {note} screenshot {before.number}{rest}", (*differences, *beside))
+
+
+def _differences(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...] | None:
+    """What has to be told of a page to whoever knows how it was before. None if that is too much, or if the lines that
+    stayed stand in another order: a list that was sorted is another list."""
+    counts = Counter(before), Counter(now)
+    shared = counts[0] & counts[1]
+    if shared.total() < _SAME_PAGE * (counts[0] | counts[1]).total():
+        return None
+    old, new = _runs(before, shared), _runs(now, shared)
+    if [line for line, _ in old] != [line for line, _ in new]:
+        return None
+    told: list[str] = []
+    for (line, added), (_, gone) in zip(new, old, strict=True):
+        if added and not gone:
+            told.append(f"(after this line) {clip(line, _PLACE)}" if line else "(at the top)")
+        told += (*added, *(f"(no longer there) {one}" for one in gone))
+    return tuple(told)
+
+
+def _runs(lines: Sequence[str], shared: Counter[str]) -> list[tuple[str, list[str]]]:
+    """The lines that are shared, each with those after it that are not; first, those before all of them."""
+    left = shared.copy()
+    runs: list[tuple[str, list[str]]] = [("", [])]
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
+            runs.append((line, []))
+        else:
+            runs[-1][1].append(line)
+    return runs
 
 
 # --- within a budget ------------------------------------------------------------------------------------

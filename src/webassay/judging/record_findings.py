@@ -10,7 +10,8 @@ A trajectory with page texts and a row diff can show four things:
 
 A finding with the status `fail` is certain and outranks every opinion, so it must rest on the record alone. Wherever
 words of the task would have to be understood, or the record has gaps (a page without text, several actions between two
-observations, text read off a picture), the same finding is an `abstain`: a suspicion, for the judge to weigh.
+observations, text read off a picture), or a page holds something that may be the value in another form (a date without
+its year), the same finding is an `abstain`: a suspicion, for the judge to weigh.
 
 Only values that were read must have been on a page; computed ones need not. The answer's schema can say which is which
 (`"x-origin": "read"` or `"computed"` in a field). If it does not, a value counts as read only if it cannot well have
@@ -24,6 +25,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from webassay.compare import KINDS, Unreadable
 from webassay.core.errors import GradingError
 from webassay.core.interaction import Goal, Response
 from webassay.core.record import Json
@@ -32,14 +34,17 @@ from webassay.core.verdict import Finding, Status
 from webassay.judging.case import clip
 from webassay.judging.readings import (
     DATES,
+    MONEY,
     Pages,
     ReadPicture,
+    amounts_in,
     dates_in,
     is_date,
-    numbers_in,
     stood,
+    without_long_runs,
     words_of,
 )
+from webassay.judging.unclear import Unclear
 
 Origin = Literal["read", "likely read", "computed"]
 
@@ -68,7 +73,8 @@ _CALCULATES = re.compile(
 )
 """Words of calculation, in any field. Where one of them stands, an amount or a number may have been worked out."""
 _NUMERIC = re.compile(r"[-+]?[$€£¥]?\s?[\d.,]+\s?(%|[a-z]{0,10})", re.I)
-_MONEY_IN_PROSE = re.compile(r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?")
+_TIME_OF_DAY = re.compile(r"\d{1,2}(?:[:.]\d{2}){0,2} ?[ap]\.?m\.?", re.I)
+_CONVERTIBLE = ("month", "duration", "distance", "coordinates")
 _LONG_NUMBER = 5
 """Digits from which on a whole number is a name of something rather than a count."""
 
@@ -116,9 +122,12 @@ def _origin(goal: Goal, value: Json) -> Origin:
     if is_date(text):
         return "likely read" if _CALCULATES.search(goal.instruction) else "read"
     digits = re.sub(r"\D", "", text)
-    if isinstance(value, int | float) or _NUMERIC.fullmatch(text):
-        if _CALCULATES.search(goal.instruction):
-            return "computed"
+    is_numeric = isinstance(value, int | float) or _NUMERIC.fullmatch(text)
+    if is_numeric and _CALCULATES.search(goal.instruction):
+        return "computed"
+    if _is_convertible(text):
+        return "likely read"
+    if is_numeric:
         whole = isinstance(value, int) or not re.search(r"[.,$€£¥]", text)
         return "likely read" if whole and len(digits) < _LONG_NUMBER else "read"
     words = words_of(text)
@@ -126,6 +135,19 @@ def _origin(goal: Goal, value: Json) -> Origin:
         # A time of day, a telephone number, a day of the week: written otherwise, or worked out.
         return "likely read"
     return "read"
+
+
+def _is_convertible(text: str) -> bool:
+    """`1.5 hours` may have stood there as `90 min`, `2:30 pm` as `14:30`, `January 2026` as a day of that month."""
+    return _TIME_OF_DAY.fullmatch(text) is not None or any(_reads(kind, text) for kind in _CONVERTIBLE)
+
+
+def _reads(kind: str, text: str) -> bool:
+    try:
+        KINDS[kind].read(text)
+    except Unreadable:
+        return False
+    return True
 
 
 def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
@@ -137,9 +159,10 @@ def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator
         return
     if len(pages.texts) == 0 or (not pages.complete and not pages.numbers):
         return
+    unclear = Unclear(pages)
     for claim in claims(goal, response):
         if claim.origin != "computed" and not stood(claim.value, pages):
-            certain = pages.complete and claim.origin == "read"
+            certain = pages.complete and claim.origin == "read" and not unclear.may_hold(claim.value)
             yield _unseen(claim.where, claim.value, "fail" if certain else "abstain", trajectory, pages.complete)
 
 
@@ -160,8 +183,8 @@ def _unseen_in_prose(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterat
     """In free text, only amounts of money and dates can be recognised, and only as a suspicion."""
     if _CALCULATES.search(goal.instruction) or not any(step.seen.text or step.seen.tree for step in trajectory.steps):
         return
-    for amount in dict.fromkeys(_MONEY_IN_PROSE.findall(trajectory.answer)):
-        if not any(number in pages.amounts for number in numbers_in(amount)):
+    for amount in dict.fromkeys(MONEY.findall(without_long_runs(trajectory.answer))):
+        if re.search("[$€£¥]", amount) and not any(number in pages.amounts for number in amounts_in(amount)):
             yield _unseen("answer", amount, "abstain", trajectory, pages.complete)
     for written in dict.fromkeys(DATES.findall(trajectory.answer)):
         if not set(dates_in(written)) <= pages.dates:

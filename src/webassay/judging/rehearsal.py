@@ -9,11 +9,11 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from webassay.judging.outcome import RULES
 from webassay.judging.plan import CHARACTERS_PER_TOKEN, TOKENS_OF_PICTURE, TOKENS_OF_REPLY
-from webassay.judging.rubric import Rubric, Rubrics
+from webassay.judging.rubric import Kept
 from webassay.llm.client import Answering, Question, Reply
 
 _FENCED = re.compile(r"\[\[DATA ([0-9a-f]{12}) ([^\n]*)\]\]\n(.*?)\n\[\[END \1\]\]", re.DOTALL)
@@ -28,22 +28,25 @@ CRITERIA = 4
 """Of a rubric that nobody has written yet."""
 
 
-@dataclass
-class KnownRubrics:
-    """Rubrics that are kept, and stand-ins for the others, each written once. Nothing is stored."""
+T = TypeVar("T")
 
-    real: Rubrics
-    made: dict[str, Rubric] = field(default_factory=dict)
+
+@dataclass
+class Rehearsed(Generic[T]):
+    """What is kept, and stand-ins for the rest, each written once. Nothing is stored."""
+
+    real: Kept[T]
+    made: dict[str, T] = field(default_factory=dict)
     _making: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def get(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric:
+    async def get(self, key: str, write: Callable[[], Awaitable[T]]) -> T:
         async with self._making:
             known = self.real.kept(key) or self.made.get(key)
             if known is None:
                 known = self.made[key] = await write()
             return known
 
-    def kept(self, key: str) -> Rubric | None:
+    def kept(self, key: str) -> T | None:
         return self.real.kept(key)
 
 

@@ -224,9 +224,10 @@ def penalty(name: str, description: str, points: float, why: str) -> Score:
 
 
 def median_vote(instances: Sequence[Sequence[Score]]) -> int:
-    """The instance with the median score; of an even number, the lower of the two in the middle."""
-    ranked = sorted(range(len(instances)), key=lambda index: (process_score(instances[index]), index))
-    return ranked[(len(ranked) - 1) // 2]
+    """The instance with the median score, of those that have one; of an even number, the lower of the two in the
+    middle."""
+    ranked = sorted((score, at) for at, one in enumerate(instances) if (score := process_score(one)) is not None)
+    return ranked[(len(ranked) - 1) // 2][1] if ranked else 0
 
 
 async def score_with_evidence(

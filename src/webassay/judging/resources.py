@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from webassay.judging.rubric import FrozenRubric, RubricCache, Rubrics
+from webassay.judging.rubric import FrozenRubric, RubricCache, Rubrics, Validities, ValidityCache
 
 
 class ReadPicture(Protocol):
@@ -25,10 +25,14 @@ class VerifierResources:
     limit: asyncio.Semaphore | None = None
     """On concurrent calls to models."""
     rubrics: Rubrics = field(default_factory=RubricCache)
+    validities: Validities = field(default_factory=ValidityCache)
+    """Of tasks, by their text alone."""
     rubric: FrozenRubric | None = None
     """Used instead of a generated one. Trajectories of any other task are refused."""
     rubric_model: str = ""
     """Its name, so that a rehearsal finds the rubrics that are kept."""
+    outcome_model: str = ""
+    """Its name, so that a rehearsal finds the validities that are kept; by default that of the rubrics' model."""
     read_picture: ReadPicture | None = None
     """For pages that were recorded without text."""
 

@@ -1,7 +1,8 @@
 """The rubric: written from the task alone, checked, kept, frozen.
 
 It never sees the trajectory, so one per task is enough: `RubricCache` keeps it by the task's text, the start page, the
-prompts and the model. A person can also review a rubric (`lint` says where to look) and freeze it.
+prompts and the model. What the task's text says of its validity is kept in the same way, by itself, since it is for
+another model to say. A person can also review a rubric (`lint` says where to look) and freeze it.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -74,7 +75,7 @@ class Rubric(Record):
     review: str = Field(default="", exclude_if=lambda value: not value)
     """What the check of its dependencies found."""
     validity: Validity | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Of the task, by its text alone."""
+    """Kept here by earlier versions, which did not say by which model. Nothing reads it."""
 
     @property
     def total(self) -> float:
@@ -232,14 +233,9 @@ def rubric_prompts(critical_points: bool) -> tuple[str, ...]:
 
 def rubric_key(inquiry: Inquiry) -> str:
     """Of the task as it was given: a world has another address every time, and the date of the machine is not its."""
-    goal = inquiry.case.goal
     return content_hash(
         {
-            "task": goal.instruction,
-            "hints": list(goal.hints),
-            "start": list(goal.start_urls),
-            "protocol": goal.protocol.instructions,
-            "date": "" if inquiry.case.trajectory.bases else inquiry.case.trajectory.started_at[:10],
+            **_task_as_given(inquiry),
             "prompts": prompt_hashes(map(prompt, rubric_prompts(inquiry.profile.critical_points))),
             "critical_points": inquiry.profile.critical_points,
             "model": inquiry.models.rubric.name,
@@ -247,71 +243,112 @@ def rubric_key(inquiry: Inquiry) -> str:
     )
 
 
-class Rubrics(Protocol):
-    async def get(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric: ...
+def validity_key(inquiry: Inquiry) -> str:
+    return content_hash(
+        {
+            **_task_as_given(inquiry),
+            "prompts": prompt_hashes([prompt("validity")]),
+            "taxonomy": inquiry.profile.taxonomy,
+            "model": inquiry.models.outcome.name,
+        }
+    )
 
-    def kept(self, key: str) -> Rubric | None:
+
+def _task_as_given(inquiry: Inquiry) -> dict[str, Any]:
+    goal = inquiry.case.goal
+    return {
+        "task": goal.instruction,
+        "hints": list(goal.hints),
+        "start": list(goal.start_urls),
+        "protocol": goal.protocol.instructions,
+        "date": "" if inquiry.case.trajectory.bases else inquiry.case.trajectory.started_at[:10],
+    }
+
+
+T = TypeVar("T")
+
+
+class Kept(Protocol[T]):
+    async def get(self, key: str, write: Callable[[], Awaitable[T]]) -> T: ...
+
+    def kept(self, key: str) -> T | None:
         """What `get` would return without writing."""
         ...
 
 
-class RubricCache:
-    """Rubrics by key. Each is written once, even if many ask for it at the same time.
+Rubrics = Kept[Rubric]
+Validities = Kept[Validity | None]
 
-    With a folder, rubrics outlive the process. Without one, they last as long as this object, so that all trajectories
-    of a task are still scored by one rubric. `salt` keeps repeated runs apart. `enabled=False` writes a new rubric
+
+class _Cache(Generic[T]):
+    """Records by key. Each is written once, even if many ask for it at the same time; None is never kept.
+
+    With a folder, records outlive the process. Without one, they last as long as this object, so that all trajectories
+    of a task are still scored by one rubric. `salt` keeps repeated runs apart. `enabled=False` writes a new record
     every time, which shows how much of a judge's noise comes from its rubrics.
     """
+
+    _kind: ClassVar[type[Record]]
 
     def __init__(self, folder: Path | None = None, *, salt: str = "", enabled: bool = True) -> None:
         self._folder = folder
         self._salt = salt
         self._enabled = enabled
-        self._known: dict[str, Rubric] = {}
+        self._known: dict[str, T] = {}
         self._making: dict[str, asyncio.Lock] = {}
 
-    async def get(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric:
+    async def get(self, key: str, write: Callable[[], Awaitable[T]]) -> T:
         if not self._enabled:
             return await write()
         if self._salt:
             key = content_hash([key, self._salt])
         async with self._making.setdefault(key, asyncio.Lock()):
-            if key not in self._known:
-                self._known[key] = await self._read_or_write(key, write)
-            return self._known[key]
+            found = self._known.get(key) or await self._read_or_write(key, write)
+            if found is not None:
+                self._known[key] = found
+            return found
 
-    def kept(self, key: str) -> Rubric | None:
+    def kept(self, key: str) -> T | None:
         if not self._enabled:
             return None
         if self._salt:
             key = content_hash([key, self._salt])
-        return self._known.get(key) or (_read_rubric(self._path(key)) if self._folder is not None else None)
+        return self._known.get(key) or (self._read(self._path(key)) if self._folder is not None else None)
 
     def _path(self, key: str) -> Path:
         assert self._folder is not None
         return self._folder / f"{key.removeprefix('sha256:')}.json"
 
-    async def _read_or_write(self, key: str, write: Callable[[], Awaitable[Rubric]]) -> Rubric:
+    async def _read_or_write(self, key: str, write: Callable[[], Awaitable[T]]) -> T:
         if self._folder is None:
             return await write()
         path = self._path(key)
-        kept = _read_rubric(path)
+        kept = self._read(path)
         if kept is not None:
             return kept
         made = await write()
+        if not isinstance(made, Record):
+            return made
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Another process may be writing the same rubric: each has a draft of its own, and the last one stays.
+        # Another process may be writing the same record: each has a draft of its own, and the last one stays.
         draft = path.with_suffix(f".{os.getpid()}.part")
         draft.write_text(made.to_json(), encoding="utf-8")
         draft.replace(path)
         return made
 
+    def _read(self, path: Path) -> T | None:
+        try:
+            return cast(T, self._kind.from_json(path.read_bytes()))
+        except (OSError, ValidationError):
+            return None  # written again
 
-def _read_rubric(path: Path) -> Rubric | None:
-    try:
-        return Rubric.from_json(path.read_bytes())
-    except (OSError, ValidationError):
-        return None  # written again
+
+class RubricCache(_Cache[Rubric]):
+    _kind = Rubric
+
+
+class ValidityCache(_Cache[Validity | None]):
+    _kind = Validity
 
 
 class FrozenRubric(Record):

@@ -48,29 +48,32 @@ class Score(Record):
         return self.condition_met is not False
 
 
-def process_score(scores: Sequence[Score]) -> float:
-    """Points earned out of all points of the criteria that apply and can be told. Penalties raise the total and earn
-    nothing."""
-    applying = [score for score in scores if score.applies and score.told]
-    possible = sum(score.criterion.max_points for score in applying)
-    return sum(score.points for score in applying) / possible if possible else 0.0
+def process_score(scores: Sequence[Score]) -> float | None:
+    """Points earned out of all points of the criteria that apply and can be told; None if there is no such criterion.
+    Penalties raise the total and earn nothing."""
+    counting = [score for score in scores if score.applies and score.told]
+    if all(score.penalty for score in counting):
+        return None
+    return sum(score.points for score in counting) / sum(score.criterion.max_points for score in counting)
 
 
 def process_success(scores: Sequence[Score]) -> bool | None:
-    """None where the criteria that cannot be told would decide it."""
+    """None where the criteria that cannot be told would decide it, and where no criterion applies."""
     worst = [score if score.told else score.model_copy(update={"told": True, "points": 0.0}) for score in scores]
     best = [
         score if score.told else score.model_copy(update={"told": True, "points": score.criterion.max_points})
         for score in scores
     ]
-    low, high = succeeded(process_score(worst)), succeeded(process_score(best))
-    return low if low == high else None
+    low, high = process_score(worst), process_score(best)
+    if low is None or high is None or succeeded(low) != succeeded(high):
+        return None
+    return succeeded(low)
 
 
-def action_only_score(scores: Sequence[Score]) -> float:
+def action_only_score(scores: Sequence[Score]) -> float | None:
     applying = [score for score in scores if score.applies and not score.penalty]
     possible = sum(score.criterion.max_points for score in applying)
-    return sum(score.action_only for score in applying) / possible if possible else 0.0
+    return sum(score.action_only for score in applying) / possible if possible else None
 
 
 def succeeded(score: float) -> bool:

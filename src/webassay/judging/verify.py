@@ -46,7 +46,7 @@ from webassay.judging.selection import Examined, Groups, Relevance, group, selec
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "4"
+VERSION = "5"
 
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
@@ -147,7 +147,7 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     if resources.rubric is not None:
         rubric = resources.rubric.rubric
     else:
-        rubric = await resources.rubrics.get(rubric_key(inquiry), lambda: _write_rubric(inquiry))
+        rubric = await resources.rubrics.get(rubric_key(inquiry), lambda: write_rubric(inquiry))
     point = rubric.critical_point
     first, relevance = await gather_pair(score_actions(inquiry, rubric), relate(inquiry, rubric))
     groups, told, short = choose(inquiry, rubric, relevance)
@@ -169,17 +169,9 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     found = Findings(rubric, relevance, groups, material, scores, instances, outcome)
     found.diagnosis, found.validity = await gather_pair(
         diagnosing.diagnose(inquiry, rubric, scores, material, outcome) if profile.diagnose else _nothing(),
-        diagnosing.settle_validity(inquiry, rubric) if profile.validity else _nothing(),
+        diagnosing.settle_validity(inquiry, resources.validities) if profile.validity else _nothing(),
     )
     return found
-
-
-async def _write_rubric(inquiry: Inquiry) -> Rubric:
-    """With what the task's text alone says of its validity: both are asked once per task."""
-    if not (inquiry.profile.validity and inquiry.profile.sparing):
-        return await write_rubric(inquiry)
-    rubric, validity = await gather_pair(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
-    return rubric.model_copy(update={"validity": validity})
 
 
 def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Groups, Digest, Digest]:

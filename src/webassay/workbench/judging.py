@@ -24,7 +24,7 @@ from webassay.judging.judges.universal import UniversalOptions
 from webassay.judging.ledger import Models
 from webassay.judging.plan import Plan
 from webassay.judging.resources import ReadPicture, VerifierResources
-from webassay.judging.rubric import FrozenRubric, RubricCache, thaw
+from webassay.judging.rubric import FrozenRubric, RubricCache, ValidityCache, thaw
 from webassay.judging.verify import Review, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
 from webassay.registry import nearest
@@ -248,18 +248,19 @@ class Verification:
         return Models.one(get(model), **{slot: get(spec) for slot, spec in slots.items()})
 
     def _resources(self, trial: int = 0) -> VerifierResources:
-        folder = self._setup.cache / "rubrics" if self._options.cache else None
+        cache, salt = self._setup.cache if self._options.cache else None, f"trial {trial}" if trial else ""
         return VerifierResources(
             limit=asyncio.Semaphore(self._options.at_once),
-            rubrics=RubricCache(folder, salt=f"trial {trial}" if trial else ""),
+            rubrics=RubricCache(cache and cache / "rubrics", salt=salt),
+            validities=ValidityCache(cache and cache / "validities", salt=salt),
             rubric=self._frozen(),
-            rubric_model=self._rubric_model,
+            rubric_model=self._model_of("rubric"),
+            outcome_model=self._model_of("outcome"),
             read_picture=self._reader(),
         )
 
-    @property
-    def _rubric_model(self) -> str:
-        spec = self._options.slots.get("rubric") or self._options.model
+    def _model_of(self, slot: str) -> str:
+        spec = self._options.slots.get(slot) or self._options.model
         return self._models.get(spec).name if spec else ""
 
     def _reader(self) -> ReadPicture | None:

@@ -21,6 +21,14 @@ _PROMPT = prompt("agentrewardbench")
 _INVERTED = prompt("agentrewardbench_inverted")
 _YES = {"yes", "successful", "success", "true"}
 _NO = {"no", "unsuccessful", "failure", "fail", "failed", "false"}
+_OPTIMALITY = (
+    (1, re.compile(r"(?<!\bno )(?<!\bnot a )failure")),
+    (2, re.compile(r"\bsub\W?optimal")),
+    (3, re.compile("somewhat")),
+    (2, re.compile(r"(?:\bnot|\bnon|n['’]t|\bless than|\bfar from)\W+(?:\w+\W+){0,2}optimal")),
+    (4, re.compile("optimal")),
+)
+"""In this order: what is somewhat optimal may be said not to be completely so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +106,14 @@ def read_optimality(text: str | None) -> int | None:
     digit = re.match(r"\W*([1-4])\b", said)
     if digit:
         return int(digit[1])
-    for value, words in ((1, "failure"), (2, "suboptimal"), (3, "somewhat"), (4, "optimal")):
-        if words in said:
-            return value
-    return None
+    return next((value for value, words in _OPTIMALITY if words.search(said)), None)
 
 
 def _judge(shows: LastPage, described: str) -> ModelJudge[AgentRewardBenchOptions]:
     return ModelJudge(
         name=f"agentrewardbench-{shows}",
         summary=f"AgentRewardBench: all steps, and {described}.",
-        version="1",
+        version="2",
         options=AgentRewardBenchOptions,
         as_published=AgentRewardBenchOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="<success>No</success><side>No</side><optimal>2</optimal><loop>No</loop>",

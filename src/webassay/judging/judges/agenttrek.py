@@ -35,7 +35,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekO
 AGENTTREK = ModelJudge(
     name="agenttrek",
     summary="AgentTrek: every thought and action, and the last page.",
-    version="1",
+    version="2",
     options=AgentTrekOptions,
     as_published=AgentTrekOptions(parsing="as-published", temperature=0.0, seed=42),
     sample_reply="Thoughts: x\nStatus: failure",

@@ -12,6 +12,7 @@ from webassay.judging.judges.base import (
     action_list,
     add_last_pictures,
     has_picture,
+    last_picture_name,
 )
 from webassay.judging.ledger import Ledger, Models, Question, prompt
 from webassay.judging.parsers import Parsing
@@ -41,7 +42,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: Autonomous
         builder = PromptBuilder().data("intent", case.goal.instruction).data("actions", action_list(case))
         builder.data("response of the agent", case.answer)
         if caption:
-            return builder.data("the last page, described", described)
+            return builder.data(f"{last_picture_name(case)}, described", described)
         return add_last_pictures(builder, case, options.last_images)
 
     reply = await ledger.text(models.outcome, Question("autonomous", prompt=_PROMPT), build)
@@ -52,7 +53,7 @@ def _judge(name: str, summary: str, *, caption: bool) -> ModelJudge[AutonomousOp
     return ModelJudge(
         name=name,
         summary=summary,
-        version="1",
+        version="2",
         options=AutonomousOptions,
         as_published=AutonomousOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="Thoughts: x\nStatus: failure",

@@ -221,11 +221,24 @@ def add_last_pictures(builder: PromptBuilder, case: Case, count: int) -> PromptB
     shots = [frame for frame in case.frames if frame.screenshot]
     if count != 1 and shots:
         shown = shots[-count:] if count else shots
-        builder.note(f"The last {len(shown)} of {len(shots)} screenshots, in order; the last one is the last page:")
+        name = last_picture_name(case)
+        builder.note(f"The last {len(shown)} of {len(shots)} screenshots, in order; the last one is {name}:")
         for frame in shown:
             builder.picture(case.picture(frame))
         return builder
-    return builder.note("The last page:").picture(case.picture(shots[-1])) if shots else builder
+    if not shots:
+        return builder
+    name = last_picture_name(case)
+    return builder.note(f"{name[0].upper()}{name[1:]}:").picture(case.picture(shots[-1]))
+
+
+def last_picture_name(case: Case) -> str:
+    """Nobody must take an earlier page for the state at the end."""
+    trajectory = case.trajectory
+    last = trajectory.last_seen or (trajectory.steps[-1].seen if trajectory.steps else None)
+    if last is not None and last.screenshot is None:
+        return "an earlier page (there is no screenshot of the last page)"
+    return "the last page"
 
 
 def has_picture(case: Case) -> bool:

@@ -11,8 +11,9 @@ from webassay.judging.judges.base import Item, Judge, PreparedJudge, accept_any,
 from webassay.judging.ledger import Models
 from webassay.judging.plan import Plan
 from webassay.judging.profile import PROFILES, Profile, Pruning, Selector, Taxonomy
-from webassay.judging.rehearsal import CRITERIA, KnownRubrics, Understudy
+from webassay.judging.rehearsal import CRITERIA, Rehearsed, Understudy
 from webassay.judging.verify import NAME, VERSION, universal_fingerprint, verify
+from webassay.llm.client import model_of
 
 if TYPE_CHECKING:
     from webassay.judging.resources import VerifierResources
@@ -130,8 +131,12 @@ async def plan_profile(
     # Scaling pictures takes time and changes no count.
     profile = profile.with_changes(max_side=0)
     parts = [Understudy(resources.rubric_model or "rehearsal", dear=dear, criteria=criteria) for dear in (False, True)]
-    rubrics = [KnownRubrics(resources.rubrics) for _ in parts]
-    sharing = [replace(resources, rubrics=known, read_picture=None, limit=None) for known in rubrics]
+    models = [Models.one(part, outcome=model_of(resources.outcome_model or part.name, part.answer)) for part in parts]
+    rubrics = [Rehearsed(resources.rubrics) for _ in parts]
+    sharing = [
+        replace(resources, rubrics=known, validities=Rehearsed(resources.validities), read_picture=None, limit=None)
+        for known in rubrics
+    ]
     counted = decided = skipped = 0
     for trajectory, blobs in items:
         counted += 1
@@ -139,8 +144,8 @@ async def plan_profile(
             skipped += 1
             continue
         before = parts[1].calls
-        for part, mine in zip(parts, sharing, strict=True):
-            await verify(trajectory.goal, trajectory, blobs, Models.one(part), profile, mine)
+        for asked, mine in zip(models, sharing, strict=True):
+            await verify(trajectory.goal, trajectory, blobs, asked, profile, mine)
         decided += parts[1].calls == before
     least, most = parts
     to_write = len(rubrics[1].made)

@@ -21,6 +21,8 @@ from webassay.llm.client import Image
 
 _KEY_POINTS = prompt("webjudge_key_points")
 _SCORE = re.compile(rf"(?:{LEAD}|\b)score{DRESS}[:=]?{DRESS}([1-5])(?![\d.]*\d)", re.IGNORECASE | re.MULTILINE)
+_KEY_POINTS_HEADING = re.compile(r"^[^\w\n]*key points[*_ ]*(?:$|:[*_ ]*)", re.IGNORECASE | re.MULTILINE)
+_ITEM = re.compile(r"^\s*(?:\d+[.):]|[-*•])\s+(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebJudgeOp
         return builder
 
     listed = await ledger.text(models.rubric, Question("webjudge.key_points", prompt=_KEY_POINTS), task_prompt)
-    points = read_key_points(listed)
+    points = read_key_points(listed, options.parsing)
     shots = [frame for frame in case.frames if frame.screenshot]
 
     async def look(frame: Frame) -> str:
@@ -154,25 +156,29 @@ def read_reason(text: str) -> str:
     return " ".join(body.strip(" \n*#").split())
 
 
-def read_key_points(text: str) -> str:
-    """The list after the heading `Key Points`, or the whole reply if there is no such heading."""
-    parts = re.split(r"(?i)(?<!\*)\**key points\**\s*:?\**", text, maxsplit=1)
-    return "\n".join(line.lstrip() for line in parts[-1].strip().splitlines())
+def read_key_points(text: str, parsing: Parsing = "robust") -> str:
+    """The list after the heading `Key Points`, or the whole reply if there is neither."""
+    if parsing == "as-published":
+        listed = re.split(r"(?i)(?<!\*)\**key points\**\s*:?\**", text, maxsplit=1)[-1]
+    else:
+        text = tidy(text)
+        listed = "\n".join(_KEY_POINTS_HEADING.split(text)[1:]) or text
+    lines = [line.lstrip() for line in listed.strip().splitlines()]
+    first = next((at for at, line in enumerate(lines) if _ITEM.match(line)), 0) if parsing == "robust" else 0
+    return "\n".join(lines[first:])
 
 
 def read_list(text: str) -> tuple[str, ...]:
-    """The points of a numbered or bulleted list, each on one line."""
+    """The points of a numbered or bulleted list, each on one line, without what introduces it. A text without a list is
+    one point."""
     points: list[str] = []
     for line in text.splitlines():
-        if not line.strip():
-            continue
-        item = re.match(r"^\s*(?:\d+[.):]|[-*•])\s+(.*)", line)
+        item = _ITEM.match(line)
         if item:
             points.append(item[1].strip())
-        elif points:
+        elif points and line.strip():
             points[-1] += " " + line.strip()
-        else:
-            points.append(line.strip())
+    points = points or [" ".join(text.split())]
     return tuple(point.strip("* ") for point in points if point.strip("* "))
 
 
@@ -183,7 +189,7 @@ def _judge(name: str, summary: str, variant: _Variant) -> ModelJudge[WebJudgeOpt
     return ModelJudge(
         name=name,
         summary=summary,
-        version="1",
+        version="2",
         options=WebJudgeOptions,
         as_published=WebJudgeOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="Key Points:\n1. a\n2. b\n3. c\n4. d\n### Reasoning: x\n### Score: 3\nStatus: failure\n",

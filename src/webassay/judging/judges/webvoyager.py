@@ -9,7 +9,13 @@ from webassay.judging.ledger import Ledger, Models, Question, prompt
 from webassay.judging.parsers import DRESS, Parsing, tidy
 
 _PROMPT = prompt("webvoyager")
-_VERDICT = re.compile(r"\b(NOT[ _-]SUCCESS(?:FUL)?|UNSUCCESSFUL|FAILURE|SUCCESS)\b")
+_GAP = r"(?:[^\w\n.,:;!?]|_)+"
+"""Blanks, and marks such as those of bold text; never the end of a sentence."""
+_FILLER = "(?:an?|the|yet|be|been|as|considered|deemed|rated|marked|complete|full|total|clear|real|really|quite)"
+_VERDICT = re.compile(
+    rf"(?P<negated>(?i:\b(?:not|never|no)|n['’]t)(?i:{_GAP}{_FILLER}){{0,3}}{_GAP})?"
+    r"(?<![^\W_])(?P<word>SUCCESS(?:FUL)?|UNSUCCESSFUL|FAILURE)(?![^\W_])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +51,31 @@ def read_verdict(text: str, parsing: Parsing = "robust") -> bool | None:
         return True if "SUCCESS" in text else None
     found: bool | None = None
     for line in tidy(text).splitlines():
-        words = _VERDICT.findall(line)
-        bare = re.sub(DRESS, "", _VERDICT.sub("", line))
-        # A line that is little more than the verdict, or one that announces it.
-        if words and len(set(words)) == 1 and (len(bare) <= 2 or re.match(r"(?i)(final)?(verdict|evaluation)", bare)):
-            found = words[-1] == "SUCCESS"
+        said = {_meaning(match) for match in _VERDICT.finditer(line)}
+        bare = re.sub(DRESS, "", _VERDICT.sub("", line)).lower()
+        is_little_more = len(bare) <= 2 and bare != "no"
+        if len(said) == 1 and (is_little_more or re.match("(final)?(verdict|evaluation)", bare)):
+            meant = said.pop()
+            found = found if meant is None else meant
     if found is not None:
         return found
-    tail = text.rstrip(" \t\r\n*_`\"'“”‘’.!")
+    tail = tidy(text).rstrip(" \t\r\n*_`\"'“”‘’.!")
     last = list(_VERDICT.finditer(tail))
-    if last and last[-1].end() == len(tail):
-        return last[-1][1] == "SUCCESS"
-    return None
+    return _meaning(last[-1]) if last and last[-1].end() == len(tail) else None
+
+
+def _meaning(match: re.Match[str]) -> bool | None:
+    """None: neither `NOT A FAILURE` nor a bare `SUCCESSFUL` is what was asked for."""
+    negated = match["negated"] is not None
+    if match["word"].startswith("SUCCESS"):
+        return False if negated else True if match["word"] == "SUCCESS" else None
+    return None if negated else False
 
 
 WEBVOYAGER = ModelJudge(
     name="webvoyager",
     summary="WebVoyager: the answer and the last screenshots.",
-    version="1",
+    version="2",
     options=WebVoyagerOptions,
     as_published=WebVoyagerOptions(parsing="as-published", temperature=0.0, seed=42),
     sample_reply="NOT SUCCESS",
