@@ -337,6 +337,8 @@ async def test_pages_and_rules_reach_the_storefront(
     assert (await owner.post(f"/price-rules/{number}/apply")).status_code == 409
     renamed = await owner.post("/coupons/SUNNY33", data={**coupon, "code": "RAINY33"})
     assert renamed.status_code == 422 and "SUNNY33 cannot be changed" in renamed.text
+    emptied = await owner.post("/coupons/SUNNY33", data={**coupon, "code": ""})
+    assert emptied.status_code == 422 and "Coupon code is required." in emptied.text
     assert (await owner.post("/coupons/SUNNY33", data={**coupon, "value": "20"})).status_code == 303
 
 

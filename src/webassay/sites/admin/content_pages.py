@@ -274,12 +274,8 @@ async def _coupon(visit: Visit, found: Row | None) -> Response:
     department = _department(form, known)
     minimum = form.cents("minimum", "The minimum", 0)
     first, last = _days(form)
-    if "code" not in form.errors and not re.fullmatch(r"[A-Z0-9]+", code):
-        form.errors["code"] = "A coupon code has letters and digits only."
-    elif found is None and visit.world.scalar("SELECT 1 FROM coupons WHERE code = ?", code):
-        form.errors["code"] = "There is already such a code."
-    elif found is not None and code != found["code"]:
-        form.errors["code"] = f"The code {found['code']} cannot be changed. Create a new rule instead."
+    if "code" not in form.errors and (wrong := _wrong_code(visit.world, code, found)):
+        form.errors["code"] = wrong
     if form.errors:
         return visit.render("coupon.html", 422, errors=form.errors, values=form.values, **context)
     row = (kind, value, department, minimum, first, last)
@@ -293,6 +289,16 @@ async def _coupon(visit: Visit, found: Row | None) -> Response:
                 (*row, found["code"]),
             )
     return visit.go("/coupons", "You saved the rule.")
+
+
+def _wrong_code(world: World, code: str, found: Row | None) -> str:
+    if not re.fullmatch(r"[A-Z0-9]+", code):
+        return "A coupon code has letters and digits only."
+    if found is not None and code != found["code"]:
+        return f"The code {found['code']} cannot be changed. Create a new rule instead."
+    if found is None and world.scalar("SELECT 1 FROM coupons WHERE code = ?", code):
+        return "There is already such a code."
+    return ""
 
 
 # --- people -----------------------------------------------------------------------------------------------
