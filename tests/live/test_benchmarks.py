@@ -36,7 +36,7 @@ def outcomes(bench: Workbench, run) -> dict[tuple[str, str], str]:
 
 @pytest.mark.long
 async def test_the_original_webarena(bench, sites, told, tmp_path):
-    """Log-in, reset, play, probe by pages and interfaces, the old protocol; and the same episodes by the new one."""
+    """Log-in, reset, play, probe by pages and interfaces, the old protocol; the new one cannot read its answers."""
     selection = Selection(benchmark="webarena", file=str(tasks.webarena(tmp_path)))
     await bench.run(tmp_path / "run", [CAREFUL, CARELESS], selection, PLAY)
     found = outcomes(bench, tmp_path / "run")
@@ -51,7 +51,8 @@ async def test_the_original_webarena(bench, sites, told, tmp_path):
     assert careful.success.macro.low < 1.0, "six templates are not many"
 
     both = ProtocolOptions(old_tasks=selection.file, verified_tasks=str(tasks.verified(tmp_path)))
-    assert "4" in bench.protocols([tmp_path / "run"], both).json
+    with pytest.raises(InputError, match="8 with a plain answer"):
+        bench.protocols([tmp_path / "run"], both)
 
     assert not [one for one in bench.grade(tmp_path / "run", GradeOptions()) if one.changed]
 
@@ -62,6 +63,12 @@ async def test_webarena_verified_and_its_hard_set(bench, sites, tmp_path):
     found = outcomes(bench, tmp_path / "run")
     assert len(found) == 8
     assert all(one == ("pass" if agent == "careful" else "fail") for (agent, _), one in found.items()), found
+    both = ProtocolOptions(old_tasks=str(tasks.webarena(tmp_path)), verified_tasks=file)
+    compared = json.loads(bench.protocols([tmp_path / "run"], both).json)
+    assert {(pair["agent"], pair["verified"]) for pair in compared["pairs"]} == {
+        ("careful", "pass"),
+        ("careless", "fail"),
+    }
 
     hard, config = Selection(benchmark="webarena-verified-hard", file=file), tmp_path / "config.json"
     shop = {"urls": [sites["shopping"].url], "env_ctrl_url": sites["shopping"].control}
