@@ -286,6 +286,13 @@ async def test_what_tells_things_apart(visit: Opener) -> None:
         assert text.box is not None and text.visible == 1.0 and not text.id
 
 
+async def test_what_appears_under_the_mouse_has_a_mark(visit: Opener) -> None:
+    async with visit("appearing.html") as page:
+        seen = await page.see("marks", "boxes")
+        assert [node.name for node in seen.nodes if node.marked] == ["Clear", "Archive"]
+        assert all(node.visible == 0.0 for node in seen.nodes if node.name in ("Gone", "Twice hidden"))
+
+
 async def test_whatever_listens_further_up_can_be_clicked_by_its_id(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = await page.see("marks", "pruned")

@@ -27,13 +27,20 @@
   };
   // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
   const seeThrough = (element) => !element.checkVisibility({ opacityProperty: true }) && element.checkVisibility();
+  // Transparent until the mouse is there, like the cross that clears a field: people find it where it appears.
+  const appears = (element) => {
+    for (let node = element; node; node = node.parentElement) {
+      if (getComputedStyle(node).opacity === '0' && !(sheets.now.appears && node.matches(sheets.now.appears))) return false;
+    }
+    return true;
+  };
   const share = (element, box, clip, pointer) => {
     const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
     const width = Math.min(box.right, clip[2]) - left, height = Math.min(box.bottom, clip[3]) - top;
     if (width <= 0 || height <= 0 || box.width === 0 || box.height === 0) return 0;
     const inside = (width * height) / (box.width * box.height);
-    // A transparent field lies over the drawing that people take for it; anything else transparent is not to be seen.
-    if (!(pointer && element.tagName === 'INPUT') && seeThrough(element)) return 0;
+    // A transparent field lies over the drawing that people take for it; anything else that stays transparent is not to be seen.
+    if (seeThrough(element) && !(pointer && (element.tagName === 'INPUT' || appears(element)))) return 0;
     if (!pointer) return inside;
     const hits = ([fx, fy]) => {
       const hit = deepHit(left + width * fx, top + height * fy);

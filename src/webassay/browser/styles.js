@@ -2,16 +2,17 @@
 () => {
   const squeeze = (text) => text.replace(/[ \t\n\r\f]+/g, ' ').trim();
   // What the style sheets of a document or shadow root say that cannot be read off an element: which selectors have text
-  // in ::before or ::after, which set the hand as pointer, and which do so once the mouse is over the element.
-  const sheetRules = new WeakMap();  // document or shadow root -> {key, generated, hand, hover}
-  const sheets = { now: { generated: '', hand: '', hover: '' } };  // of the root that is being walked through
+  // in ::before or ::after, which set the hand as pointer, which do so once the mouse is over the element, and which make
+  // an element appear then.
+  const sheetRules = new WeakMap();  // document or shadow root -> {key, generated, hand, hover, appears}
+  const sheets = { now: { generated: '', hand: '', hover: '', appears: '' } };  // of the root that is being walked through
   const EMPTY_CONTENT = /^(|none|normal|""|'')$/, PSEUDO_TEXT = /::?(before|after)/, UNDER_MOUSE = /:(hover|active|focus|focus-visible|focus-within)(?![\w-])/g;
   const rulesOf = (root) => {
     const sheets = [...root.styleSheets, ...root.adoptedStyleSheets];
     const key = sheets.map((sheet) => { try { return sheet.cssRules.length; } catch { return 'x'; } }).join();
     const known = sheetRules.get(root);
     if (known?.key === key) return known;
-    const generated = [], hand = [], hover = [];
+    const generated = [], hand = [], hover = [], appears = [];
     const scan = (rules) => {
       for (const rule of rules) {
         const selectors = rule.selectorText;
@@ -22,12 +23,15 @@
           // Whatever ends in * styles the inside of a control, and is no control of its own.
           if (!/\*\s*$/.test(selectors)) (UNDER_MOUSE.test(selectors) ? hover : hand).push(selectors.replace(UNDER_MOUSE, ''));
         }
+        if (selectors && rule.style.opacity > 0 && selectors.includes(':hover')) {
+          for (const part of selectors.split(',')) if (part.includes(':hover')) appears.push(part.replace(UNDER_MOUSE, ''));
+        }
         if (rule.cssRules?.length) scan(rule.cssRules);
       }
     };
     for (const sheet of sheets) { try { scan(sheet.cssRules); } catch { /* a sheet of another origin cannot be read */ } }
     const joined = (selectors) => selectors.filter((selector) => { try { root.querySelector(selector); return true; } catch { return false; } }).join(',');
-    const found = { key, generated: joined(generated), hand: joined(hand), hover: joined(hover) };
+    const found = { key, generated: joined(generated), hand: joined(hand), hover: joined(hover), appears: joined(appears) };
     sheetRules.set(root, found);
     return found;
   };
