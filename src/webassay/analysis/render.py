@@ -372,9 +372,8 @@ def to_summary(report: Report) -> RenderableType:
             (agent.name, with_bounds(agent.success.macro), *worst, *micro, f"{counts.passed} / {counts.scored}")
         )
     worst_heading = () if complete else ("unscored as failures",)
-    success = (
-        ("success, template-macro", *worst_heading, "micro, Wilson") if several else ("success, 95 %", *worst_heading)
-    )
+    macro_heading = "success, template-macro" if several else "success [95 % interval]"
+    success = (macro_heading, *worst_heading, *(("micro, Wilson",) if several else ()))
     headings = ("agent", *success, "passed / scored")
     return Stack(
         rich_table(report.title or None, headings, rows),

@@ -4,8 +4,9 @@ import asyncio
 import json
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -140,12 +141,19 @@ def demo(
             same = "exactly the same ones" if made.agreed == made.episodes else f"{made.failed}, not the same ones"
             common.say(f"{agent} made a mistake in {made.erred} of {made.episodes} episodes; the rules failed {same}.")
         bench.write_report(report, [path], page)
-        wrong = [line for line in bench.units(path) if line.status == "fail" and line.agent.startswith("flawed")]
-        # The longest has most to look at.
-        failed = max(wrong, key=lambda line: line.steps).unit if wrong else ""
+        failed = _worth_seeing(bench.rows([path]))
         if failed:
             common.write(path / "failed.html", bench.episode_page(path, failed))
     _where_to_look(path, page, failed)
+
+
+def _worth_seeing(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A failed episode that claims a change nobody made, else any that failed: the longest, which has most to see."""
+    wrong = [row for row in rows if row["status"] == "fail" and row["agent"].startswith("flawed")]
+    if not wrong:
+        return ""
+    row = max(wrong, key=lambda row: (row["kind"] == "mutate" and row["claimed"] == "SUCCESS", row["steps"]))
+    return f"{row['agent']}/{row['task_id']}/{row['trial']}"
 
 
 def _where_to_look(path: Path, page: Path, failed: str) -> None:
