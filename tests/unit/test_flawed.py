@@ -50,8 +50,9 @@ def solution(kind):
     return walk
 
 
-def played(agent, most=40):
-    goal = Goal(instruction="Do it.", start_urls=(), protocol=ResponseProtocol(name="arena", instructions=""))
+def played(agent, most=40, modality="tree"):
+    protocol = ResponseProtocol(name="arena", instructions="")
+    goal = Goal(instruction="Do it.", start_urls=(), protocol=protocol, modality=modality)
 
     async def play():
         await agent.start(goal)
@@ -89,6 +90,14 @@ def test_without_mistakes_it_answers_as_the_solution_does(kind):
     assert answer == RESPONSES[kind]
     assert len(made) == 4
     assert "Ann K." in made[0].thought
+
+
+def test_it_looks_at_what_the_reference_solution_needs():
+    agent = flawed("retrieve", skill=1.0)
+    played(agent)
+    assert agent.wants == ("tree",)
+    played(agent, modality="screenshot")
+    assert set(agent.wants) == {"boxes", "screenshot"}
 
 
 @pytest.mark.parametrize("kind", RESPONSES)
@@ -319,6 +328,13 @@ def test_a_paced_course_takes_the_steps_asked_for_and_does_the_same(steps, more,
     assert len(made) == max(steps, 4 + more)
     deeds = [one.actions[0] for one in made if not is_idle(one.thought)][:-1]
     assert deeds == run(solution("mutate"))[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_scrolled_away_that_is_read_off_a_picture(seed):
+    agent = Paced("player", solution("retrieve"), Pace(more=3, stays=True), random.Random(seed))
+    made, _ = played(agent, modality="screenshot")
+    assert [is_idle(one.thought) for one in made] == [False] * 3 + [True] * 3 + [False]
 
 
 @pytest.mark.parametrize(

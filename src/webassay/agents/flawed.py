@@ -14,6 +14,7 @@ from typing import Literal
 
 from webassay.agents import slips
 from webassay.agents.base import AgentFactory, AgentRequest
+from webassay.agents.oracle import wanted_for
 from webassay.agents.slips import Course, Move, Moves, Scene, Slip
 from webassay.core.errors import AgentError, InputError
 from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart
@@ -64,6 +65,7 @@ class Performer:
 
     async def start(self, goal: Goal) -> None:
         self._moves = None
+        self.wants = wanted_for(goal)
 
     async def decide(self, observation: Observation) -> Decision | str:
         try:

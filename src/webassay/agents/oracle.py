@@ -19,6 +19,11 @@ class OracleOptions:
     """Another way than the reference solution: a route of the template, or one of its shortcuts."""
 
 
+def wanted_for(goal: Goal) -> Sequence[ObservationPart]:
+    """What a reference solution looks at: whoever reads a picture must know where on it something stands."""
+    return ("tree",) if goal.modality == "tree" else ("boxes", "screenshot")
+
+
 class Oracle:
     def __init__(self, solve: Solution, name: str = "oracle") -> None:
         self.name = name
@@ -28,8 +33,7 @@ class Oracle:
 
     async def start(self, goal: Goal) -> None:
         self._walk = None
-        # Whoever reads a picture must know where on it something stands.
-        self.wants = ("tree",) if goal.modality == "tree" else ("boxes", "screenshot")
+        self.wants = wanted_for(goal)
 
     async def decide(self, observation: Observation) -> Decision:
         try:
