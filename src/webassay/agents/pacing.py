@@ -57,7 +57,8 @@ class Paced(Performer):
         self._pages.add(self._last)
         if self._steps == 0:
             # A menu that is open, a form that is half filled in, or what is read off a picture, is not disturbed.
-            if arrived and "screenshot" not in self.wants and self._idle < self._pace.more and self._rng.random() < _IDLE_SHARE:
+            may_scroll = arrived and "screenshot" not in self.wants and self._idle < self._pace.more
+            if may_scroll and self._rng.random() < _IDLE_SHARE:
                 return self._scroll(observation)
             try:
                 if self._moves is None:
