@@ -387,6 +387,19 @@ def test_an_amount_is_no_count(answer, counted):
     assert any("there are 4 distinct rows" in message for message in told) == counted, told
 
 
+@pytest.mark.parametrize(
+    ("instruction", "counted"),
+    [("How many reviews give it one star?", False), ("How many orders have the status 'Canceled'?", True)],
+)
+def test_a_table_of_two_rows_speaks_for_an_answer_of_two_only_if_the_task_names_what_they_share(instruction, counted):
+    blobs = MemoryBlobs()
+    row = "\n\trow ''\n\t\tcell '{}'\n\t\tcell 'Canceled'\n\t\tcell '${}.00'".format
+    page = f"main ''{row('102746', 10)}{row('102747', 12)}"
+    run = run_over(blobs, [("/", page), ("/", "x")], answer=retrieved(2), instruction=instruction)
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    assert any("there are 2 distinct rows" in message for message in told) == counted, told
+
+
 def test_what_was_read_and_never_used_is_told_by_rows_of_the_same_form():
     blobs = MemoryBlobs()
     page = (

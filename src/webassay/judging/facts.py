@@ -292,7 +292,9 @@ def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator
 def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple[bool, str]]:
     """Whether it comes to a number of the answer, and what to say."""
     rows, total, where = group.rows, group.total, _screenshots(group.rows)
-    if len(rows) > 1 and _is_count(wanted.get(Decimal(len(rows)).normalize())):
+    # Some table or other has two rows by chance, and that would speak for any answer of 2.
+    telling = len(rows) > (1 if group.conditions else 2)
+    if telling and _is_count(wanted.get(Decimal(len(rows)).normalize())):
         yield True, f"{group.name}: there are {len(rows)} distinct rows ({where}), as the answer says."
     if total is None:
         return
