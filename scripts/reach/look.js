@@ -51,7 +51,9 @@
     visitAll(document.documentElement, '')
     return found
   }
-  // What a person would notice, without classes, styles and places: how often each text, value and state is there.
+  // What a person would notice, without classes, styles and places: how often each text, value and state can be seen.
+  // A popup that is hidden and not removed has gone as well.
+  const shown = (element) => element.checkVisibility({ visibilityProperty: true }) || getComputedStyle(element).display === 'contents'
   const meanings = () => {
     const found = new Map()
     const visit = (parent) => {
@@ -60,7 +62,7 @@
         for (const { name, value } of element.attributes) if (/^aria-(?!controls|owns|labelledby|describedby|activedescendant)|^(open|disabled|hidden)$/.test(name)) parts.push(`${name}=${value}`)
         for (const node of element.childNodes) if (node.nodeType === 3 && node.data.trim()) parts.push(node.data.trim().slice(0, 80))
         if (/^(input|textarea|select)$/.test(element.localName)) parts.push(`${element.name} ${element.value} ${element.checked ?? ''}`)
-        if (parts.length && !/^(style|script)$/.test(element.localName)) { const line = `${element.localName} ${parts.join(' ')}`; found.set(line, (found.get(line) ?? 0) + 1) }
+        if (parts.length && !/^(style|script)$/.test(element.localName) && shown(element)) { const line = `${element.localName} ${parts.join(' ')}`; found.set(line, (found.get(line) ?? 0) + 1) }
         if (element.shadowRoot) visit(element.shadowRoot)
         visit(element)
       }
