@@ -300,21 +300,22 @@ class Episode:
         assert seen is not None
         made, text, error = _read(decision)
         acting = _Acting(error)
-        with self._noting():
-            async with self._in_time():
-                await self._carry_out(made, acting)
-        timing = Timing(
-            observe=round(self._observing, 4),
-            decide=round(decided - self._observed, 4),
-            act=round(acting.act, 4),
-            settle=round(acting.settle, 4),
-        )
-        step = _recorded(len(self.steps), seen, made, text, acting, timing)
-        self.steps.append(step)
+        try:
+            with self._noting():
+                async with self._in_time():
+                    await self._carry_out(made, acting)
+        finally:  # Also where it was interrupted: it may have taken effect, and the decision had its price.
+            timing = Timing(
+                observe=round(self._observing, 4),
+                decide=round(decided - self._observed, 4),
+                act=round(acting.act, 4),
+                settle=round(acting.settle, 4),
+            )
+            step = _recorded(len(self.steps), seen, made, text, acting, timing)
+            self.steps.append(step)
         self._seen = None
         if self.ending is None and len(self.steps) >= self.max_steps:
-            message = f"The agent did not stop within {self.max_steps} steps."
-            self.ending = Ending(kind="step_limit", message=message)
+            self.ending = Ending(kind="step_limit", message=f"The agent did not stop within {self.max_steps} steps.")
         return step
 
     async def _carry_out(self, decision: Decision, acting: "_Acting") -> None:
@@ -481,8 +482,7 @@ SKIPPED_SHOWN = 5
 def _skipped(actions: Sequence[Action]) -> str:
     """How many, and which."""
     named = [action.text if len(action.text) <= 80 else f"{action.text[:80]}…" for action in actions[:SKIPPED_SHOWN]]
-    if len(actions) > SKIPPED_SHOWN:
-        named.append("…")
+    named += ["…"] if len(actions) > SKIPPED_SHOWN else []
     return f"{len(actions)} skipped" + (f": {', '.join(named)}" if named else "")
 
 
@@ -557,7 +557,8 @@ async def _start(agent: Agent | BrowserDriver, episode: Episode) -> None:
 
 
 async def _decide(agent: Agent, episode: Episode, observation: Observation) -> Decision | str:
-    return checked_decision(await _ask(agent, "decide", agent.decide(observation), episode), agent.name)
+    asked = agent.decide(observation.only(agent.wants))
+    return checked_decision(await _ask(agent, "decide", asked, episode), agent.name)
 
 
 async def _ask(agent: Agent | BrowserDriver, doing: str, answer: Awaitable[T], episode: Episode) -> T:

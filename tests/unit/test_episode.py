@@ -11,7 +11,7 @@ import pytest
 from tests.unit import samples
 from webassay.benchmarks.open import FREE
 from webassay.core.errors import BrowserError, InputError, ProbeError, SiteError
-from webassay.core.interaction import Action, Decision, Observation, Tab
+from webassay.core.interaction import Action, Decision, Observation, Tab, Usage
 from webassay.core.task import LocatorProbe
 from webassay.core.trajectory import LocatorResult, MemoryBlobs, PageResult, RowsResult
 from webassay.episode import Episode, EpisodeContext, Limits, play
@@ -28,8 +28,8 @@ class Happened:
 class FakeSession:
     document = ""
 
-    def __init__(self, happened: Happened, broken: str = "", refuses: str = ""):
-        self.happened, self.broken, self.refuses = happened, broken, refuses
+    def __init__(self, happened: Happened, broken: str = "", refuses: str = "", slow: str = ""):
+        self.happened, self.broken, self.refuses, self.slow = happened, broken, refuses, slow
 
     async def _do(self, what: str) -> None:
         self.happened.events.append(what)
@@ -47,6 +47,8 @@ class FakeSession:
 
     async def act(self, action):
         await self._do(action.text)
+        if self.slow == action.name:
+            await asyncio.sleep(60)
         error = "There is no element 9." if self.refuses == action.name else ""
         return SimpleNamespace(error=error, waited_for=("navigation",), act_seconds=0.1, settle_seconds=0.2)
 
@@ -116,13 +118,13 @@ class Puppet:
 
 
 class Play:
-    def __init__(self, *decisions, task=None, limits=None, broken="", refuses="", stage_broken=""):
+    def __init__(self, *decisions, task=None, limits=None, broken="", refuses="", stage_broken="", slow=""):
         self.happened = Happened()
         self.agent = Puppet(*decisions)
         self.task = task or samples.task(max_steps=5)
         self.blobs = MemoryBlobs()
         self.context = EpisodeContext(
-            browser=FakeBrowser(FakeSession(self.happened, broken, refuses)),
+            browser=FakeBrowser(FakeSession(self.happened, broken, refuses, slow)),
             environment=FakeEnvironment(self.happened, stage_broken),
             blobs=self.blobs,
             limits=limits or Limits(),
@@ -239,6 +241,17 @@ async def test_after_a_failed_action_the_agent_knows_what_was_skipped():
     assert played.agent.seen[2].last_error == "There is no element 9."
 
 
+async def test_an_agent_sees_what_it_asked_for_and_nothing_that_was_recorded_besides():
+    played = Play(Decision.answer("x"))
+    trajectory = await played.trajectory()
+    assert (played.agent.seen[0].tree, played.agent.seen[0].screenshot) == ("[1] link 'a'", None)
+    assert trajectory.steps[0].seen.screenshot is not None
+    looking = Play(Decision.answer("x"))
+    looking.agent.wants = ("screenshot",)
+    await looking.trajectory()
+    assert (looking.agent.seen[0].tree, looking.agent.seen[0].screenshot) == (None, b"jpeg")
+
+
 async def test_the_agent_is_told_how_many_steps_there_are():
     played = Play(Decision.answer("x"))
     await played.trajectory()
@@ -275,6 +288,14 @@ async def test_an_episode_has_an_end():
     trajectory = await played.trajectory()
     assert trajectory.ending.kind == "time_limit"
     assert trajectory.network is not None
+
+
+async def test_what_was_under_way_when_the_time_was_up_is_recorded_with_its_price():
+    spent = Usage(input_tokens=10, output_tokens=1, calls=1, cost_usd=0.5)
+    played = Play(Decision((Action.of("click", "1"),), usage=spent), limits=Limits(episode_seconds=0.2), slow="click")
+    trajectory = await played.trajectory()
+    assert trajectory.ending.kind == "time_limit"
+    assert [(step.actions[0].name, step.usage) for step in trajectory.steps] == [("click", spent)]
 
 
 @pytest.mark.parametrize("decision", [ZeroDivisionError("oops"), 42, None, {"action": "click"}, Exception("")])

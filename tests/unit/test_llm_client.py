@@ -148,22 +148,32 @@ async def test_the_spend_cap_stops_before_the_next_question() -> None:
     budget = Budget(usd=0.25)
     inner = Scripted.of([priced(0.1)])
     model = budgeted(inner, budget)
-    for _ in range(3):
+    for _ in range(2):
         await model.ask(HELLO)
     with pytest.raises(BudgetError, match=r"\$0.25"):
         await model.ask(HELLO)
-    assert len(inner.asked) == 3
-    assert budget.spent.cost_usd == pytest.approx(0.3)
+    assert len(inner.asked) == 2
+    assert budget.spent.cost_usd == pytest.approx(0.2)
 
 
-async def test_many_at_once_do_not_run_through_the_cap() -> None:
+async def test_a_cap_can_be_spent_to_the_last_cent() -> None:
+    model = budgeted(Scripted.of([priced(0.1)]), Budget(usd=1.0))
+    for _ in range(10):
+        await model.ask(HELLO)
+    with pytest.raises(BudgetError, match=r"\$1"):
+        await model.ask(HELLO)
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_many_at_once_do_not_run_through_the_cap(known: bool) -> None:
     budget = Budget(usd=1.0)
     act = priced(0.4).model_copy(update={"delay": 0.001})
     model = budgeted(Scripted.of([act]), budget)
-    await model.ask(HELLO)
+    if known:
+        await model.ask(HELLO)
     results = await asyncio.gather(*(model.ask(HELLO) for _ in range(20)), return_exceptions=True)
-    assert sum(isinstance(result, BudgetError) for result in results) == 18
-    assert budget.spent.cost_usd == pytest.approx(1.2)  # over by less than one call
+    assert sum(isinstance(result, BudgetError) for result in results) == 20 - 2 + known
+    assert budget.spent.cost_usd == pytest.approx(0.8)
 
 
 async def test_a_cap_in_dollars_needs_a_price() -> None:

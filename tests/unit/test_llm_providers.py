@@ -10,7 +10,7 @@ import pytest
 
 from webassay.core.errors import Fault, InputError, ModelError
 from webassay.llm import hosted
-from webassay.llm.client import Image, Message, Model, Patience, Reply, Settings, Unavailable, close, retrying
+from webassay.llm.client import Image, Message, Model, Patience, Reply, Settings, Unavailable, assemble, close, retrying
 from webassay.llm.providers import PROVIDERS, Price, Provider, connect
 from webassay.llm.replay import Act, Recorded, ReplayServer, Script, Scripted, recording, replaying, talk_hash
 from webassay.workbench.kinds import PROVIDERS as PROVIDER_REGISTRY
@@ -287,6 +287,14 @@ async def test_a_recording_replays_in_process_and_over_the_socket(tmp_path: Path
         assert (await ask(server)).text == "first"
     with pytest.raises(ModelError, match="no answer"):
         await recorded.ask([Message.user("never asked")])
+
+
+async def test_recordings_of_one_name_share_no_cached_replies(tmp_path: Path) -> None:
+    for folder in ("one", "other"):
+        await recording(Scripted.of([folder]), tmp_path / folder / "replies.jsonl").ask(TALK)
+    for folder in ("one", "other"):
+        model = assemble(Recorded.load(tmp_path / folder / "replies.jsonl"), folder=tmp_path / "cache")
+        assert (await model.ask(TALK)).text == folder
 
 
 async def test_a_script_serves_acts_in_order_by_match_and_by_number() -> None:

@@ -4,8 +4,8 @@ Agents may import this module and must not need more. Nothing here knows how a t
 """
 
 import json
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from pydantic import Field
@@ -115,6 +115,17 @@ class Tab:
 ObservationPart = Literal["tree", "pruned", "boxes", "links", "screenshot", "full_screenshot", "marks", "text", "html"]
 
 
+_SHOWN_BY: Mapping[str, frozenset[ObservationPart]] = {
+    "tree": frozenset(("tree", "boxes", "marks")),
+    "pruned": frozenset(("pruned",)),
+    "screenshot": frozenset(("screenshot", "full_screenshot", "marks")),
+    "text": frozenset(("text",)),
+    "html": frozenset(("html",)),
+}
+"""A field of an observation, and the parts that fill it."""
+_WITH_NODES = _SHOWN_BY["tree"] | _SHOWN_BY["pruned"]
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The page as the agent sees it. A part that was not requested is None: absent, not empty."""
@@ -141,6 +152,11 @@ class Observation:
     """What happened on its own since the last step: dialogs answered, downloads, popups, blocked requests."""
     viewport: tuple[int, int] = (1280, 720)
     scroll: tuple[float, float] = (0.0, 0.0)
+
+    def only(self, parts: Collection[ObservationPart]) -> "Observation":
+        """Without what was computed for the record alone: an agent that asked for a tree must not get a picture."""
+        absent: dict[str, Any] = {field: None for field, by in _SHOWN_BY.items() if by.isdisjoint(parts)}
+        return replace(self, **absent, nodes=() if _WITH_NODES.isdisjoint(parts) else self.nodes)
 
     def find(self, role: str, name: str | None = None, *, contains: str | None = None) -> Node | None:
         return next(self.find_all(role, name, contains=contains), None)

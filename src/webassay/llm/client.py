@@ -324,6 +324,10 @@ def limited(model: Model, concurrency: int | None = None) -> Model:
     return model_of(model.name, ask, inner=model)
 
 
+_ROUNDING = 1e-9
+"""Dollars: ten calls of 10 cents fit into one dollar."""
+
+
 @dataclass(slots=True)
 class Budget:
     """Shared by all questions of one run. Checked before each question, charged after each answer."""
@@ -334,15 +338,20 @@ class Budget:
     spent: Usage = NOTHING_SPENT
     under_way: int = 0
     dearest: float = 0.0
-    """The most expensive call so far. Each call under way is assumed to cost this much, so that parallel calls cannot
-    overrun the cap."""
+    """The most expensive call so far. Each call under way, and the next one, is assumed to cost this much, so that the
+    cap is overrun only by a call that is dearer than all before it."""
+    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the first call under a cap in dollars: until it is back, nobody knows what a call costs."""
 
     def check(self) -> None:
         spent = self.spent
         hint = "Raise the cap and resume; finished work is kept."
-        if self.usd is not None and (spent.cost_usd or 0.0) + self.under_way * self.dearest >= self.usd:
+        spent_usd = spent.cost_usd or 0.0
+        if self.usd is not None and (
+            spent_usd >= self.usd or spent_usd + (self.under_way + 1) * self.dearest > self.usd + _ROUNDING
+        ):
             raise BudgetError(
-                f"The spend cap of ${self.usd:g} is reached (${spent.cost_usd or 0.0:.4f} spent).", hint=hint
+                f"The next call may exceed the spend cap of ${self.usd:g} (${spent_usd:.4f} spent).", hint=hint
             )
         if self.tokens is not None and spent.input_tokens + spent.output_tokens >= self.tokens:
             raise BudgetError(f"The cap of {self.tokens} tokens is reached.", hint=hint)
@@ -361,6 +370,13 @@ class Budget:
 
 def budgeted(model: Model, budget: Budget) -> Model:
     async def ask(question: Question) -> Reply:
+        if budget.usd is not None and not budget.spent.calls:
+            async with budget.alone:
+                if not budget.spent.calls:
+                    return await pay(question)
+        return await pay(question)
+
+    async def pay(question: Question) -> Reply:
         budget.check()
         budget.under_way += 1
         try:

@@ -140,7 +140,10 @@ class Recorded(Scripted):
 
     @classmethod
     def load(cls, path: Path) -> "Recorded":
-        return cls(Script.load(path), name=f"recorded:{well_formed(path.name)}")
+        script = Script.load(path)
+        # What the file says is part of the name, by which replies are cached: another file may be called the same.
+        content = hashlib.sha256(read_regular(path)).hexdigest()[:12]
+        return cls(script, name=f"recorded:{well_formed(path.name)}#{content}")
 
 
 def recording(model: Model, path: Path) -> Model:

@@ -189,14 +189,20 @@ async def try_goals(
     for goal in goals:
         open_task(goal)
     file = out.with_name(f"{out.name}-tasks.json")
+    text = json.dumps([goal.model_dump(mode="json") for goal in goals])
+    was_there = file.exists()
+    if was_there and file.read_text(encoding="utf-8") != text:
+        # The run beside it is graded by it.
+        raise InputError(f"{file} has other goals.", hint="Choose another --out, or delete the file and its run.")
     made = [folder for folder in file.parents if not folder.exists()]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps([goal.model_dump(mode="json") for goal in goals]), encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     try:
         await run(setup, out, agents, Selection(benchmark="open", file=str(file)), options, on_progress)
     except InputError:
-        file.unlink()  # Nothing was played, so nothing is left behind.
-        remove_empty(made)
+        if not was_there:
+            file.unlink()  # Nothing was played, so nothing is left behind.
+            remove_empty(made)
         raise
 
 
