@@ -24,7 +24,9 @@ from webassay.core.trajectory import (
 )
 from webassay.importers.base import Claim, Importer
 from webassay.importers.originals import FILES, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, goal, head_of, json_lines, optional, required, shown, texts
+from webassay.importers.reading import Source, by_number, goal, head_of, json_lines, optional, required, shown, texts
+
+_SCREENSHOT = re.compile(r"([0-9]+)_full_screenshot")
 
 
 def recognises(place: Path) -> bool:
@@ -37,7 +39,8 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
     actions = texts(result, "action_history", folder)
     thoughts = texts(result, "thoughts", folder)
     names = source.pictures("trajectory")
-    shots = [source.picture(name, blobs) for name in names]
+    placed = by_number(names, _SCREENSHOT, first=0, pages=len(actions) + 1)
+    shots = [source.picture(name, blobs) if name else None for name in placed]
     # One picture more than actions: the last one is the page after the last action. Pictures beyond that become
     # steps without an action, so that none is lost.
     length = max(len(actions), len(shots) - 1)

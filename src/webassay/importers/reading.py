@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -119,6 +119,20 @@ def bytes_of(path: Path, limit: int, *, cut: bool = False) -> bytes:
 def _first_integer(name: str) -> tuple[int, str]:
     found = re.search(r"\d{1,18}", name)
     return (int(found[0]) if found else -1, name)
+
+
+def by_number(names: Sequence[str], pattern: re.Pattern[str], *, first: int, pages: int) -> list[str | None]:
+    """The picture of each page, None where a page has none.
+
+    `pattern` finds the number in a name without its ending, and page 0 has the number `first`: a number that is left
+    out is a page without a picture. Numbers that cannot be those of the pages (missing, twice, or beyond `pages`, as
+    times of day are) say no more than the order.
+    """
+    found = [pattern.fullmatch(Path(name).stem) for name in names]
+    numbered = {int(each[1]) - first: name for each, name in zip(found, names, strict=True) if each}
+    if len(numbered) < len(names) or not all(0 <= page < pages for page in numbered):
+        return list(names)
+    return [numbered.get(page) for page in range(max(numbered, default=-1) + 1)]
 
 
 def media_type_of(data: bytes) -> str:
