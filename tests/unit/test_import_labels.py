@@ -110,6 +110,50 @@ def test_what_was_imported_is_given_back_byte_for_byte(tmp_path, format, make):
     assert [step.action_text for step in again.steps] == [step.action_text for step in run.steps]
 
 
+def logs_of_two_runs(folder):
+    """One task under one agent's name in two runs, and two tasks whose names end in the same number."""
+    for place, answer in (("first/5", "a"), ("second/5", "b"), ("third/shop.5", "c")):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "agent_response.json").write_text(answer)
+    return folder
+
+
+def answers_in(folder):
+    return {name: data.decode() for name, data in tree(folder).items()}
+
+
+def test_everything_that_was_imported_is_written_back(tmp_path):
+    imported(logs_of_two_runs(tmp_path / "logs"), tmp_path / "run")
+    assert Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "webarena-verified") == 3
+    found = answers_in(tmp_path / "back")
+    assert sorted(found.values()) == ["a", "b", "c"]
+    # Its readers know a task by the number that its folder is called by.
+    assert set(found) == {f"{agent}/5/agent_response.json" for agent in ("unknown", "unknown.1", "unknown.2")}
+    with Store.open(tmp_path / "run") as store:
+        assert all(unit.trial == run.trial for unit, run in store.trajectories())
+    assert imported(tmp_path / "logs", tmp_path / "run").known == 3
+
+
+def test_a_run_that_was_imported_before_trials_were_told_is_written_back(tmp_path, monkeypatch):
+    add = Store.add_trajectory
+
+    def as_before(store, unit, run):
+        add(store, unit, run.model_copy(update={"trial": 0}))
+
+    monkeypatch.setattr(Store, "add_trajectory", as_before)
+    imported(logs_of_two_runs(tmp_path / "logs"), tmp_path / "run")
+    Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "webarena-verified")
+    assert sorted(answers_in(tmp_path / "back").values()) == ["a", "b", "c"]
+
+
+def test_units_whose_names_become_one_folder_are_both_written(tmp_path):
+    for place, agent, task in (("one", "a_b", "c"), ("two", "a", "b_c")):
+        mind2web(tmp_path / "source" / place, agent=agent, task_id=task)
+    imported(tmp_path / "source", tmp_path / "run")
+    assert Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "online-mind2web") == 2
+    assert len(list((tmp_path / "back").iterdir())) == 2
+
+
 def test_a_har_file_is_given_back_byte_for_byte(tmp_path):
     source = har(tmp_path / "source")
     run, blobs = one(source)
