@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -152,6 +153,39 @@ def test_units_whose_names_become_one_folder_are_both_written(tmp_path):
     imported(tmp_path / "source", tmp_path / "run")
     assert Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "online-mind2web") == 2
     assert len(list((tmp_path / "back").iterdir())) == 2
+
+
+def test_online_mind2web_keeps_the_files_that_were_next_to_it(tmp_path):
+    source = mind2web(
+        tmp_path / "abc", input_image_paths=["inputs/a.png", "inputs/link.png", "https://x.example/b.png"]
+    )
+    (source / "inputs").mkdir()
+    (source / "inputs" / "a.png").write_bytes(png(50))
+    (source / "inputs" / "link.png").symlink_to("a.png")
+    (source / "notes.txt").write_text("Started late.\n")
+    (source / "trajectory" / "times.json").write_text("[1, 2]")
+    run, blobs = one(source)
+    IMPORTERS.get("online-mind2web").write(run, blobs, tmp_path / "back" / "abc")
+    assert tree(tmp_path / "back" / "abc") == tree(source)
+    again, _ = one(tmp_path / "back" / "abc")
+    assert again == run
+
+
+def test_online_mind2web_keeps_nothing_from_outside_and_waits_for_no_pipe(tmp_path):
+    paths = [str(tmp_path / "abc" / "a.png"), "../abc/a.png"]
+    source = mind2web(tmp_path / "abc", shots=0, input_image_paths=paths)
+    (source / "a.png").write_bytes(png(50))
+    (tmp_path / "secret.txt").write_text("secret")
+    (source / "secret.txt").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(source / "pipe")
+    run, blobs = one(source)
+    IMPORTERS.get("online-mind2web").write(run, blobs, tmp_path / "back")
+    expected = {name: data for name, data in tree(source).items() if name != "secret.txt"}
+    assert tree(tmp_path / "back") == expected
+    assert IMPORTERS.get("online-mind2web").recognises(tmp_path / "back")
+    (source / "result.json").write_text(json.dumps({"task": "t", "input_image_paths": ["../outside.png"]}))
+    with pytest.raises(InputError, match="leads out"):
+        one(source)
 
 
 def test_a_har_file_is_given_back_byte_for_byte(tmp_path):
