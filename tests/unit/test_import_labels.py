@@ -310,6 +310,18 @@ def test_agentrewardbench_s_judges_and_people(tmp_path):
     ]
 
 
+def test_a_line_separator_inside_a_cell_ends_no_line(tmp_path):
+    data = cleaned(tmp_path / "data", agent="one")
+    (data / "annotations.csv").write_text(
+        "benchmark,model_name,task_id,comment,trajectory_success\n"
+        "webarena,one,webarena.7,first\u2028second\x85third,Successful\n",
+        encoding="utf-8",
+    )
+    made = imported(data, tmp_path / "run")
+    assert (made.verdicts, made.homeless, made.skipped) == (1, [], [])
+    assert verdicts(tmp_path / "run") == [("webarena.7", "human:primary", "", "pass")]
+
+
 def test_verified_logs_bring_the_published_verdict(tmp_path):
     verified(tmp_path / "logs" / "107")
     imported(tmp_path / "logs", tmp_path / "run")

@@ -219,6 +219,15 @@ def test_fara(tmp_path):
     assert run.steps[0].info["action"] == "click" and run.ending.kind == "answered"
 
 
+def test_a_line_separator_inside_a_thought_ends_no_line(tmp_path):
+    folder = fara(tmp_path / "run")
+    said = "first\u2028second\x85third"
+    log = (folder / "web_surfer.log").read_text().replace("because 0", said)
+    (folder / "web_surfer.log").write_text(log, encoding="utf-8")
+    run, _ = one(folder)
+    assert [step.thought for step in run.steps] == [f"a page {said}", "a page because 1"]
+
+
 def test_fara_s_endings(tmp_path):
     assert one(fara(tmp_path / "a", answer="<no_answer>"))[0].ending.kind == "step_limit"
     assert one(fara(tmp_path / "a2", answer="<no_answer>"))[0].answer == ""

@@ -10,7 +10,7 @@ from typing import Any
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, ResponseProtocol
-from webassay.core.text import well_formed, well_formed_json
+from webassay.core.text import lines_of, well_formed, well_formed_json
 from webassay.core.trajectory import BlobRef, NetworkLog, WritableBlobs
 
 FREE_TEXT = ResponseProtocol(name="free", instructions="")
@@ -148,7 +148,7 @@ def media_type_of(data: bytes) -> str:
 
 def json_lines(text: str, place: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """One object a line, with the number of the line; empty lines are skipped."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         try:
