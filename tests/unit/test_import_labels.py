@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -108,6 +109,83 @@ def test_what_was_imported_is_given_back_byte_for_byte(tmp_path, format, make):
     assert tree(tmp_path / "back") == tree(source)
     again, _ = one(tmp_path / "back")
     assert [step.action_text for step in again.steps] == [step.action_text for step in run.steps]
+
+
+def logs_of_two_runs(folder):
+    """One task under one agent's name in two runs, and two tasks whose names end in the same number."""
+    for place, answer in (("first/5", "a"), ("second/5", "b"), ("third/shop.5", "c")):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "agent_response.json").write_text(answer)
+    return folder
+
+
+def answers_in(folder):
+    return {name: data.decode() for name, data in tree(folder).items()}
+
+
+def test_everything_that_was_imported_is_written_back(tmp_path):
+    imported(logs_of_two_runs(tmp_path / "logs"), tmp_path / "run")
+    assert Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "webarena-verified") == 3
+    found = answers_in(tmp_path / "back")
+    assert sorted(found.values()) == ["a", "b", "c"]
+    # Its readers know a task by the number that its folder is called by.
+    assert set(found) == {f"{agent}/5/agent_response.json" for agent in ("unknown", "unknown.1", "unknown.2")}
+    with Store.open(tmp_path / "run") as store:
+        assert all(unit.trial == run.trial for unit, run in store.trajectories())
+    assert imported(tmp_path / "logs", tmp_path / "run").known == 3
+
+
+def test_a_run_that_was_imported_before_trials_were_told_is_written_back(tmp_path, monkeypatch):
+    add = Store.add_trajectory
+
+    def as_before(store, unit, run):
+        add(store, unit, run.model_copy(update={"trial": 0}))
+
+    monkeypatch.setattr(Store, "add_trajectory", as_before)
+    imported(logs_of_two_runs(tmp_path / "logs"), tmp_path / "run")
+    Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "webarena-verified")
+    assert sorted(answers_in(tmp_path / "back").values()) == ["a", "b", "c"]
+
+
+def test_units_whose_names_become_one_folder_are_both_written(tmp_path):
+    for place, agent, task in (("one", "a_b", "c"), ("two", "a", "b_c")):
+        mind2web(tmp_path / "source" / place, agent=agent, task_id=task)
+    imported(tmp_path / "source", tmp_path / "run")
+    assert Workbench().export_trajectories(tmp_path / "run", tmp_path / "back", "online-mind2web") == 2
+    assert len(list((tmp_path / "back").iterdir())) == 2
+
+
+def test_online_mind2web_keeps_the_files_that_were_next_to_it(tmp_path):
+    source = mind2web(
+        tmp_path / "abc", input_image_paths=["inputs/a.png", "inputs/link.png", "https://x.example/b.png"]
+    )
+    (source / "inputs").mkdir()
+    (source / "inputs" / "a.png").write_bytes(png(50))
+    (source / "inputs" / "link.png").symlink_to("a.png")
+    (source / "notes.txt").write_text("Started late.\n")
+    (source / "trajectory" / "times.json").write_text("[1, 2]")
+    run, blobs = one(source)
+    IMPORTERS.get("online-mind2web").write(run, blobs, tmp_path / "back" / "abc")
+    assert tree(tmp_path / "back" / "abc") == tree(source)
+    again, _ = one(tmp_path / "back" / "abc")
+    assert again == run
+
+
+def test_online_mind2web_keeps_nothing_from_outside_and_waits_for_no_pipe(tmp_path):
+    paths = [str(tmp_path / "abc" / "a.png"), "../abc/a.png"]
+    source = mind2web(tmp_path / "abc", shots=0, input_image_paths=paths)
+    (source / "a.png").write_bytes(png(50))
+    (tmp_path / "secret.txt").write_text("secret")
+    (source / "secret.txt").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(source / "pipe")
+    run, blobs = one(source)
+    IMPORTERS.get("online-mind2web").write(run, blobs, tmp_path / "back")
+    expected = {name: data for name, data in tree(source).items() if name != "secret.txt"}
+    assert tree(tmp_path / "back") == expected
+    assert IMPORTERS.get("online-mind2web").recognises(tmp_path / "back")
+    (source / "result.json").write_text(json.dumps({"task": "t", "input_image_paths": ["../outside.png"]}))
+    with pytest.raises(InputError, match="leads out"):
+        one(source)
 
 
 def test_a_har_file_is_given_back_byte_for_byte(tmp_path):
@@ -230,6 +308,18 @@ def test_agentrewardbench_s_judges_and_people(tmp_path):
         ("published:gpt-4o-noaxtree", "pass"),
         ("published:nnetnav", "pass"),
     ]
+
+
+def test_a_line_separator_inside_a_cell_ends_no_line(tmp_path):
+    data = cleaned(tmp_path / "data", agent="one")
+    (data / "annotations.csv").write_text(
+        "benchmark,model_name,task_id,comment,trajectory_success\n"
+        "webarena,one,webarena.7,first\u2028second\x85third,Successful\n",
+        encoding="utf-8",
+    )
+    made = imported(data, tmp_path / "run")
+    assert (made.verdicts, made.homeless, made.skipped) == (1, [], [])
+    assert verdicts(tmp_path / "run") == [("webarena.7", "human:primary", "", "pass")]
 
 
 def test_verified_logs_bring_the_published_verdict(tmp_path):

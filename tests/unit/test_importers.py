@@ -96,6 +96,46 @@ def test_pictures_come_by_number_not_by_name(tmp_path):
     assert blobs.read(run.last_seen.screenshot) == png(11)
 
 
+def pictures_of(run, blobs):
+    pages = [step.seen for step in run.steps] + ([run.last_seen] if run.last_seen else [])
+    return [blobs.read(page.screenshot) if page.screenshot else None for page in pages]
+
+
+def test_a_page_without_a_screenshot_leaves_its_step_without_one(tmp_path):
+    folder = mind2web(tmp_path / "abc", actions=3, shots=4)
+    (folder / "trajectory" / "1_full_screenshot.png").unlink()
+    assert pictures_of(*one(folder)) == [png(0), None, png(2), png(3)]
+
+
+@pytest.mark.parametrize("missing", [{0}, {1}, {0, 2}, {3}])
+def test_what_we_write_with_gaps_is_read_with_the_same_gaps(tmp_path, missing):
+    blobs = MemoryBlobs()
+    run = trajectory(blobs, 3)
+    pages = [step.seen for step in run.steps] + [run.last_seen]
+    pages = [page.model_copy(update={"screenshot": None}) if i in missing else page for i, page in enumerate(pages)]
+    steps = tuple(step.model_copy(update={"seen": page}) for step, page in zip(run.steps, pages, strict=False))
+    ONLINE_MIND2WEB.write(run.model_copy(update={"steps": steps, "last_seen": pages[3]}), blobs, tmp_path / "run")
+    found = pictures_of(*one(tmp_path / "run"))
+    assert found == [None if i in missing else png(i) for i in range(3 if 3 in missing else 4)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("7_full_screenshot", "8_full_screenshot", "9_full_screenshot"),
+        ("shot_1", "shot_2", "shot_3"),
+        ("01_full_screenshot", "1_full_screenshot", "2_full_screenshot"),
+        ("1_full_screenshot", "1_full_screenshot_b", "2_full_screenshot"),
+        ("1700000001_full_screenshot", "1700000002_full_screenshot", "99999999999999999999_full_screenshot"),
+    ],
+)
+def test_numbers_that_are_not_those_of_the_pages_give_the_order_only(tmp_path, names):
+    folder = mind2web(tmp_path / "abc", actions=2, shots=0)
+    for number, name in enumerate(names):
+        (folder / "trajectory" / f"{name}.png").write_bytes(png(number))
+    assert pictures_of(*one(folder)) == [png(0), png(1), png(2)]
+
+
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
 
@@ -179,6 +219,15 @@ def test_fara(tmp_path):
     assert run.steps[0].info["action"] == "click" and run.ending.kind == "answered"
 
 
+def test_a_line_separator_inside_a_thought_ends_no_line(tmp_path):
+    folder = fara(tmp_path / "run")
+    said = "first\u2028second\x85third"
+    log = (folder / "web_surfer.log").read_text().replace("because 0", said)
+    (folder / "web_surfer.log").write_text(log, encoding="utf-8")
+    run, _ = one(folder)
+    assert [step.thought for step in run.steps] == [f"a page {said}", "a page because 1"]
+
+
 def test_fara_s_endings(tmp_path):
     assert one(fara(tmp_path / "a", answer="<no_answer>"))[0].ending.kind == "step_limit"
     assert one(fara(tmp_path / "a2", answer="<no_answer>"))[0].answer == ""
@@ -187,6 +236,31 @@ def test_fara_s_endings(tmp_path):
 
 
 # --- WebVoyager and AgentRewardBench --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("numbers", "pages"),
+    [
+        ((1, 2, 4), [1, 2, None, 4]),
+        ((2,), [None, 2, None, None]),
+        ((1, 2, 4, 5), [1, 2, None, 4, 5]),  # the last call of the model failed
+        ((1, 10, 4_000_000_000), [1, 10, 4_000_000_000, None]),  # no numbers of steps
+        ((), [None, None, None, None]),
+    ],
+)
+def test_webvoyager_s_screenshots_belong_to_the_replies_of_their_numbers(tmp_path, numbers, pages):
+    """Its runner takes none after an action that failed, and counts on."""
+    task = "Now given a task: Find a soup.  Please interact with https://soup.example/ and get the answer."
+    replies = [f"Thought: t{i}\nAction: Click [{i}]" for i in (1, 2, 3)] + ["Thought: t4\nAction: ANSWER; [Leek]"]
+    messages = [{"role": "user", "content": task}, *({"role": "assistant", "content": said} for said in replies)]
+    (tmp_path / "interact_messages.json").write_text(json.dumps(messages))
+    for number in numbers:
+        (tmp_path / f"screenshot{number}.png").write_bytes(png(number % 100))
+    if numbers:  # alone, it could be the page
+        (tmp_path / "logo.png").write_bytes(png(77))
+    run, blobs = one(tmp_path)
+    assert pictures_of(run, blobs) == [None if page is None else png(page % 100) for page in pages]
+    assert [step.thought for step in run.steps][:4] == ["t1", "t2", "t3", "t4"]
 
 
 def test_webvoyager(tmp_path):

@@ -319,6 +319,13 @@ def test_script_files_are_lists_or_lines(tmp_path: Path) -> None:
         Script.load(wrong)
 
 
+def test_a_line_separator_inside_a_reply_ends_no_line_of_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "first\u2028second\x85third"}\n{"text": "b"}\n', encoding="utf-8")
+    script = Script.load(path)
+    assert [script.next(TALK).text, script.next(TALK).text] == ["first\u2028second\x85third", "b"]
+
+
 def test_a_conversation_is_the_same_however_it_is_cut_into_parts() -> None:
     assert talk_hash([Message.user("a", "b")]) == talk_hash([Message.user("a"), Message.user("b")])
     assert talk_hash([Message.user("a")]) != talk_hash([Message.assistant("a")])

@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webassay.core.text import capped, well_formed, well_formed_json
+from webassay.benchmarks import open as open_benchmark
+from webassay.core.text import capped, lines_of, well_formed, well_formed_json
 
 anything = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
 
@@ -24,6 +25,15 @@ def test_halves_are_joined_and_lone_ones_replaced():
     assert well_formed("a\ud83d\ude00b") == "a\N{GRINNING FACE}b"
     assert well_formed("a\ud800b\udc00") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}"
     assert well_formed("\ud83d") == "\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_line_separator_of_unicode_ends_no_line(tmp_path):
+    said = "first\u2028second\x85third"
+    assert list(lines_of(f"{said}\r\n\nlast")) == [f"{said}\n", "\n", "last"]
+    goals = [{"url": "https://a.example/", "goal": said}, {"url": "https://a.example/", "goal": "Other."}]
+    path = tmp_path / "goals.jsonl"
+    path.write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in goals), encoding="utf-8")
+    assert [task.goal.instruction for task in open_benchmark.load(path)] == [said, "Other."]
 
 
 def test_what_is_cut_off_is_said():

@@ -12,6 +12,7 @@ from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, Modality, ResponseProtocol
 from webassay.core.record import Record, content_hash
 from webassay.core.task import JudgedCheck, Task
+from webassay.core.text import lines_of
 
 FREE = ResponseProtocol(name="free", instructions="When you are done, say in a few sentences what you did and found.")
 
@@ -63,7 +64,7 @@ def load(path: Path) -> tuple[Task, ...]:
     """A JSON list, or one JSON object a line."""
     try:
         text = read_regular(path).decode()
-        lines = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else None
+        lines = [json.loads(line) for line in lines_of(text) if line.strip()] if path.suffix == ".jsonl" else None
         found = _FILE.validate_python(lines) if lines is not None else _FILE.validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]

@@ -4,8 +4,9 @@ A lone surrogate cannot be written as UTF-8, so one bad character in a page coul
 Halves of a pair that arrive separately are joined; what is left over becomes U+FFFD, the replacement character.
 """
 
+import io
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from webassay.core.record import Json
@@ -29,6 +30,12 @@ def capped(text: str, limit: int = MAX_TEXT) -> str:
     if len(text) <= limit:
         return well_formed(text)
     return f"{well_formed(text[:limit])}\n[cut: {len(text):,} characters, {limit:,} kept]"
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of JSON lines, as a file gives them. Not `splitlines`: a text inside JSON may hold a line separator of
+    Unicode, which ends no line."""
+    return io.StringIO(text, newline=None)
 
 
 def well_formed_json(value: Any, *, limit: int = MAX_TEXT) -> Json:

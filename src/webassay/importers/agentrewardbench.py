@@ -5,6 +5,7 @@ said (`annotations.csv`).
 """
 
 import csv
+import io
 import json
 import re
 from collections import Counter
@@ -199,8 +200,10 @@ def _within(value: Any, *keys: str) -> Any:
 def _labels_of_people(text: str, place: Path) -> Iterator[Claim]:
     """The second label of one trajectory is a second person's, unless the table names people."""
     seen: Counter[tuple[str, str, str]] = Counter()
+    # Not `splitlines`: a cell may hold a line separator of Unicode, which ends no line of a table.
+    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
-        for number, row in enumerate(csv.DictReader(text.splitlines(keepends=True), strict=True), 2):
+        for number, row in enumerate(rows, 2):
             task, agent, benchmark = (str(row.get(name) or "") for name in ("task_id", "model_name", "benchmark"))
             seen[task, agent, benchmark] += 1
             usual = "primary" if seen[task, agent, benchmark] == 1 else f"secondary {seen[task, agent, benchmark] - 1}"

@@ -23,8 +23,10 @@ from webassay.core.trajectory import (
     WritableBlobs,
 )
 from webassay.importers.base import Claim, Importer
-from webassay.importers.originals import FILES, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, goal, head_of, json_lines, optional, required, shown, texts
+from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
+from webassay.importers.reading import Source, by_number, goal, head_of, json_lines, optional, required, shown, texts
+
+_SCREENSHOT = re.compile(r"([0-9]+)_full_screenshot")
 
 
 def recognises(place: Path) -> bool:
@@ -37,7 +39,8 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
     actions = texts(result, "action_history", folder)
     thoughts = texts(result, "thoughts", folder)
     names = source.pictures("trajectory")
-    shots = [source.picture(name, blobs) for name in names]
+    placed = by_number(names, _SCREENSHOT, first=0, pages=len(actions) + 1)
+    shots = [source.picture(name, blobs) if name else None for name in placed]
     # One picture more than actions: the last one is the page after the last action. Pictures beyond that become
     # steps without an action, so that none is lost.
     length = max(len(actions), len(shots) - 1)
@@ -51,10 +54,12 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         for i in range(length)
     )
     inputs = [
-        source.picture(name, blobs)
-        for name in texts(result, "input_image_paths", folder)
-        if not name.startswith(("http://", "https://"))
+        name for name in texts(result, "input_image_paths", folder) if not name.startswith(("http://", "https://"))
     ]
+    # What the result names may be a link inside the folder; of the neighbours, links are left alone. A path that passes
+    # through the world outside means nothing in another folder; its file is among the neighbours.
+    local = [name for name in inputs if not Path(name).is_absolute() and ".." not in Path(name).parts]
+    named = ["result.json", *names, *local]
     name = well_formed(folder.name)
     return Trajectory(
         id="",
@@ -69,8 +74,8 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         source="online-mind2web",
         provenance={
             "folder": name,
-            "input_images": [ref.model_dump() for ref in inputs],
-            FILES: kept(source, ["result.json", *names], blobs),
+            "input_images": [source.picture(name, blobs).model_dump() for name in inputs],
+            FILES: kept(source, dict.fromkeys([*named, *all_files(source)]), blobs),
         },
     )
 
@@ -83,6 +88,7 @@ def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
     it was.
     """
     if trajectory.source == "online-mind2web" and write_originals(trajectory, blobs, folder):
+        (folder / "trajectory").mkdir(exist_ok=True)
         return
     pages = [step.seen for step in trajectory.steps]
     if trajectory.last_seen is not None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal, ResponseProtocol
-from webassay.core.text import well_formed, well_formed_json
+from webassay.core.text import lines_of, well_formed, well_formed_json
 from webassay.core.trajectory import BlobRef, NetworkLog, WritableBlobs
 
 FREE_TEXT = ResponseProtocol(name="free", instructions="")
@@ -121,6 +121,20 @@ def _first_integer(name: str) -> tuple[int, str]:
     return (int(found[0]) if found else -1, name)
 
 
+def by_number(names: Sequence[str], pattern: re.Pattern[str], *, first: int, pages: int) -> list[str | None]:
+    """The picture of each page, None where a page has none.
+
+    `pattern` finds the number in a name without its ending, and page 0 has the number `first`: a number that is left
+    out is a page without a picture. Numbers that cannot be those of the pages (missing, twice, or beyond `pages`, as
+    times of day are) say no more than the order.
+    """
+    found = [pattern.fullmatch(Path(name).stem) for name in names]
+    numbered = {int(each[1]) - first: name for each, name in zip(found, names, strict=True) if each}
+    if len(numbered) < len(names) or not all(0 <= page < pages for page in numbered):
+        return list(names)
+    return [numbered.get(page) for page in range(max(numbered, default=-1) + 1)]
+
+
 def media_type_of(data: bytes) -> str:
     """By the first bytes; empty if it is not a picture that models accept."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -134,7 +148,7 @@ def media_type_of(data: bytes) -> str:
 
 def json_lines(text: str, place: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """One object a line, with the number of the line; empty lines are skipped."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         try:

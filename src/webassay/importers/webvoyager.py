@@ -7,12 +7,22 @@ from typing import Any
 
 from webassay.core.errors import InputError
 from webassay.core.text import well_formed
-from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
+from webassay.core.trajectory import (
+    AgentInfo,
+    BlobRef,
+    Blobs,
+    Ending,
+    RecordedObservation,
+    Step,
+    Trajectory,
+    WritableBlobs,
+)
 from webassay.importers.base import Importer
 from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, goal, shown
+from webassay.importers.reading import Source, by_number, goal, shown
 
 _MESSAGES = "interact_messages.json"
+_SCREENSHOT = re.compile(r"screenshot([0-9]+)")
 # White space around what is found is stripped afterwards: a pattern that skips it is tried again at each of its places.
 _TASK = re.compile(r"Now given a task:(.*?)Please interact with\s+(\S+)", re.DOTALL)
 _ACTION = re.compile(r"Action:(.*)", re.DOTALL)
@@ -37,7 +47,7 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
             hint="Expected 'Now given a task: … Please interact with …'.",
         )
     replies = [text for role, text in said if role == "assistant"]
-    shots = [source.picture(name, blobs) for name in source.pictures()]
+    shots = _screenshots(source, len(replies), blobs)
     steps = []
     for i in range(max(len(replies), len(shots))):
         reply = replies[i] if i < len(replies) else ""
@@ -65,6 +75,15 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         source="webvoyager",
         provenance={"folder": name, FILES: kept(source, all_files(source), blobs)},
     )
+
+
+def _screenshots(source: Source, replies: int, blobs: WritableBlobs) -> list[BlobRef | None]:
+    """Screenshot N was shown before reply N. Its runner takes none after an action that failed, but counts on; the last
+    screenshot has no reply where the call of the model failed."""
+    names = source.pictures()
+    names = [name for name in names if _SCREENSHOT.fullmatch(Path(name).stem)] or names
+    placed = by_number(names, _SCREENSHOT, first=1, pages=replies + 1)
+    return [source.picture(name, blobs) if name else None for name in placed]
 
 
 def _text_of(content: Any) -> str:

@@ -30,7 +30,7 @@ from webassay.core.errors import InputError, ModelError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Usage
 from webassay.core.record import Record, content_hash
-from webassay.core.text import well_formed
+from webassay.core.text import lines_of, well_formed
 from webassay.llm.client import Answering, Image, Message, Model, Question, Reply, Unavailable, model_of
 
 
@@ -83,7 +83,7 @@ class Script:
         """A JSON list of acts, or one act per line."""
         try:
             text = read_regular(path).decode()
-            lines = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, text.splitlines())
+            lines = json.loads(text) if text.lstrip().startswith("[") else map(json.loads, lines_of(text))
             return cls(Act.model_validate(line) for line in lines)
         except (ValidationError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is not a script of model answers: {error}.") from None

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.logs import logged, read_log
 from webassay.importers.archives import is_archive, unpacked
-from webassay.importers.base import Claim, Found, import_items, with_id
+from webassay.importers.base import Claim, Found, Importer, import_items, with_id
 from webassay.run.plan import plan
 from webassay.run.work import storable
 from webassay.store import LEDGER, Store
@@ -61,7 +61,7 @@ def import_into(
                 known.add(trajectory.id)
                 unit = _free_unit(store, trajectory)
                 store.plan([unit])
-                store.add_trajectory(unit.id, trajectory)
+                store.add_trajectory(unit.id, trajectory.model_copy(update={"trial": unit.trial}))
                 made.added += 1
             made.verdicts += _add(store, found.verdicts, trajectory.id, trajectory.task_id)
             on_progress(Progress("importing", made.added + made.known))
@@ -207,27 +207,40 @@ def _free_unit(store: Store, trajectory: Trajectory) -> UnitOfWork:
 
 
 def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnProgress) -> int:
-    """One folder a trajectory, in another project's layout."""
+    """One folder a trajectory, in another project's layout. Every trajectory has a folder of its own."""
     importer = IMPORTERS.get(format)
     if importer.write is None:
         able = [one.name for one in IMPORTERS if one.write is not None]
         raise InputError(f"{format} can be read but not written.", hint=f"These can: {', '.join(able)}.")
-    count = 0
+    taken: set[str] = set()
     with open_for_numbers(run) as store:
         for said in in_words(store):
             setup.tell(said)
         for unit, trajectory in store.trajectories():
-            folder = out / (importer.folder(trajectory) if importer.folder else _folder_name(unit.id))
-            importer.write(trajectory, store.blobs, folder)
-            count += 1
-            on_progress(Progress("exporting", count))
-    return count
+            name = _free_folder(importer, unit, trajectory, taken)
+            taken.add(name)
+            importer.write(trajectory, store.blobs, out / name)
+            on_progress(Progress("exporting", len(taken)))
+    return len(taken)
 
 
-def _folder_name(unit_id: str) -> str:
+def _free_folder(importer: Importer, unit: UnitOfWork, trajectory: Trajectory, taken: Set[str]) -> str:
+    """Two units may want the same folder: layouts know tasks by their numbers alone. They are then told apart as trials
+    of one task are."""
+    if importer.folder is None:
+        return _folder_name(unit.id, taken)
+    for trial in range(unit.trial, unit.trial + len(taken) + 1):
+        # A trajectory of an older run directory may say that it is the first trial, whatever its unit says.
+        name = importer.folder(trajectory.model_copy(update={"trial": trial}))
+        if name not in taken:
+            return name
+    raise InputError(f"{name} is the folder of two trajectories.", hint="The format must name a folder for each trial.")
+
+
+def _folder_name(unit_id: str, taken: Set[str]) -> str:
     """As the unit is called, where a file system takes that; agents and tasks may be called anything."""
     name = unit_id.replace("/", "_")
-    if re.fullmatch(r"[\w.,:=@+\[\] -]{1,150}", name):
+    if re.fullmatch(r"[\w.,:=@+\[\] -]{1,150}", name) and name not in taken:
         return name
     mark = hashlib.sha256(unit_id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-.')[:100]}-{mark}"

@@ -15,7 +15,7 @@ from webassay.analysis.ratings import Facts, Rating
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.labels import Said, Stage, decided, read_label
-from webassay.core.text import capped, well_formed_json
+from webassay.core.text import capped, lines_of, well_formed_json
 from webassay.registry import nearest
 
 Row = Mapping[str, Any]
@@ -351,7 +351,7 @@ def _json(path: Path, text: str) -> Iterator[tuple[int, Row]]:
             raise InputError(f"{path} is not JSON: {error}.") from error
         lines = list(enumerate(found, 1))
     else:
-        numbered = enumerate(io.StringIO(text, newline=None), 1)
+        numbered = enumerate(lines_of(text), 1)
         lines = [(number, _line(path, number, line)) for number, line in numbered if line.strip()]
     for number, row in lines:
         if not isinstance(row, dict):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.labels import Said, persons_verdict, read_label
-from webassay.core.text import capped
+from webassay.core.text import capped, lines_of
 from webassay.core.verdict import Verdict
 from webassay.store import Store
 from webassay.workbench.damage import in_words
@@ -109,7 +109,7 @@ def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         try:
