@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import suppress
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -47,6 +48,12 @@ def test_addresses_by_variables():
     }
     assert found.sites["shopping"].control == "http://here:7771" and found.full_reset == "http://here:7565"
     assert found.sites["shopping"].username == "emma.lopez@gmail.com"
+
+
+@pytest.mark.parametrize("name", ["WA_SHOPPING", "SHOPPING"])
+def test_the_control_endpoint_is_read_whichever_variable_names_the_site(name):
+    found = read_addresses("", {name: "http://here:7770", "WA_SHOPPING_CONTROL": "http://here:7771"})
+    assert found.sites["shopping"].control == "http://here:7771"
 
 
 def test_addresses_by_the_file_of_webarena_verified(tmp_path):
@@ -248,6 +255,35 @@ class TestReset:
         with pytest.raises(SiteError, match=says):
             async with place.stage(READ):
                 pass
+
+    @pytest.mark.parametrize("mode", ["refuses", "half"])
+    async def test_a_reset_that_failed_is_made_up_for_when_the_episode_is_played_again(self, sites, mode):
+        place = live(sites, [], reset="mutate")
+        async with place.stage(ORDER) as stage:
+            await self.order(stage)
+        sites["shopping"].control_mode = mode
+        with pytest.raises(SiteError):
+            async with place.stage(READ):
+                pass
+        sites["shopping"].control_mode = "well"
+        async with place.stage(READ) as stage:
+            assert (await stage.help("shopping_get_latest_order_url()")).endswith("/order_id/1/")
+
+    async def test_a_reset_of_all_that_failed_leaves_no_site_untouched(self, sites, monkeypatch):
+        shop = sites["shopping"]
+        found = {**variables(sites, control=False), "WA_FULL_RESET": f"{shop.control}/full"}
+        place = Live(read_addresses("", found), LiveOptions(reset="mutate"))
+        for task in (old_task(5, "reddit"), ORDER):
+            async with place.stage(task):
+                pass
+        with monkeypatch.context() as patch:
+            patch.setattr(place, "_until", AsyncMock(side_effect=SiteError("half of them are back")))
+            with pytest.raises(SiteError, match="half of them"):
+                async with place.stage(READ):
+                    pass
+        before = shop.resets
+        async with place.stage(old_task(5, "reddit")):
+            assert shop.resets == before + 1
 
     async def test_each_kind_of_site_shows_whether_it_is_as_it_was(self, sites):
         helpers = Helpers(read_addresses("", variables(sites)).sites, 5)

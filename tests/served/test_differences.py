@@ -65,6 +65,21 @@ def test_rows_read_like_those_of_a_site():
     ]
 
 
+def test_a_table_is_identified_by_what_all_of_its_rows_have():
+    before = {"t": [{"id": 1, "uuid": "a", "n": 1}, {"uuid": "b", "n": 1}]}
+    after = {"t": [{"id": 1, "uuid": "a", "n": 1}, {"uuid": "b", "n": 2}]}
+    (change,) = differences(before, after)
+    assert (change.row.table, change.row.key, change.row.after) == ("t", {"uuid": "b"}, {"n": 2})
+    assert undone(after, change) == before
+
+
+def test_an_order_is_undone_by_what_identified_the_rows():
+    before = {"t": [{"uuid": "a"}, {"id": 2, "uuid": "b"}]}
+    after = {"t": [{"id": 2, "uuid": "b"}, {"id": 1, "uuid": "a"}]}
+    order = next(one for one in differences(before, after) if not one.way)
+    assert [row["uuid"] for row in undone(after, order)["t"]] == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     "name",
     ["updatedAt", "updated_at", "lastModified", "createdOn", "_nextEmailId", "nextId", "timestamp", "lastLogin"],

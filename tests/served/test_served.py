@@ -225,6 +225,25 @@ class TestApplicationsThatDoNotWork:
             await probed(notes, task(notes))
 
 
+async def test_a_verifier_may_use_data_classes_and_a_neighbour_of_any_name(notes):
+    (notes / "verifier.py").write_text("SAID = 'fine'\n")
+    program = """
+        from __future__ import annotations
+        from dataclasses import dataclass
+
+        @dataclass
+        class Said:
+            text: str
+
+        def verify(server_url):
+            import verifier
+            return True, Said(verifier.SAID).text
+        """
+    (notes / "verify_milk.py").write_text(textwrap.dedent(program).lstrip())
+    *_, said = await probed(notes, task(notes))
+    assert (said.passed, said.message) == (True, "fine")
+
+
 @pytest.mark.long
 class TestVerifiersThatDoNotWork:
     @pytest.mark.parametrize(

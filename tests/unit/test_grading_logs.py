@@ -6,6 +6,8 @@ import pytest
 
 from tests.unit import samples
 from tests.unit import verified_logs as logs
+from tests.unit.test_import_logs import ENTRIES
+from webassay import cli
 from webassay.benchmarks import verified
 from webassay.core.errors import InputError, TaskError
 from webassay.core.protocols import refusal
@@ -15,6 +17,7 @@ from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy, grade
 from webassay.grading.logs import GradedLog, LogLayout, explain, grade_log, grade_logs
 from webassay.grading.reference import Difference, ReferenceVerdict, differences
+from webassay.workbench import Workbench
 
 LAYOUT = LogLayout(bases={"shop": ("http://h:1",)}, ports={})
 GUESSED = LogLayout(bases={}, ports={"shop": (7770, "/s")})
@@ -234,3 +237,56 @@ class TestPublished:
         tasks = {str(verified.number_of(task)): task for task in verified.load(path)}
         found = grade_logs(folder, tasks, LogLayout(bases={}, ports=verified.PORTS), Policy(collateral="report"))
         assert {log.number: log.verdict.status for log in found} == {"107": "fail", "108": "pass"}
+
+
+class TestTheCommand:
+    """`webassay grade LOGS`: an option is heeded, or refused by its name."""
+
+    @pytest.fixture
+    def grade_logs(self, tmp_path, monkeypatch, capfd):
+        (tmp_path / "tasks.json").write_text(json.dumps(ENTRIES))
+        for one in ENTRIES[:3]:
+            logs.write(tmp_path / "agent", one["task_id"], *logs.right_log(one))
+        folder, tasks = str(tmp_path / "agent"), str(tmp_path / "tasks.json")
+
+        def call(*options: str) -> tuple[int, str]:
+            words = ["grade", folder, "-b", "webarena-verified", "--tasks-file", tasks, "--processes", "1", *options]
+            monkeypatch.setattr("sys.argv", ["webassay", *words])
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+            said = capfd.readouterr()
+            return int(ended.value.code or 0), said.out + said.err
+
+        return call
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ("--dry-run",),
+            ("--model", "openai:NAME@http://127.0.0.1:1"),
+            ("--max-usd", "0"),
+            ("--agent", "x"),
+            ("--json", "--compare-with", "reference"),
+            ("--explain", "--compare-with", "reference"),
+        ],
+    )
+    def test_what_would_be_ignored_is_refused(self, grade_logs, monkeypatch, options):
+        monkeypatch.setattr(Workbench, "compare_graders", lambda *given: [])
+        code, said = grade_logs(*options)
+        assert code == 2 and options[0] in said and "logs:" not in said
+
+    def test_the_summary_counts_the_chosen_tasks(self, grade_logs):
+        assert "3 logs: 3 pass" in grade_logs()[1]
+        assert "1 logs: 1 pass" in grade_logs("-t", "2")[1]
+
+    def test_a_comparison_is_of_the_chosen_tasks(self, grade_logs, monkeypatch):
+        compared = []
+        monkeypatch.setattr(
+            Workbench, "compare_graders", lambda self, place, found, *rest: compared.extend(found) or []
+        )
+        assert "1 logs under both graders" in grade_logs("-t", "2", "--compare-with", "reference")[1]
+        assert [log.number for log in compared] == ["2"]
+
+    def test_a_task_without_a_log_is_named(self, grade_logs):
+        code, said = grade_logs("-t", "7")
+        assert code == 2 and "has no log of 7" in said

@@ -233,6 +233,20 @@ def call(words: list[str], monkeypatch) -> int:
     return int(ended.value.code or 0)
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("grade run --compare-with reference", "--compare-with is only for logs."),
+        ("run -o out -a nosuch --max-usd 0", "--max-usd has no effect without --model."),
+        ("run -o out -a nosuch --preset generic/gpt-5", "--preset has no effect without --model."),
+        ("run -o out -a nosuch --set temperature=0", "--set has no effect without --model."),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_named(line, says, place, monkeypatch, capfd):
+    assert call(line.split(), monkeypatch) == 2
+    assert says in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("line", CALLS)
 def test_a_wrong_call_exits_2_with_a_message_and_leaves_nothing(line, place, monkeypatch, capfd):
     before = files(place)

@@ -217,6 +217,16 @@ def tell_crashes(bench: "Workbench", run: Path) -> None:
         print(indented(crash.said), file=sys.stderr)
 
 
+def refuse(reason: str, hint: str, **options: object) -> None:
+    """Options that would do nothing here: who gives one must not believe that it was heeded."""
+    from webassay.core.errors import InputError
+
+    for name, value in options.items():
+        # Zero was given too: `--max-usd 0`.
+        if value is not None and value is not False and value != []:
+            raise InputError(f"--{name.replace('_', '-')} {reason}.", hint=hint)
+
+
 def new_directory(name: str) -> Path:
     number = 1
     while (place := Path("runs") / f"{name}-{number}").exists():

@@ -82,6 +82,7 @@ def grade(
     chosen = {name: level.value for name, level in levels.items() if level}
     policy = Policy.model_validate({**chosen, "partial_credit": partial_credit})
     if benchmark is None or is_run(place):
+        common.refuse("is only for logs", "Give a folder of logs, and --benchmark NAME.", compare_with=compare_with)
         options = GradeOptions(
             tuple(task or ()), tuple(agent or ()), policy, benchmark or "", str(tasks_file or ""), config
         )
@@ -91,6 +92,8 @@ def grade(
                 return
         _grade_run(place, options, explain=explain, as_json=as_json)
     else:
+        unused = {"agent": agent, "model": model, "max_usd": max_usd, "dry_run": dry_run}
+        common.refuse("is only for runs", "Omit it: logs name no agent, and no model is asked about them.", **unused)
         cores = processes or os.cpu_count() or 1
         logs = LogOptions(benchmark, str(tasks_file or ""), config, policy, cores)
         _grade_logs(place, logs, task, compare_with, explain=explain, as_json=as_json)
@@ -147,16 +150,20 @@ def _grade_logs(
     explain: bool,
     as_json: bool,
 ) -> None:
+    from webassay.core.errors import InputError
     from webassay.workbench import in_words
 
+    if compare_with:
+        hint = "Omit one of them: the comparison explains every difference."
+        common.refuse("does not go with --compare-with", hint, json=as_json, explain=explain)
     with common.workbench() as bench:
-        logs = list(bench.grade_logs(place, options))
+        logs = [log for log in bench.grade_logs(place, options) if not tasks or log.number in tasks]
+        if not logs:
+            raise InputError(f"{place} has no log of {', '.join(tasks or ())}.", hint="Name tasks by their folders.")
         if compare_with:
             _tell_differences(logs, bench.compare_graders(place, logs, options, compare_with))
             return
     for log in logs:
-        if tasks and log.number not in tasks:
-            continue
         if as_json:
             print(json.dumps(log.record(), ensure_ascii=False))
         elif explain:

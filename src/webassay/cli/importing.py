@@ -62,7 +62,8 @@ def import_(
     """
     with common.workbench() as bench:
         if benchmark is None:
-            _refuse(config=config, tasks_file=tasks_file, only_present=only_present)
+            given = {"config": config, "tasks_file": tasks_file, "only_present": only_present}
+            common.refuse("is only for logs", "Name the benchmark: --benchmark NAME.", **given)
             imported = bench.import_trajectories(paths, out, format, agent=agent or "")
         else:
             imported = bench.import_logs(paths, out, _logs(benchmark, tasks_file, config, agent, only_present))
@@ -74,14 +75,6 @@ def import_(
         common.say(f"... and {len(imported.homeless) - SHOWN} more verdicts without a trajectory.", stderr=True)
     told = f", {imported.verdicts} verdicts by people and published judges" if imported.verdicts else ""
     print(f"{imported.added} imported{told}, {imported.known} already known, {len(imported.skipped)} skipped.")
-
-
-def _refuse(**given: object) -> None:
-    from webassay.core.errors import InputError
-
-    name = next((name for name, value in given.items() if value), None)
-    if name is not None:
-        raise InputError(f"--{name.replace('_', '-')} is only for logs.", hint="Name the benchmark: --benchmark NAME.")
 
 
 def _logs(

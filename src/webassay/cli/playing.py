@@ -378,6 +378,11 @@ def _model(
     from webassay.core.options import read_spec
 
     if name is None:
+        given = {"preset": preset, "max_usd": max_usd, "set": settings}
+        hint = (
+            "Name the model that the agents ask: --model openai:NAME. One that an agent brings along is its own affair."
+        )
+        common.refuse("has no effect without --model", hint, **given)
         return None
     own = read_spec(f"--set[{','.join(settings or ())}]")[1]
     return ModelOptions(name, preset=preset, max_usd=max_usd, cache=cache, own_settings=own)

@@ -76,7 +76,8 @@ def _from_variables(variables: Mapping[str, str]) -> Addresses:
         for prefix in ("WA_", ""):
             name = f"{prefix}{site.upper()}"
             if url := variables.get(name, "").strip():
-                control = variables.get(f"{name}_CONTROL", "").strip()
+                controls = (variables.get(f"{start}_CONTROL", "").strip() for start in (f"WA_{site.upper()}", name))
+                control = next(filter(None, controls), "")
                 found[site] = _address(name, site, [url], control=control)
                 break
     return Addresses(found, variables.get("WA_FULL_RESET", "").strip().rstrip("/"), "variables such as WA_SHOPPING")

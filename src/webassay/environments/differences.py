@@ -6,7 +6,7 @@ it; an object is a row; whatever else is a column. So a change reads like one of
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -129,9 +129,9 @@ def _restore(row: Any, change: RowChange) -> None:
         if column.startswith(ORDER):
             name = column.removeprefix(f"{ORDER} ")
             order, items = before[column], row[name]
-            identity = _identity(items)
             rank = {canonical_json(key): n for n, key in enumerate(order if isinstance(order, list) else [])}
-            items.sort(key=lambda item: rank.get(canonical_json(item[identity]), len(rank)))
+            identity = _identity_in(items, rank)
+            items.sort(key=lambda item: rank.get(canonical_json(item.get(identity)), len(rank)))
         elif column in before:
             row[column] = deepcopy(before[column])
         else:
@@ -181,7 +181,7 @@ def _compare(way: tuple[Step, ...], before: Json, after: Json) -> Iterator[Diffe
 
 
 def _compare_tables(way: tuple[Step, ...], before: list[Any], after: list[Any]) -> Iterator[Difference]:
-    identity, name = _identity([*before, *after][:1]), str(way[-1])
+    identity, name = _identity([*before, *after]), str(way[-1])
     old = {canonical_json(item[identity]): item for item in before}
     new = {canonical_json(item[identity]): item for item in after}
     for place, (key, item) in enumerate(old.items()):
@@ -205,6 +205,12 @@ def _tables(a: Json, b: Json) -> bool:
 
 def _identity(items: Any) -> str:
     return next((name for name in IDS if all(isinstance(item, dict) and name in item for item in items)), "")
+
+
+def _identity_in(items: list[Any], ids: Collection[str]) -> str:
+    """By which these ids were found: earlier rows may have lacked another that all of these have."""
+    known = {name: {canonical_json(item[name]) for item in items if name in item} for name in IDS}
+    return next((name for name in IDS if known[name].issuperset(ids)), "")
 
 
 def _unique(items: list[Any], identity: str) -> bool:

@@ -187,15 +187,19 @@ class Live:
             for site in task.sites
             if self._resets(site) and (self._options.reset == "each" or self._touched.get(site, True))
         ]
-        for site in task.sites:
-            self._touched[site] = task.kind == "mutate"
         if due and self._addresses.full_reset:
+            # If it breaks off, any site may be half reset, so until it is over none of them counts as untouched.
+            touched, self._touched = self._touched, {}
             await self._reset_all()
+            self._touched = touched
         for site in due:
             address = self._addresses.sites[site]
             if not self._addresses.full_reset:
                 await self._reset_one(address)
             await self._as_at_first(site)
+        # Only now: a site whose reset failed is still due when the episode is played again.
+        for site in task.sites:
+            self._touched[site] = task.kind == "mutate"
 
     async def _reset_one(self, address: Address) -> None:
         said = await ask("POST", f"{address.control}/init", seconds=self._options.reset_seconds)

@@ -34,10 +34,12 @@ def write(path: str, said: dict[str, Any]) -> None:
 
 
 def load(program: str) -> Verify:
-    spec = importlib.util.spec_from_file_location("verifier", program)
+    # A name of ours: a verifier may import a neighbour of any plain name, such as `verifier`.
+    spec = importlib.util.spec_from_file_location("webassay_verifier", program)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(program)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Data classes look up their own module there.
     spec.loader.exec_module(module)
     verify: Verify = module.verify
     return verify
