@@ -35,6 +35,7 @@ POINTER_STYLE = Style(
     sees_tree=False,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class PointerOptions(Options):
     modality: Literal["screenshot"] = "screenshot"
