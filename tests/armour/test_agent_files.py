@@ -90,6 +90,26 @@ async def test_it_gets_what_an_agent_gets_and_decides(tmp_path: Path) -> None:
     assert decided == Decision.answer("12", thought="seen RootWebArea", info={"size": 300_000})
 
 
+async def test_what_it_says_of_itself_in_start_counts(tmp_path: Path) -> None:
+    async with Played(tmp_path, "raise NotImplementedError") as played:
+        played.file.write_text(
+            "class Mine:\n"
+            "    name, wants, settings = 'mine', (), {}\n"
+            "    async def start(self, goal):\n"
+            "        self.wants = ('tree', 'screenshot', 'smell')\n"
+            "        self.settings = {'instruction': goal.instruction}\n"
+            "        self.prompts, self.model = {'start.md': 'a hash'}, 'its own'\n"
+            "    async def decide(self, page): return 'noop()'\n"
+        )
+        agent = played.agent
+        assert isinstance(agent, ChildAgent)
+        await agent.prepare()
+        await agent.start(GOAL)
+        assert agent.wants == ("tree", "screenshot")
+        assert agent.settings == {"instruction": GOAL.instruction}
+        assert (agent.prompts, agent.model) == ({"start.md": "a hash"}, "its own")
+
+
 async def test_one_process_serves_one_episode_after_the_other(tmp_path: Path) -> None:
     async with Played(tmp_path, "return str(os.getpid()) + ' ' + str(os.stat('/proc/self/ns/pid').st_ino)") as played:
         first = await played.decide()

@@ -155,6 +155,13 @@ async def test_a_program_that_never_stops_printing_is_stopped(tmp_path: Path) ->
         await driven(program(tmp_path, "while True: print('x' * 10000)"))
 
 
+async def test_a_program_may_log_as_much_as_it_likes(tmp_path: Path) -> None:
+    logging = "import sys\nfor number in range(30_000): print(f'line {number}: ' + 'x' * 50, file=sys.stderr)\n"
+    assert await driven(program(tmp_path, f"{logging}print('done')")) == "done"
+    with pytest.raises(AgentError, match=r"line 29999: x+\s+no idea"):
+        await driven(program(tmp_path, f"{logging}print('no idea', file=sys.stderr)\nsys.exit(3)"))
+
+
 async def test_a_program_whose_time_is_up_dies_with_its_children(tmp_path: Path) -> None:
     mark = tmp_path / "children"
     source = (

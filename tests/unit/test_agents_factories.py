@@ -81,6 +81,26 @@ async def test_the_settings_in_the_name_are_used_recorded_and_part_of_the_name()
 
 
 @pytest.mark.parametrize(
+    ("spec", "asked", "seen"),
+    [
+        ("generic", "screenshot", "screenshot"),
+        ("generic[modality=tree+screenshot]", "tree", "tree+screenshot"),
+        ("generic[coordinates=yes]", "tree", "tree+screenshot"),
+        ("occam", "tree", "tree"),
+        ("occam", "screenshot", "tree+screenshot"),
+        ("occam[modality=tree]", "tree+screenshot", "tree"),
+        ("computer", "tree", "screenshot"),
+        ("computer[modality=screenshot]", "tree", "screenshot"),
+    ],
+)
+async def test_what_was_seen_is_recorded(spec: str, asked: str, seen: str) -> None:
+    agent = model_agent(spec, MODEL)
+    await agent.start(GOAL.model_copy(update={"modality": asked}))
+    assert agent.settings["modality"] == seen
+    assert ("screenshot" in agent.wants) is ("screenshot" in seen)
+
+
+@pytest.mark.parametrize(
     ("spec", "told"),
     [
         ("nobody", "no agent 'nobody'"),
@@ -92,6 +112,8 @@ async def test_the_settings_in_the_name_are_used_recorded_and_part_of_the_name()
         ("generic[tools=hammer]", "'hammer'.*calculator, scratchpad"),
         ("generic[tools=calculator+hammer]", "'hammer'"),
         ("generic[modality=smell]", r"'smell'.*tree, screenshot, tree\+screenshot"),
+        ("occam[modality=screenshot]", r"'screenshot'.*tree, tree\+screenshot"),
+        ("computer[modality=tree]", r"'tree'.*Choose one of screenshot"),
         ("generic[tips=maybe]", "yes or no"),
         ("generic[parse_retries=many]", "whole number"),
         ("generic[parse_retries=-1]", "at least 0"),

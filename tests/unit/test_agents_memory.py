@@ -95,6 +95,35 @@ def test_what_a_table_cannot_do_is_told_to_the_agent(call: Any, told: str) -> No
         call(table())
 
 
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+@pytest.mark.parametrize("odd", ["n/a", None, "3 stars", True])
+def test_more_and_less_than_a_number_is_asked_of_numbers_only(sign: str, odd: Any) -> None:
+    reviews: Table = started(Table())
+    reviews.add("reviews", [{"stars": 5}, {"stars": odd}, {"stars": 2}, {"author": "Ana"}])
+    with pytest.raises(ActionError, match=rf"stars {sign} 3: {odd!r} is not a number.*table_remove"):
+        reviews.compute("reviews", "count", where={"stars": [sign, 3]})
+    assert reviews.compute("reviews", "count", where={"stars": odd}) == "count = 1 over 1 rows"
+    assert reviews.compute("reviews", "count", where={"stars": ["!=", 5]}) == "count = 2 over 2 rows"
+    reviews.remove("reviews", {"stars": odd})
+    assert reviews.compute("reviews", "count", where={"stars": [sign, 3]}) == "count = 1 over 1 rows"
+
+
+def test_texts_are_compared_by_alphabet_and_not_with_numbers() -> None:
+    days: Table = started(Table())
+    days.add("days", [{"day": "2023-05-02"}, {"day": "2023-04-30"}])
+    assert days.compute("days", "count", where={"day": [">", "2023-05-01"]}) == "count = 1 over 1 rows"
+    days.add("days", {"day": 2023})
+    with pytest.raises(ActionError, match="'2023-05-01' is not a number"):
+        days.compute("days", "count", where={"day": [">", "2023-05-01"]})
+
+
+def test_a_limit_and_an_order_that_make_no_sense_are_refused() -> None:
+    box = Toolbox.of(table().tools())
+    for wrong in ({"limit": float("inf")}, {"sort": 5}):
+        with pytest.raises(ActionError, match="wrong way"):
+            box.use(Call("table_show", ("posts",), wrong))
+
+
 @given(st.lists(st.decimals(-(10**6), 10**6, places=2), min_size=1, max_size=30))
 def test_the_sum_of_a_column_is_exact(values: list[Decimal]) -> None:
     memory: Table = started(Table())

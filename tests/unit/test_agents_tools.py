@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from webassay.agents.tools import (
     CALCULATOR,
     Scratchpad,
+    Tool,
     Toolbox,
     calculate,
     parse_calls,
@@ -38,6 +39,8 @@ from webassay.core.interaction import Action, Call
         ("sqrt(144)", "12"),
         ("abs(-3.50)", "3.5"),
         ("1e3 + 1", "1001"),
+        ("10**1000 / 3", "3.33333333333e+999"),
+        ("-1 / 10**1000", "-1e-1000"),
     ],
 )
 def test_the_calculator_is_exact(expression: str, result: str) -> None:
@@ -113,6 +116,17 @@ def test_uses_are_counted_and_wrong_calls_are_explained() -> None:
     box.use(Call("scratchpad_clear", (), {}))
     assert "empty" in box.use(Call("scratchpad_read", (), {})).text
     assert box.counts() == {"calculate": 2, "scratchpad_write": 2, "scratchpad_read": 2, "scratchpad_clear": 1}
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError(), RecursionError(), MemoryError(), AttributeError(), ZeroDivisionError()]
+)
+def test_no_argument_of_a_call_ends_the_episode(error: Exception) -> None:
+    def run(value: object) -> str:
+        raise error
+
+    with pytest.raises(ActionError, match="wrong way"):
+        Toolbox.of([Tool("mine(value)", "Fails.", run)]).use(Call("mine", (1,), {}))
 
 
 def test_the_scratchpad_is_bounded() -> None:

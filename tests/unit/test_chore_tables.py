@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from tests.unit import samples
 from webassay.agents.prompts import tips_for
-from webassay.analysis.rows import Row
+from webassay.analysis.rows import Row, row_of
 from webassay.analysis.tables import OVERALL, of_tables, tables
 from webassay.benchmarks import chores
 from webassay.core.errors import InputError
-from webassay.core.summary import UnitSummary
+from webassay.core.summary import TrajectorySummary, UnitResult, UnitSummary, VerdictSummary
 from webassay.core.task import Task
+from webassay.core.trajectory import AgentInfo
 from webassay.run.plan import metadata
 from webassay.workbench import Selection, Workbench
 
@@ -81,7 +83,7 @@ def test_published_counts() -> None:
 
 
 def test_embedded_sites_have_tips() -> None:
-    assert tips_for("shop") and tips_for("home")
+    assert tips_for("shop") and tips_for("home") and not tips_for("admin"), "docs/agents.md says which"
 
 
 def row(agent: str, task: str, passed: bool, **rest: Any) -> Row:
@@ -105,6 +107,29 @@ def test_a_task_of_two_types_counts_under_both() -> None:
         (OVERALL, "shopping"): (1, 2), (OVERALL, "reddit"): (1, 1), (OVERALL, OVERALL): (2, 3),
     }  # fmt: skip
     assert [table.name for table in made.tables] == ["type × site", "modality × site"]
+
+
+def test_modality_is_what_the_agent_saw() -> None:
+    """On the same tree tasks, with and without pictures: the paper's Table 2."""
+
+    def played(agent: str, settings: dict[str, Any]) -> Row:
+        trajectory = samples.trajectory(agent=AgentInfo(name=agent, settings=settings))
+        summaries = (TrajectorySummary.of(trajectory), VerdictSummary.of(samples.verdict()))
+        unit = UnitSummary.told(metadata(samples.task()))
+        return row_of(UnitResult(agent, "shop.count.0", 0, unit, *summaries))
+
+    pictures = "generic[modality=tree+screenshot]"
+    rows = [
+        played("generic", {"modality": None}),
+        played(pictures, {"modality": "tree+screenshot"}),
+        played("theirs", {"modality": "smell"}),
+        played("oracle", {}),
+    ]
+    assert {row.modality for row in rows} == {"tree"}
+    (table,) = [one for one in tables(rows).tables if one.name == "modality × site"]
+    assert {(cell.agent, cell.row) for cell in table.cells if cell.row != OVERALL} == {
+        ("generic", "tree"), (pictures, "tree+screenshot"), ("theirs", "tree"), ("oracle", "tree"),
+    }  # fmt: skip
 
 
 def test_tools_and_two_benchmarks() -> None:

@@ -60,6 +60,9 @@ run -o out -a oracle -b broken.py:tasks
 run -o out -a oracle -b missing.py:tasks
 run -o out -a oracle -b open
 run -o out -a oracle -b open --tasks-file missing.json
+run -o out -a oracle -b open --tasks-file goals.json --offline
+run -o out -a naive-zero -a flawed[skill=0.5] -b open --tasks-file goals.json --offline
+try http://127.0.0.1:1/ goal -a oracle
 run -o out -a oracle -b open --tasks-file broken.json
 run -o out -a oracle -b webarena --tasks-file list.json
 run -o out -a oracle -b webarena-verified --tasks-file broken.json
@@ -212,6 +215,7 @@ def place(tmp_path, monkeypatch) -> Path:
         "broken.json": '{"a": [',
         "list.json": "[1, 2]",
         "good.json": "[]",
+        "goals.json": '[{"goal": "Find it.", "url": "http://127.0.0.1:1/"}]',
         "good.csv": "id,label\noracle/shop.count.0/0,pass\n",
         "broken.py": "def tasks(:",
         "raises.py": "raise RuntimeError('no')",
@@ -255,3 +259,10 @@ def test_a_wrong_call_exits_2_with_a_message_and_leaves_nothing(line, place, mon
     assert said.err.strip() and "Traceback" not in said.err
     assert files(place) == before
     assert not (place / "out").exists() and not (place / "runs").exists()
+
+
+def test_a_reference_solution_is_played_on_arena_tasks_only(place, monkeypatch, capfd):
+    words = "run -o out -a naive-zero -a flawed[skill=0.5] -b open --tasks-file goals.json --offline"
+    assert call(words.split(), monkeypatch) == 2
+    said = " ".join(capfd.readouterr().err.split())
+    assert "flawed[skill=0.5] plays reference solutions, and task" in said and "arena tasks only" in said

@@ -298,10 +298,16 @@ class _InChild:
                 model=None if request.model is None else request.model.name,
                 settings=asdict(request.settings),
             )
-            self.name = str(made["name"])
-            self.wants = tuple(part for part in made["wants"] if part in PARTS)
-            self.settings, self.prompts, self.model = made["settings"], made["prompts"], str(made["model"])
-        await child.call("start", goal=goal.to_json())
+            self._is(made)
+        started = await child.call("start", goal=goal.to_json())
+        with boundary(AgentError, f"{self.name} cannot be described"):
+            self._is(started)
+
+    def _is(self, described: Mapping[str, Any]) -> None:
+        self.name = str(described["name"])
+        self.wants = tuple(part for part in described["wants"] if part in PARTS)
+        self.settings, self.prompts = described["settings"], described["prompts"]
+        self.model = str(described["model"])
 
     @property
     def _alive(self) -> Child:

@@ -139,14 +139,8 @@ class Worker:
             model=model,
             settings=msgspec.convert(message["settings"], Settings),
         )
-        self._agent = agent = make_agent(self._factory, request)
-        with boundary(AgentError, f"{message['name']} cannot be described"):
-            return {
-                "name": capped(str(agent.name), 1000),
-                "wants": [str(part) for part in agent.wants],
-                **{key: well_formed_json(dict(getattr(agent, key, {}))) for key in ("settings", "prompts")},
-                "model": capped(str(getattr(agent, "model", "")), 1000),
-            }
+        self._agent = make_agent(self._factory, request)
+        return _described(self._agent, message["name"])
 
     # --- playing -----------------------------------------------------------------------------------------
 
@@ -157,9 +151,12 @@ class Worker:
             # A task of its own, so that an agent that cancels the current task is answered for all the same.
             return await asyncio.ensure_future(without_exit(answer(agent), agent.name))
 
-    async def _start(self, message: dict[str, Any]) -> None:
+    async def _start(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Described again, because what an agent wants to see may depend on the goal."""
         goal = Goal.from_json(message["goal"])
         await self._asked_to("start", lambda agent: agent.start(goal))
+        assert self._agent is not None
+        return _described(self._agent, self._agent.name)
 
     async def _decide(self, message: dict[str, Any]) -> Any:
         seen = _observations.decode(message["seen"])
@@ -227,6 +224,16 @@ def _drives(thing: Any, factory: AgentFactory) -> bool:
     except (AgentError, InputError):
         return False  # Every episode will say why.
     return isinstance(agent, BrowserDriver) and not isinstance(agent, Agent)
+
+
+def _described(agent: Agent | BrowserDriver, name: str) -> dict[str, Any]:
+    with boundary(AgentError, f"{name} cannot be described"):
+        return {
+            "name": capped(str(agent.name), 1000),
+            "wants": [str(part) for part in agent.wants],
+            **{key: well_formed_json(dict(getattr(agent, key, {}))) for key in ("settings", "prompts")},
+            "model": capped(str(getattr(agent, "model", "")), 1000),
+        }
 
 
 def _sent(decision: Decision | str) -> Any:

@@ -1,5 +1,8 @@
 """The agent that works like a person: a screenshot in, mouse and keyboard out."""
 
+from dataclasses import dataclass
+from typing import Literal
+
 from webassay.agents.generic import Example, Generic, Options, Style
 from webassay.agents.thinking import thinking_factory
 
@@ -33,9 +36,15 @@ POINTER_STYLE = Style(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class PointerOptions(Options):
+    modality: Literal["screenshot"] = "screenshot"
+    """It points at what it sees, so there is no other."""
+
+
 COMPUTER_AGENT = thinking_factory(
     "computer",
     "A screenshot in, mouse and keyboard out.",
     lambda model, options: Generic(model, options=options, style=POINTER_STYLE),
-    Options,
+    PointerOptions,
 )

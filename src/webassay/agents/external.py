@@ -32,6 +32,8 @@ COMMAND = "cmd:"
 """Before the command line of a program that drives the browser itself."""
 MAX_ANSWER = 1_000_000
 """Bytes; a longer answer means the program has gone wrong."""
+KEPT_COMPLAINTS = 20_000
+"""Bytes of the end of its standard error. Many programs log there, so how much it is says nothing."""
 GRACE_SECONDS = 3.0
 LOOK_SECONDS = 0.02
 """How often to look whether the program has ended."""
@@ -98,7 +100,7 @@ class External:
 
 async def _heard(process: Process, told: str) -> tuple[str, str]:
     """What the program says until it exits. A child of it that holds on to the pipes is not waited for."""
-    answer, complaints = _Said(process.stdout), _Said(process.stderr)
+    answer, complaints = _Answer(process.stdout), _Complaints(process.stderr)
     telling = asyncio.ensure_future(_tell(process.stdin, told))
     tasks = [answer.hearing, complaints.hearing]
     try:
@@ -126,12 +128,25 @@ class _Said:
     async def _hear(self, stream: asyncio.StreamReader) -> None:
         while chunk := await stream.read(65_536):
             self._data += chunk
-            if len(self._data) > MAX_ANSWER:
-                raise AgentError(f"The program printed more than {MAX_ANSWER} bytes.")
+            self._limit()
+
+    def _limit(self) -> None:
+        raise NotImplementedError
 
     @property
     def text(self) -> str:
         return self._data.decode("utf-8", "replace")
+
+
+class _Answer(_Said):
+    def _limit(self) -> None:
+        if len(self._data) > MAX_ANSWER:
+            raise AgentError(f"The program printed more than {MAX_ANSWER} bytes to standard output.")
+
+
+class _Complaints(_Said):
+    def _limit(self) -> None:
+        del self._data[:-KEPT_COMPLAINTS]
 
 
 async def _tell(stdin: asyncio.StreamWriter | None, text: str) -> None:

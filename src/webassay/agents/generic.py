@@ -142,8 +142,11 @@ class Generic:
     async def start(self, goal: Goal) -> None:
         self._goal = goal
         self._modality: Modality = self._options.modality or goal.modality
-        if self._points and self._modality == "tree":
+        if not self._style.sees_tree:
+            self._modality = "screenshot"
+        elif self._points and self._modality == "tree":
             self._modality = "tree+screenshot"  # Nobody can point at what they do not see.
+        self.settings["modality"] = self._modality
         self.wants = _wants(self._modality) if self._style.sees_tree else ("screenshot",)
         self._memory.start(goal.instruction)
         self._toolbox.uses.clear()

@@ -284,7 +284,21 @@ def _test(column: str, wanted: Any, known: Collection[str]) -> Callable[[Row], b
     if sign not in _COMPARISONS:
         raise ActionError(f"{sign!r} is not a comparison operator.", hint="Use = != < <= > >= or contains.")
     compare, target = _COMPARISONS[sign], _order(value)
-    return lambda row: column in row and compare(_order(row[column]), target)
+    if sign in ("=", "!="):
+        return lambda row: column in row and compare(_order(row[column]), target)
+    return lambda row: column in row and compare(_of_one_kind(row[column], value, f"{column} {sign}"), target)
+
+
+def _of_one_kind(cell: Cell, wanted: Any, asked: str) -> tuple[int, Fraction, str]:
+    """More and less: of numbers by size, of texts by alphabet. Whether 'n/a' is more than 3, nobody can say."""
+    found, target = _order(cell), _order(wanted)
+    if cell is None or wanted is None or found[0] != target[0]:
+        odd = cell if target[0] == 0 or cell is None else wanted
+        raise ActionError(
+            f"{asked} {wanted!r:.100}: {odd!r:.100} is not a number.",
+            hint="Store bare numbers, or take such rows out with table_remove.",
+        )
+    return found
 
 
 def _computed(what: str, column: str, rows: Sequence[Row]) -> str:

@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from webassay.agents.dialogue import Answer, ask_until_read, books, goal_values, picture_of
 from webassay.agents.memory import Memory, MemoryName, PlanNotes
@@ -28,6 +29,8 @@ MAX_HIGHLIGHT_WORDS = 200
 
 @dataclass(frozen=True, slots=True)
 class Options(ThinkingOptions):
+    modality: Literal["tree", "tree+screenshot"] | None = None
+    """Whether a screenshot comes with the tree, which its actions need; none: if the task asks for a picture."""
     memory: MemoryName = "plans"
     max_steps: Count | None = None
     """Only to announce the final step; none: as many as there are."""
@@ -232,6 +235,7 @@ class Occam:
         modality = self._options.modality or goal.modality
         pictures = modality != "tree" or self._options.coordinates
         self.wants = ("pruned", "screenshot") if pictures else ("pruned",)
+        self.settings["modality"] = "tree+screenshot" if pictures else "tree"
         self._memory.start(goal.instruction)
         own = isinstance(self._memory, PlanNotes)
         self._plans = self._memory.tree if isinstance(self._memory, PlanNotes) else PlanTree(goal.instruction)

@@ -28,7 +28,7 @@ class ThinkingOptions:
     tool_rounds: Count = 8
     """How often the model may use tools within one step before it has to act."""
     tips: bool = True
-    """What people who know WebArena's sites would tell it; other sites have none."""
+    """What people who know the sites would tell it: WebArena's four, our shop and our start page; others have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Equipment:
     memory: Memory
     toolbox: Toolbox
     settings: dict[str, Json]
-    """As recorded with every trajectory."""
+    """As recorded with every trajectory; once it is known what the task asks for, `modality` says what was seen."""
 
 
 def equip(

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Literal
 
@@ -57,7 +58,8 @@ class Toolbox:
         self.uses[call.name] += 1
         try:
             answer = tool.run(*call.args, **call.named)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError):
+            # Arguments are whatever the model wrote: none of them may end the episode.
             raise ActionError(f"{call.name} was called the wrong way.", hint=f"Write {tool.usage}.") from None
         return Outcome(answer) if isinstance(answer, str) else answer
 
@@ -115,11 +117,19 @@ def _root(value: Fraction) -> Fraction:
     return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
 
 
+def _total(*values: Fraction) -> Fraction:
+    """Bounded at every step, because hundreds of small fractions may have a huge common denominator."""
+    total = Fraction(0)
+    for value in values:
+        total = _bounded(total + value)
+    return total
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Fraction]] = {
-    "sum": lambda *values: sum(values, Fraction(0)),
+    "sum": _total,
     "min": lambda *values: min(values),
     "max": lambda *values: max(values),
-    "mean": lambda *values: sum(values, Fraction(0)) / len(values),
+    "mean": lambda *values: _total(*values) / len(values),
     "abs": lambda value: abs(value),
     "round": _rounded,
     "sqrt": _root,
@@ -185,6 +195,10 @@ def _bounded(value: Fraction) -> Fraction:
     return value
 
 
+FLOATS = (Fraction(1, 10**300), Fraction(10**300))
+"""Between these, a float holds 12 digits; beyond them it would be zero or an overflow."""
+
+
 def show_number(value: Fraction) -> str:
     if value.denominator == 1:
         return str(value.numerator)
@@ -193,7 +207,10 @@ def show_number(value: Fraction) -> str:
             whole = abs(value.numerator) * 10**digits // value.denominator
             text = str(whole).rjust(digits + 1, "0")
             return f"{'-' if value < 0 else ''}{text[:-digits]}.{text[-digits:]}"
-    return f"{float(value):.12g}"
+    if FLOATS[0] < abs(value) < FLOATS[1]:
+        return f"{float(value):.12g}"
+    with localcontext(prec=12):
+        return f"{(Decimal(value.numerator) / value.denominator).normalize():e}"
 
 
 CALCULATOR = Tool("calculate(expression: str)", "Exact arithmetic, such as calculate('(3.5 + 4) * 12').", calculate)

@@ -40,6 +40,9 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """Its type; two types are joined by a plus sign."""
     difficulty: str = ""
     modality: str = ""
+    """What the task asks for."""
+    seen: str = ""
+    """The modality in which the agent played it: its own setting may differ from what the task asks for."""
     observation: str = ""
     """What the task needs to be seen as: text, image or any."""
     obstacles: str = ""
@@ -162,6 +165,7 @@ def _block(results: Sequence[UnitResult]) -> Block:
         "chore": [BOTH.join(unit.chores) or unit.chore for unit in told],
         "difficulty": [unit.difficulty for unit in told],
         "modality": [unit.modality or one.modality for unit, one in zip(told, played, strict=True)],
+        "seen": [one.modality or unit.modality for unit, one in zip(told, played, strict=True)],
         "observation": [unit.observation for unit in told],
         "obstacles": [unit.obstacles for unit in told],
         "trial": [one.trial for one in results],

@@ -63,7 +63,7 @@ class _Side(NamedTuple):
 
 SIDES = {
     "type": _Side("type", lambda row: [name for name in row.chore.split(BOTH) if name]),
-    "modality": _Side("modality", lambda row: [row.modality] if row.modality else []),
+    "modality": _Side("modality", lambda row: [seen] if (seen := row.seen or row.modality) else []),
     "observation": _Side("required observation", lambda row: [row.observation] if row.observation else []),
     "kind": _Side("kind", lambda row: [row.kind] if row.kind else []),
 }

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import fsum
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, get_args
 
 import msgspec
 
+from webassay.core.interaction import Modality
 from webassay.core.rater import rater_id
 from webassay.core.trajectory import Step, Trajectory
 from webassay.core.unit import UnitOfWork
@@ -31,6 +32,7 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
     template: str = ""
     benchmark: str = ""
     modality: str = ""
+    """What the agent saw, where its settings say so; else what the task asks for."""
     trial: int = 0
     seed: int = 0
     model: str = ""
@@ -66,7 +68,7 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
             ending=trajectory.ending.kind,
             template=trajectory.template,
             benchmark=trajectory.benchmark,
-            modality=trajectory.goal.modality,
+            modality=_seen(trajectory),
             trial=trajectory.trial,
             seed=trajectory.seed,
             model=trajectory.agent.model,
@@ -86,6 +88,12 @@ class TrajectorySummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
 
     def to_json(self) -> str:
         return _encode(self)
+
+
+def _seen(trajectory: Trajectory) -> str:
+    """Settings are the agent's own words: only a modality counts as one."""
+    told = trajectory.agent.settings.get("modality")
+    return told if isinstance(told, str) and told in get_args(Modality) else trajectory.goal.modality
 
 
 class VerdictSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -127,6 +127,7 @@ async def _run(
         ENVIRONMENTS.load(read_spec(options.environment)[0])  # a wrong name is found before the tasks are made
     on_progress(Progress("building tasks"))
     builder.tasks = select(selection, setup)
+    builder.check_solutions(specs)
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
     if isinstance(place, Reachable) and not options.offline:
         await place.look()
@@ -368,7 +369,7 @@ class Builder:
 
     def check(self, name: str) -> None:
         """Before anything starts: does this name mean an agent, and is there all that it needs?"""
-        available: list[Need] = ["solution"]
+        available: list[Need] = ["solution"]  # That depends on the tasks: `check_solutions`.
         if self.options.model is not None:
             self.models.get(self.options.model.model)
             _ = self.options.model.settings  # What cannot be read is refused now, not in every episode.
@@ -376,6 +377,17 @@ class Builder:
         if self.options.ask is not None:
             available.append("person")
         check_needs(self._factory(name)[0], name, available)
+
+    def check_solutions(self, names: Sequence[str]) -> None:
+        """Before anything is played: an agent that plays reference solutions needs one for every task."""
+        assert self.tasks is not None
+        needing = next((name for name in names if "solution" in self._factory(name)[0].needs), None)
+        unsolved = next((task for task in self.tasks.tasks if task.template not in TEMPLATES), None)
+        if needing is not None and unsolved is not None:
+            raise InputError(
+                f"{needing} plays reference solutions, and task {unsolved.id} has none.",
+                hint="It plays arena tasks only: choose those, or another agent.",
+            )
 
     def name_agents(self, specs: Sequence[str], store: Store) -> list[str]:
         """What reports call them: built-in and installed ones as they were typed, with their settings; somebody's own
