@@ -120,3 +120,23 @@ async def test_the_end_of_a_list_is_missed_where_the_right_course_goes_on(monkey
     turned = next(place for place, step in enumerate(honest) if "'Next'" in step.thought)
     assert [step.thought for step in wrong[:turned]] == [step.thought for step in honest[:turned]]
     assert (wrong[turned].thought, made.step) == (in_its_place, wrong[turned].index)
+
+
+def idling(run):
+    """Whether it idles before the last thing that it does, and how often it idles at all."""
+    idle = [is_idle(step.thought) for step in run.trajectory.steps[:-1]]
+    last = max(place for place, one in enumerate(idle) if not one)
+    return any(idle[:last]), sum(idle)
+
+
+@pytest.mark.parametrize(("kind", "off"), [("withheld", 0.1), ("first-page-only", 0.2), ("cut-short", 0.4)])
+async def test_a_mistaken_run_idles_on_the_way_as_an_honest_one_does(monkeypatch, kind, off):
+    """A shorter course has fewer pages on which it might, and no others are left for it."""
+    count = 150
+    pairs = [await pair(monkeypatch, kind, due_orders_first, seed) for seed in range(count)]
+    wrong, honest = [idling(one.wrong) for one in pairs], [idling(one.honest) for one in pairs]
+    early = [sum(on_the_way for on_the_way, _ in own) / count for own in (wrong, honest)]
+    assert abs(early[0] - early[1]) < off
+    for one, (_, mine), (_, theirs) in zip(pairs, wrong, honest, strict=True):
+        assert len(one.wrong.trajectory.steps) == len(one.honest.trajectory.steps)
+        assert mine == theirs or kind != "withheld"

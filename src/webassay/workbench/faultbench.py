@@ -10,7 +10,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from webassay.agents.base import Agent
@@ -165,11 +165,12 @@ class Player:
             occasion = self._planner.occasion(job, "mistake")
             return job.kind.make(occasion)
 
-        wrong = await self._play(job, mistaken, _as_long_as(honest.trajectory, stays), "wrong")
+        wrong = await self._play(job, mistaken, _as_long_as(honest.trajectory, relaxed), "wrong")
         if why := self._unusable(job, wrong.trajectory, honest.trajectory):
             return _left_out(job, *why)
         if _is_longer(wrong.trajectory, honest.trajectory):
-            honest = await self._play(job, lambda: occasion.right, _as_long_as(wrong.trajectory, stays), "honest")
+            pace = _as_long_as(wrong.trajectory, replace(relaxed, more_pages=0))
+            honest = await self._play(job, lambda: occasion.right, pace, "honest")
             if _status(honest) != "pass":
                 return _left_out(job, "the honest counterpart does not pass", _said(honest))
         incident = occasion.scene.incident
@@ -242,8 +243,9 @@ def _retold(played: Played, instruction: str) -> Played:
 # --- what two episodes have in common ---------------------------------------------------------------------------
 
 
-def _as_long_as(trajectory: Trajectory, stays: bool) -> Pace:
-    return Pace(steps=len(trajectory.steps), pages=pages_of(trajectory), stays=stays)
+def _as_long_as(trajectory: Trajectory, pace: Pace) -> Pace:
+    """At the same pace on the way, so that nobody can tell by where the idle steps are; what lacks comes at the end."""
+    return replace(pace, steps=len(trajectory.steps), pages=pages_of(trajectory))
 
 
 def _is_longer(one: Trajectory, other: Trajectory) -> bool:
