@@ -208,6 +208,7 @@ AWAY = with_more(Node("5", "heading", "This page is not available at the moment"
 IN_THE_ANSWER = [
     (slips.misquoted, solution("retrieve"), page),
     (slips.miscalculated, pressing("2", ["$40.10"]), page),
+    (slips.miscalculated, pressing("2", [{"name": "Ann K.", "all": [{"total": "$40.10"}]}]), page),
     (slips.misreported, solution("retrieve"), page),
     (slips.withheld, solution("retrieve"), page),
     (slips.partly_delivered, solution("retrieve"), page),
@@ -290,6 +291,16 @@ def test_a_slip_is_the_only_difference():
     assert isinstance(moves[place], str)
     assert [*moves[:place], *moves[place + 1 :]] == right
     assert answer == same
+
+
+@EVERY_SEED
+def test_what_was_worked_out_is_found_wherever_it_stands_in_the_answer(seed):
+    right = [{"name": "Ann K.", "read": "$12.50", "sums": {"count": 31, "last": True}}]
+    _, answer = run(slips.miscalculated(pressing("2", right), Scene(random.Random(seed))))
+    (made,) = answer["results"]
+    assert made["sums"]["count"] != 31
+    assert [{**made, "sums": {**made["sums"], "count": 31}}] == right
+    assert right[0]["sums"]["count"] == 31, "the right answer stays as it is"
 
 
 def test_another_value_is_entered_and_the_rest_is_right():
