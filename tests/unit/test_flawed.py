@@ -111,6 +111,23 @@ def test_a_mistake_shows_in_the_answer_or_in_what_was_done(kind, errors, seed):
     assert answer != RESPONSES[kind] or deeds != right
 
 
+@pytest.mark.parametrize("kind", RESPONSES)
+@pytest.mark.parametrize("errors", ["any", "answer", "claim", "stop"])
+@pytest.mark.parametrize("moves", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_course_that_is_over_soon_fails_and_does_not_crash(kind, errors, moves, seed):
+    right = {**RESPONSES[kind], "results": [] if kind == "retrieve" else None}
+
+    def walk(seen):
+        for _ in range(moves):
+            yield Action.of("click", "1")
+        return right
+
+    request = AgentRequest("flawed", FlawedOptions(skill=0.0, errors=errors), seed, solution=walk, kind=kind)
+    made, answer = played(Flawed(request))
+    assert answer != right or len(made) != moves + 1
+
+
 @settings(max_examples=10)
 @given(seed=st.integers(0, 2**32))
 def test_a_change_that_is_claimed_or_given_up_is_never_made(seed):

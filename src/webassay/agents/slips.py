@@ -297,7 +297,6 @@ def asked_again(course: Course, scene: Scene) -> Course:
 def cut_short(course: Course, scene: Scene) -> Course:
     """Gives up on the way, and says so."""
     left = scene.rng.randrange(1, max(2, scene.length // 2))
-    action = "mutate" if scene.kind == "mutate" else "retrieve"
 
     def change(move: Move, page: Observation) -> Move:
         nonlocal left
@@ -305,10 +304,28 @@ def cut_short(course: Course, scene: Scene) -> Course:
         left -= 1
         if left < 0 or (button is not None and not _IDLE_BUTTONS.search(button.name)):
             scene.incident.at()
-            raise _End(refusal(action, "It took too long, so I stopped before the end."))
+            raise _End(_stopped(scene))
         return move
 
     return _needing(scene, changed(course, change), "it is over too soon")
+
+
+def _stopped(scene: Scene) -> Json:
+    action = "mutate" if scene.kind == "mutate" else "retrieve"
+    return refusal(action, "It took too long, so I stopped before the end.")
+
+
+def or_stopped(scene: Scene, course: Course) -> Course:
+    """Where there was no occasion for a mistake, the answer is not given. That fails whatever the task is."""
+
+    def play(page: Observation) -> Moves:
+        try:
+            return (yield from course(page))
+        except NoOccasionError:
+            scene.incident.at()
+            return _stopped(scene)
+
+    return play
 
 
 def made_up(results: Json, scene: Scene, course: Course) -> Course:
