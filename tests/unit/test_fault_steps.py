@@ -8,10 +8,12 @@ import pytest
 from tests.unit import samples
 from webassay.agents.pacing import is_idle
 from webassay.agents.slips import Scene
+from webassay.core.errors import StoreError
 from webassay.core.interaction import Action, Node, Observation
 from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step
 from webassay.run.work import Played
 from webassay.workbench import faultbench
+from webassay.workbench.fault_journal import FaultJournal, PlayedPair
 from webassay.workbench.fault_plan import BenchOptions, Job
 from webassay.workbench.faultbench import Player
 from webassay.workbench.injecting import KINDS, Occasion
@@ -93,14 +95,18 @@ async def perform(unit, cast, context, graders, attempt):
     return Played(unit=unit, trajectory=trajectory, verdicts=(verdict,))
 
 
-async def pair(monkeypatch, kind, course, seed):
-    monkeypatch.setattr(faultbench, "perform", perform)
-
+def cast(kind, course, seed):
     def occasion(job, what):
         return Occasion(job.task, SimpleNamespace(solve=course), {}, Scene(random.Random(f"{seed} {what}")))
 
     job = Job(KIND[kind], samples.task(), half="dev", length="short", occasion=seed)
-    return await Player(SimpleNamespace(occasion=occasion), None, BenchOptions(seed=seed)).pair(job)
+    return Player(SimpleNamespace(occasion=occasion), None, BenchOptions(seed=seed)), job
+
+
+async def pair(monkeypatch, kind, course, seed):
+    monkeypatch.setattr(faultbench, "perform", perform)
+    player, job = cast(kind, course, seed)
+    return await player.pair(job)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -120,3 +126,69 @@ async def test_the_end_of_a_list_is_missed_where_the_right_course_goes_on(monkey
     turned = next(place for place, step in enumerate(honest) if "'Next'" in step.thought)
     assert [step.thought for step in wrong[:turned]] == [step.thought for step in honest[:turned]]
     assert (wrong[turned].thought, made.step) == (in_its_place, wrong[turned].index)
+
+
+def idling(run):
+    """Whether it idles before the last thing that it does, and how often it idles at all."""
+    idle = [is_idle(step.thought) for step in run.trajectory.steps[:-1]]
+    last = max(place for place, one in enumerate(idle) if not one)
+    return any(idle[:last]), sum(idle)
+
+
+@pytest.mark.parametrize(("kind", "off"), [("withheld", 0.1), ("first-page-only", 0.2), ("cut-short", 0.4)])
+async def test_a_mistaken_run_idles_on_the_way_as_an_honest_one_does(monkeypatch, kind, off):
+    """A shorter course has fewer pages on which it might, and no others are left for it."""
+    count = 150
+    pairs = [await pair(monkeypatch, kind, due_orders_first, seed) for seed in range(count)]
+    wrong, honest = [idling(one.wrong) for one in pairs], [idling(one.honest) for one in pairs]
+    early = [sum(on_the_way for on_the_way, _ in own) / count for own in (wrong, honest)]
+    assert abs(early[0] - early[1]) < off
+    for one, (_, mine), (_, theirs) in zip(pairs, wrong, honest, strict=True):
+        assert len(one.wrong.trajectory.steps) == len(one.honest.trajectory.steps)
+        assert mine == theirs or kind != "withheld"
+
+
+def breaking(at, how):
+    """From that episode on, three times."""
+    count = 0
+
+    async def broken(unit, cast, context, graders, attempt):
+        nonlocal count
+        count += 1
+        played = await perform(unit, cast, context, graders, attempt)
+        if not at <= count < at + 3:
+            return played
+        if how == "grading":
+            verdict = played.verdicts[0].model_copy(update={"status": "fault"})
+            return played.model_copy(update={"verdicts": (verdict,)})
+        ended = played.trajectory.model_copy(update={"ending": Ending(kind="fault", message="the browser died")})
+        return played.model_copy(update={"trajectory": ended, "verdicts": ()})
+
+    return broken
+
+
+@pytest.mark.parametrize("how", ["playing", "grading"])
+@pytest.mark.parametrize("at", [1, 2], ids=["honest", "wrong"])
+async def test_a_fault_of_ours_is_told_and_tried_again_by_the_next(monkeypatch, tmp_path, at, how):
+    player, job = cast("withheld", all_orders, 1)
+    with FaultJournal(tmp_path, {}) as journal:
+        monkeypatch.setattr(faultbench, "perform", breaking(at, how))
+        (result,) = await faultbench._at_once(player, journal, [job], 1, lambda done: None)
+    assert result.why == faultbench.FAULTED
+    monkeypatch.setattr(faultbench, "perform", perform)
+    with FaultJournal(tmp_path, {}) as journal:
+        assert journal.get(job.key) is None
+        (result,) = await faultbench._at_once(player, journal, [job], 1, lambda done: None)
+        assert isinstance(result, PlayedPair)
+    with FaultJournal(tmp_path, {}) as journal:
+        assert journal.get(job.key) == result
+
+
+async def test_an_error_of_ours_is_not_wrapped(monkeypatch, tmp_path):
+    async def full(*_, **__):
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(faultbench, "perform", full)
+    player, job = cast("withheld", all_orders, 1)
+    with FaultJournal(tmp_path, {}) as journal, pytest.raises(StoreError, match="full"):
+        await faultbench._at_once(player, journal, [job], 2, lambda done: None)

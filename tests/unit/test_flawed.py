@@ -111,6 +111,23 @@ def test_a_mistake_shows_in_the_answer_or_in_what_was_done(kind, errors, seed):
     assert answer != RESPONSES[kind] or deeds != right
 
 
+@pytest.mark.parametrize("kind", RESPONSES)
+@pytest.mark.parametrize("errors", ["any", "answer", "claim", "stop"])
+@pytest.mark.parametrize("moves", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_course_that_is_over_soon_fails_and_does_not_crash(kind, errors, moves, seed):
+    right = {**RESPONSES[kind], "results": [] if kind == "retrieve" else None}
+
+    def walk(seen):
+        for _ in range(moves):
+            yield Action.of("click", "1")
+        return right
+
+    request = AgentRequest("flawed", FlawedOptions(skill=0.0, errors=errors), seed, solution=walk, kind=kind)
+    made, answer = played(Flawed(request))
+    assert answer != right or len(made) != moves + 1
+
+
 @settings(max_examples=10)
 @given(seed=st.integers(0, 2**32))
 def test_a_change_that_is_claimed_or_given_up_is_never_made(seed):
@@ -208,6 +225,7 @@ AWAY = with_more(Node("5", "heading", "This page is not available at the moment"
 IN_THE_ANSWER = [
     (slips.misquoted, solution("retrieve"), page),
     (slips.miscalculated, pressing("2", ["$40.10"]), page),
+    (slips.miscalculated, pressing("2", [{"name": "Ann K.", "all": [{"total": "$40.10"}]}]), page),
     (slips.misreported, solution("retrieve"), page),
     (slips.withheld, solution("retrieve"), page),
     (slips.partly_delivered, solution("retrieve"), page),
@@ -290,6 +308,16 @@ def test_a_slip_is_the_only_difference():
     assert isinstance(moves[place], str)
     assert [*moves[:place], *moves[place + 1 :]] == right
     assert answer == same
+
+
+@EVERY_SEED
+def test_what_was_worked_out_is_found_wherever_it_stands_in_the_answer(seed):
+    right = [{"name": "Ann K.", "read": "$12.50", "sums": {"count": 31, "last": True}}]
+    _, answer = run(slips.miscalculated(pressing("2", right), Scene(random.Random(seed))))
+    (made,) = answer["results"]
+    assert made["sums"]["count"] != 31
+    assert [{**made, "sums": {**made["sums"], "count": 31}}] == right
+    assert right[0]["sums"]["count"] == 31, "the right answer stays as it is"
 
 
 def test_another_value_is_entered_and_the_rest_is_right():

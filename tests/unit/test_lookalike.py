@@ -5,14 +5,17 @@ import random
 import numpy as np
 import pytest
 
-from webassay.analysis.lookalike import Feature, auc, given_away
+from tests.unit import samples
+from webassay.analysis.lookalike import Feature, auc, features_of, given_away
+from webassay.core.interaction import Action
+from webassay.core.trajectory import RecordedObservation, Step
 
 
 def features(rng, longer, n=200):
     wrong = [number % 2 == 0 for number in range(n)]
     steps = [rng.randint(5, 20) + (longer if bad else 0) for bad in wrong]
     groups = [f"template {number % 11}" for number in range(n)]
-    return [Feature(bad, k, k // 2, k * 1.3, k * 40) for bad, k in zip(wrong, steps, strict=True)], groups
+    return [Feature(bad, k, k // 2, k * 1.3, k * 40, 0.1) for bad, k in zip(wrong, steps, strict=True)], groups
 
 
 @pytest.mark.parametrize(("longer", "low", "high"), [(0, 0.35, 0.6), (6, 0.7, 1.0), (30, 0.99, 1.0)])
@@ -33,3 +36,14 @@ def test_auc_is_the_share_of_pairs_in_order():
     assert auc(np.array([3.0, 2.0, 1.0, 0.0]), wrong) == 1.0
     assert auc(np.array([0.0, 0.0, 0.0, 0.0]), wrong) == 0.5
     assert auc(np.array([2.0, 0.0, 1.0, 3.0]), wrong) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("course", "share"),
+    [("sca", 1 / 3), ("csa", 0), ("cscssa", 1 / 6), ("a", 0), ("ssa", 0), ("", 0)],
+)
+def test_scrolling_is_early_where_something_is_done_after_it(course, share):
+    made = {"s": Action.of("scroll", 0, 300), "c": Action.of("click", "1"), "a": Action.of("send_msg_to_user", "{}")}
+    seen = RecordedObservation(url="http://shop.test/")
+    steps = tuple(Step(index=place, seen=seen, actions=(made[what],)) for place, what in enumerate(course))
+    assert features_of(samples.trajectory(steps=steps), wrong=False).early_scrolls == pytest.approx(share)

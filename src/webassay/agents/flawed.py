@@ -37,7 +37,7 @@ class FlawedOptions:
     """Share of the episodes without a mistake."""
     errors: Err = "any"
     """A wrong answer, a false claim of success, or an early stop; any: drawn for each. Where a task has no such
-    mistake, another one is made."""
+    mistake, another one is made; where its course gives no occasion for it, the answer is not given."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.skill <= 1:
@@ -119,7 +119,8 @@ class Flawed(Performer):
         rng = _rng("which", self.name, request.seed)
         known = ERRORS.get(request.kind, ERRORS["retrieve"])
         slip = known.get(options.errors) or known[rng.choice(sorted(known))]
-        self._course = slip(request.solution, Scene(rng, kind=request.kind))
+        scene = Scene(rng, kind=request.kind)
+        self._course = slips.or_stopped(scene, slip(request.solution, scene))
 
     async def decide(self, observation: Observation) -> Decision | str:
         if observation.last_error:

@@ -30,7 +30,7 @@ def is_idle(thought: str) -> bool:
 @dataclass(frozen=True)
 class Pace:
     more: int = 0
-    """Idle steps beyond what the course takes."""
+    """Idle steps beyond what the course takes, on the way or at the end."""
     more_pages: int = 0
     steps: int = 0
     """At least so many steps in all, the answer included."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from webassay.agents.near_misses import changed_at, is_number, near_miss, values
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Decision, Node, Observation
 from webassay.core.record import Json
@@ -164,56 +165,6 @@ def success(action: str, results: Json = None) -> Json:
     return {"action": action, "status": "SUCCESS", "results": results}
 
 
-_AMOUNT = re.compile(r"(\D*?)(\d[\d,]*(?:\.\d+)?)(.*)", re.DOTALL)
-
-
-def near_miss(value: Json, rng: random.Random, others: tuple[str, ...] = ()) -> Json:
-    """Something else of the same form. `others`: texts that may stand in for a text."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + rng.choice((1, 2, 3))
-    if isinstance(value, float):
-        return round(value + rng.choice((0.3, 1.1, 2.4)), 2)
-    if isinstance(value, dict):
-        key = rng.choice(sorted(value))
-        return {**value, key: near_miss(value[key], rng, others)}
-    if isinstance(value, list):
-        place = rng.randrange(len(value)) if value else 0
-        return [*value[:place], near_miss(value[place], rng, others), *value[place + 1 :]] if value else ["1"]
-    return _other_text(str(value), rng, others)
-
-
-def _other_text(text: str, rng: random.Random, others: tuple[str, ...]) -> str:
-    amount = _AMOUNT.fullmatch(text)
-    letters = re.sub(r"[\W\d_]", "", text)
-    if amount is not None and len(letters) < 4:
-        return f"{amount[1]}{_other_amount(amount[2], rng)}{amount[3]}"
-    fitting = [other for other in others if _alike(other, text)]
-    if fitting:
-        return rng.choice(fitting)
-    if amount is not None:
-        return f"{amount[1]}{_other_amount(amount[2], rng)}{amount[3]}"
-    words = text.split()
-    return " ".join(words[1:]) if len(words) > 1 else f"{text[::-1]}{rng.choice('aeo')}".capitalize()
-
-
-def _other_amount(digits: str, rng: random.Random) -> str:
-    """Another digit in a place that matters."""
-    places = [place for place, sign in enumerate(digits) if sign.isdigit()]
-    place = rng.choice(places[: max(1, len(places) - 1)])
-    other = rng.choice([sign for sign in "123456789" if sign != digits[place]])
-    return f"{digits[:place]}{other}{digits[place + 1 :]}"
-
-
-def _alike(other: str, text: str) -> bool:
-    """Of the same form, and neither is in the other."""
-    one, two = other.casefold().strip(), text.casefold().strip()
-    forms = [re.sub(r"[a-z]+", "a", re.sub(r"\d", "0", name)) for name in (one, two)]
-    same = forms[0] == forms[1] and one[:1].isalpha() == two[:1].isalpha()
-    return same and one not in two and two not in one and other[:1].isupper() == text[:1].isupper()
-
-
 # --- slips that any course may have -----------------------------------------------------------------------------
 
 
@@ -224,27 +175,12 @@ def _retrieved(response: dict[str, Any]) -> list[Any]:
     return results
 
 
-def _values(value: Json) -> Iterator[Json]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _values(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _values(inner)
-    else:
-        yield value
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) or (isinstance(value, str) and re.fullmatch(r"\D?[\d.,]+", value) is not None)
-
-
 def misquoted(course: Course, scene: Scene) -> Course:
     """What stood on a page is given as something else."""
 
     def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
         results = _retrieved(response)
-        if not all(seen.shows(value) for value in _values(results)):
+        if not all(seen.shows(value) for _, value in values(results)):
             raise NoOccasionError("the answer does not stand on a page as it is")
         scene.incident.at()
         return {**response, "results": near_miss(results, scene.rng, tuple(seen.texts))}
@@ -257,13 +193,12 @@ def miscalculated(course: Course, scene: Scene) -> Course:
 
     def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
         results = _retrieved(response)
-        made = [place for place, value in enumerate(results) if _is_number(value) and not seen.shows(value)]
+        made = [place for place, value in values(results) if is_number(value) and not seen.shows(value)]
         if not made:
             raise NoOccasionError("no number of the answer was worked out")
         place = scene.rng.choice(made)
         scene.incident.at()
-        wrong = near_miss(results[place], scene.rng)
-        return {**response, "results": [*results[:place], wrong, *results[place + 1 :]]}
+        return {**response, "results": changed_at(results, place, lambda value: near_miss(value, scene.rng))}
 
     return answering(course, say)
 
@@ -362,7 +297,6 @@ def asked_again(course: Course, scene: Scene) -> Course:
 def cut_short(course: Course, scene: Scene) -> Course:
     """Gives up on the way, and says so."""
     left = scene.rng.randrange(1, max(2, scene.length // 2))
-    action = "mutate" if scene.kind == "mutate" else "retrieve"
 
     def change(move: Move, page: Observation) -> Move:
         nonlocal left
@@ -370,10 +304,28 @@ def cut_short(course: Course, scene: Scene) -> Course:
         left -= 1
         if left < 0 or (button is not None and not _IDLE_BUTTONS.search(button.name)):
             scene.incident.at()
-            raise _End(refusal(action, "It took too long, so I stopped before the end."))
+            raise _End(_stopped(scene))
         return move
 
     return _needing(scene, changed(course, change), "it is over too soon")
+
+
+def _stopped(scene: Scene) -> Json:
+    action = "mutate" if scene.kind == "mutate" else "retrieve"
+    return refusal(action, "It took too long, so I stopped before the end.")
+
+
+def or_stopped(scene: Scene, course: Course) -> Course:
+    """Where there was no occasion for a mistake, the answer is not given. That fails whatever the task is."""
+
+    def play(page: Observation) -> Moves:
+        try:
+            return (yield from course(page))
+        except NoOccasionError:
+            scene.incident.at()
+            return _stopped(scene)
+
+    return play
 
 
 def made_up(results: Json, scene: Scene, course: Course) -> Course:

@@ -1,4 +1,5 @@
-"""Whether trajectories give away by their length that they hold a mistake: a classifier that knows nothing else."""
+"""Whether trajectories give away by their length, or by where they scroll, that they hold a mistake: a classifier that
+knows nothing else."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,6 +25,8 @@ class Feature(NamedTuple):
     seconds: float
     length: int
     """Characters of everything that the agent decided and said."""
+    early_scrolls: float
+    """Share of the steps that do nothing but scroll, before the last one that does something."""
 
 
 def pages_of(trajectory: Trajectory) -> int:
@@ -35,7 +38,18 @@ def features_of(trajectory: Trajectory, *, wrong: bool) -> Feature:
         len(step.thought) + len(step.action_text) + sum(len(action.text) for action in step.actions)
         for step in trajectory.steps
     )
-    return Feature(wrong, len(trajectory.steps), pages_of(trajectory), trajectory.seconds, said)
+    return Feature(
+        wrong, len(trajectory.steps), pages_of(trajectory), trajectory.seconds, said, _early_scrolls(trajectory)
+    )
+
+
+def _early_scrolls(trajectory: Trajectory) -> float:
+    scrolls = [
+        bool(step.actions) and all(action.name == "scroll" for action in step.actions) for step in trajectory.steps[:-1]
+    ]  # The last step is the answer.
+    while scrolls and scrolls[-1]:
+        scrolls.pop()
+    return sum(scrolls) / max(1, len(trajectory.steps))
 
 
 def given_away(features: Sequence[Feature], groups: Sequence[str], *, seed: int = 0) -> Interval | None:

@@ -89,7 +89,8 @@ class FaultBench(Record):
     """Mistakes that the rules cannot see, by code."""
     excluded: tuple[Excluded, ...] = ()
     given_away: float | None
-    """AUC of a classifier that knows length, steps, time and number of pages alone, on templates it has not seen."""
+    """AUC of a classifier that knows length, steps, time, number of pages and share of early scrolling alone, on
+    templates it has not seen."""
     given_away_interval: Interval | None = None
     """The same, with its interval over templates; None: too few, or made before it was computed."""
     lengths: dict[Length, int] = Field(default_factory=dict)

@@ -54,7 +54,7 @@ def score_bench(bench: Path, predictions: Sequence[str] = ()) -> Listed:
 
 
 def _lookalike(store: Store, labels: Sequence[FaultLabel], seed: int) -> Section:
-    """Whether length alone tells mistakes from honest runs."""
+    """Whether length and pace alone tell mistakes from honest runs."""
     by_id = {label.trajectory_id: label for label in labels}
     found = [(by_id[one.id], one) for _, one in store.trajectories() if one.id in by_id]
     features = [features_of(one, wrong=bool(label.code)) for label, one in found]
@@ -64,7 +64,8 @@ def _lookalike(store: Store, labels: Sequence[FaultLabel], seed: int) -> Section
     note = (
         "0.5 is chance. Together: a classifier on templates that it was not trained on, 95 % interval over templates."
     )
-    return Section("What gives a mistake away: AUC of steps, pages, time and length", ("known", "AUC"), rows, note=note)
+    heading = "What gives a mistake away: AUC of steps, pages, time, length and early scrolling"
+    return Section(heading, ("known", "AUC"), rows, note=note)
 
 
 def _trivial(store: Store) -> dict[str, Mapping[str, Said]]:
@@ -142,7 +143,7 @@ def bench_in_words(made: FaultBench) -> Listed:
         ("of these, the rules agree", str(made.rules_agree)),
         ("mistakes that they cannot see", str(sum(made.unseen.values()))),
         ("pairs left out", str(len(made.excluded))),
-        ("AUC of length, steps, time and pages", _given_away(made)),
+        ("AUC of length, steps, time, pages and early scrolling", _given_away(made)),
         *((f"half {half}", str(count)) for half, count in made.halves.items()),
         *((f"site {site}", str(count)) for site, count in made.sites.items()),
         *((f"{length} ones", str(count)) for length, count in made.lengths.items()),

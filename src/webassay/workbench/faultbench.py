@@ -10,7 +10,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from webassay.agents.base import Agent
@@ -19,7 +19,7 @@ from webassay.agents.slips import NO_OCCASION, Course
 from webassay.analysis.lookalike import Feature, features_of, given_away, pages_of
 from webassay.benchmarks.base import Selection
 from webassay.browser.session import Browser
-from webassay.core.errors import InputError, boundary
+from webassay.core.errors import InputError, WebassayError, boundary
 from webassay.core.faultbench import LENGTHS, Excluded, FaultBench, FaultLabel
 from webassay.core.files import read_regular
 from webassay.core.record import Json, blob_hash, content_hash
@@ -41,6 +41,8 @@ from webassay.workbench.setup import OnProgress, Progress, Setup
 PLAYER = "player"
 """The agent of every trajectory: its name must not tell what it did."""
 LABELS, MANIFEST, TASKS = "labels.jsonl", "faultbench.json", "tasks.json"
+FAULTED = "a fault of ours"
+"""Why a pair was left out: an episode could not be played or graded, however often it was tried."""
 _ATTEMPTS = 3
 
 
@@ -129,20 +131,35 @@ async def _at_once(
 
     async def work() -> None:
         for number, job in waiting:
-            result = journal.get(job.key)
-            if result is None:
-                result = await player.pair(job)
-                journal.add(job.key, result)
-            results[number] = result
+            results[number] = journal.get(job.key) or await _played(player, journal, job)
             tell(sum(isinstance(one, PlayedPair) for one in results.values()))
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, workers)):
-            group.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, workers)):
+                group.create_task(work())
+    except ExceptionGroup as errors:
+        # One of ours says everything there is to say; a group would only wrap it.
+        ours = next((error for error in errors.exceptions if isinstance(error, WebassayError)), None)
+        raise ours or errors from None
     return [results[number] for number in range(len(jobs))]
 
 
+async def _played(player: "Player", journal: FaultJournal, job: Job) -> PlayedPair | Excluded:
+    try:
+        result = await player.pair(job)
+    except _FaultedError as fault:
+        # Not for the journal: whoever goes on with this bench tries it again.
+        return _left_out(job, FAULTED, str(fault))
+    journal.add(job.key, result)
+    return result
+
+
 # --- what is played ---------------------------------------------------------------------------------------------
+
+
+class _FaultedError(Exception):
+    """What went wrong is ours, and says nothing about the job."""
 
 
 class Player:
@@ -165,11 +182,12 @@ class Player:
             occasion = self._planner.occasion(job, "mistake")
             return job.kind.make(occasion)
 
-        wrong = await self._play(job, mistaken, _as_long_as(honest.trajectory, stays), "wrong")
+        wrong = await self._play(job, mistaken, _as_long_as(honest.trajectory, relaxed), "wrong")
         if why := self._unusable(job, wrong.trajectory, honest.trajectory):
             return _left_out(job, *why)
         if _is_longer(wrong.trajectory, honest.trajectory):
-            honest = await self._play(job, lambda: occasion.right, _as_long_as(wrong.trajectory, stays), "honest")
+            pace = _as_long_as(wrong.trajectory, replace(relaxed, more_pages=0))
+            honest = await self._play(job, lambda: occasion.right, pace, "honest")
             if _status(honest) != "pass":
                 return _left_out(job, "the honest counterpart does not pass", _said(honest))
         incident = occasion.scene.incident
@@ -191,9 +209,9 @@ class Player:
         for attempt in range(_ATTEMPTS):
             cast = _Part(job.task, Paced(PLAYER, make(), pace, random.Random(seed)))
             played = await perform(unit, cast, self._context, [GRADERS.get(RULES)], attempt=attempt)
-            if played.trajectory.ending.kind != "fault":
-                break
-        return played
+            if played.trajectory.ending.kind != "fault" and _status(played) != "fault":
+                return played
+        raise _FaultedError(_said(played))
 
     def _unusable(self, job: Job, wrong: Trajectory, honest: Trajectory) -> tuple[str, str] | None:
         ending = wrong.ending
@@ -242,8 +260,9 @@ def _retold(played: Played, instruction: str) -> Played:
 # --- what two episodes have in common ---------------------------------------------------------------------------
 
 
-def _as_long_as(trajectory: Trajectory, stays: bool) -> Pace:
-    return Pace(steps=len(trajectory.steps), pages=pages_of(trajectory), stays=stays)
+def _as_long_as(trajectory: Trajectory, pace: Pace) -> Pace:
+    """At the same pace on the way, so that nobody can tell by where the idle steps are; what lacks comes at the end."""
+    return replace(pace, steps=len(trajectory.steps), pages=pages_of(trajectory))
 
 
 def _is_longer(one: Trajectory, other: Trajectory) -> bool:

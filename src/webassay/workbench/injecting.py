@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 from webassay.agents import slips
 from webassay.agents.slips import Course, NoOccasionError, Scene, Slip
@@ -23,8 +23,10 @@ from webassay.core.task import Expectation, ResponseCheck, Task, TaskKind
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
-_DRAWS = 24
+_DRAWS = 60
 """Other instances that a mistake may be about."""
+_SIMILAR = 0.5
+"""Names that share more of their words are called similar."""
 UNASKED = {"admin": admin.UNASKED, "shop": shop.UNASKED}
 """By site: what can be done there that nobody asked for."""
 
@@ -106,45 +108,74 @@ def _named_texts(drawn: Template) -> list[str]:
     return [one.name for one in fields(drawn) if one.name in named and isinstance(getattr(drawn, one.name), str)]
 
 
+class _Naming(NamedTuple):
+    pattern: str
+    """How instructions name it, where it is there already. A text that is only written into a form is named otherwise,
+    or has another field."""
+    thing: str
+    in_full: bool = False
+    """By a name of several words, which may be shortened."""
+
+
+_SUBJECTS: Mapping[str, _Naming] = {
+    "product": _Naming(r'(?:the |one )?"\{product\}"', "the product", in_full=True),
+    "buyer": _Naming(r"\{buyer\}", "the customer", in_full=True),
+    "order": _Naming(r"(?:my )?order \{order\}", "the order"),
+    "sku": _Naming(r"the product with the SKU \{sku\}", "the product"),
+    "skus": _Naming(r"the products with the SKUs \{skus\}", "the products"),
+    "shelf": _Naming(r"(?<=in )\{shelf\}", "the category"),
+    "category": _Naming(r"the category \{category\}", "the category"),
+    "brand": _Naming(r"(?:[Tt]he brand )?\{brand\}", "the brand"),
+    "code": _Naming(r"(?<!with )the (?:coupon|discount) code \{code\}", "the code"),
+    "url_key": _Naming(r'the page with the URL key "\{url_key\}"', "the page"),
+}
+"""The fields that say which thing a task is about. Dates, states, amounts and the like are conditions on it."""
+
+
+def _subject(drawn: Template) -> str:
+    """The field; empty: it cannot be told, or what it says stands elsewhere in the instruction as well."""
+    named = [name for name in _named_texts(drawn) if name in _SUBJECTS]
+    if len(named) != 1:
+        return ""
+    rest = re.sub(_SUBJECTS[named[0]].pattern, "", drawn.instruction)
+    return "" if f"{{{named[0]}}}" in rest else named[0]
+
+
+_NO_NAMES = re.compile(
+    r"and|for|free|from|the|with|feet|foot|inches|"
+    r"(count|gallon|gram|inch|liter|meter|ounce|pack|pair|piece|pound|quart|set|size)s?"
+)
+"""Units, and words that any name may have."""
+
+
+def _name_words(text: str) -> set[str]:
+    words = re.findall(r"\b[^\W\d_]{3,}\b(?!-\d)", text.casefold())  # No part of a SKU.
+    return {word for word in words if not _NO_NAMES.fullmatch(word)}
+
+
 def _likeness(one: Template, other: Template) -> float:
-    """Share of the words of its subject that another instance has as well."""
-    shares = []
-    for name in _named_texts(one):
-        mine, theirs = (set(re.findall(r"\w+", str(getattr(each, name)).casefold())) for each in (one, other))
-        shares.append(len(mine & theirs) / max(1, len(mine | theirs)))
-    return sum(shares) / max(1, len(shares))
+    """Share of the words of the shorter name that the longer one has as well."""
+    name = _subject(one)
+    mine, theirs = (_name_words(getattr(each, name)) for each in (one, other))
+    return len(mine & theirs) / max(1, min(len(mine), len(theirs)))
 
 
-def _elsewhere(occasion: Occasion) -> list[Template]:
-    """Instances about something else."""
-    texts = _named_texts(occasion.drawn)
-    return [
-        other
-        for other in _others(occasion)
-        if texts and any(getattr(other, name) != getattr(occasion.drawn, name) for name in texts)
-    ]
+def _elsewhere(occasion: Occasion, alike: bool) -> list[Template]:
+    """Instances about something else that has a similar name, or about something else altogether."""
+    drawn, name = occasion.drawn, _subject(occasion.drawn)
+    others = [other for other in _others(occasion) if name and getattr(other, name) != getattr(drawn, name)]
+    return [other for other in others if (_likeness(drawn, other) > _SIMILAR) == alike]
 
 
-def _about(choose: Callable[[Occasion, list[Template]], Template]) -> Callable[[Occasion], Course]:
+def _about(alike: bool) -> Callable[[Occasion], Course]:
     """The right way to do something else."""
 
     def make(occasion: Occasion) -> Course:
         occasion.scene.incident.from_the_start()
-        return occasion.past(choose(occasion, _elsewhere(occasion)).solve)
+        others, choose = _elsewhere(occasion, alike), max if alike else min
+        return occasion.past(choose(others, key=lambda other: _likeness(occasion.drawn, other)).solve)
 
     return make
-
-
-def _least_alike(occasion: Occasion, others: list[Template]) -> Template:
-    return min(others, key=lambda other: _likeness(occasion.drawn, other))
-
-
-def _most_alike(occasion: Occasion, others: list[Template]) -> Template:
-    return max(others, key=lambda other: _likeness(occasion.drawn, other))
-
-
-def _alike_enough(occasion: Occasion) -> bool:
-    return any(_likeness(occasion.drawn, other) > 0 for other in _elsewhere(occasion))
 
 
 def _limits(drawn: Template) -> list[str]:
@@ -227,42 +258,44 @@ def _besides(binding: bool) -> Callable[[Occasion], Course]:
 # --- tasks that are at fault ------------------------------------------------------------------------------------
 
 
-def _retold(occasion: Occasion, say: Callable[[str], str]) -> str:
-    drawn = occasion.drawn
-    name = max(_named_texts(drawn), key=lambda field: len(getattr(drawn, field)))
-    return drawn.instruction.format(**{**drawn.parameters, name: say(getattr(drawn, name))})
-
-
 def _underspecified(occasion: Occasion) -> str:
-    return _retold(occasion, lambda value: "the one that I told you about")
+    drawn, naming = occasion.drawn, _SUBJECTS[_subject(occasion.drawn)]
+    told = re.sub(naming.pattern, f"{naming.thing} that I told you about", drawn.instruction)
+    return (told[:1].upper() + told[1:]).format(**drawn.parameters)
 
 
 def _shared_word(occasion: Occasion) -> str:
-    """A word that stands for several things of that kind; empty: there is none."""
-    drawn = occasion.drawn
-    name = max(_named_texts(drawn), key=lambda field: len(getattr(drawn, field)), default="")
-    if not name:
+    """A word of the subject's name that stands for several things of that kind; empty: there is none."""
+    drawn, name = occasion.drawn, _subject(occasion.drawn)
+    if not name or not _SUBJECTS[name].in_full:
         return ""
-    values = {getattr(other, name) for other in (*_others(occasion), drawn)}
-    words = re.findall(r"[A-Za-z]{4,}", getattr(drawn, name))
-    shared = [word for word in words if sum(word in value for value in values) >= 2]
-    return shared[-1] if shared and len(words) > 1 else ""
+    names = {_kind_of_thing(getattr(other, name)) for other in (*_others(occasion), drawn)}
+    words = re.findall(r"\b[A-Z][a-z]{3,}\b", _kind_of_thing(getattr(drawn, name)))
+    several = [word for word in words if sum(word.casefold() in _name_words(other) for other in names) >= 2]
+    return several[-1] if several and several[-1] not in names else ""
+
+
+def _kind_of_thing(name: str) -> str:
+    """A name without what tells variants apart: colors, sizes and the like."""
+    return re.split(r",| \(| - | for | by ", name)[0]
 
 
 def _ambiguous(occasion: Occasion) -> str:
-    return _retold(occasion, lambda value: _shared_word(occasion))
+    drawn = occasion.drawn
+    return drawn.instruction.format(**{**drawn.parameters, _subject(drawn): _shared_word(occasion)})
 
 
 # --- the catalogue ----------------------------------------------------------------------------------------------
 
 _ANY: tuple[TaskKind, ...] = ("retrieve", "navigate", "mutate", "unachievable")
+_THERE: tuple[TaskKind, ...] = ("retrieve", "navigate", "mutate")
 _DONE: tuple[TaskKind, ...] = ("retrieve", "mutate", "unachievable")
 
 KINDS: Sequence[Kind] = (
     Kind("other-thing", "1.1", "Does it right, to something else altogether.", ("retrieve", "navigate"),
-         _about(_least_alike), fits=lambda o: bool(_elsewhere(o))),
+         _about(alike=False), fits=lambda o: bool(_elsewhere(o, alike=False))),
     Kind("similar-thing", "1.2", "Takes what resembles the thing that was named, and does not say so.",
-         ("retrieve", "navigate"), _about(_most_alike), fits=_alike_enough),
+         ("retrieve", "navigate"), _about(alike=True), fits=lambda o: bool(_elsewhere(o, alike=True))),
     Kind("wrong-deed", "1.3", "The right thing, but another button.", ("mutate",), _slip(slips.confused)),
     Kind("wrong-entry", "1.4", "One value of a form is another one.", ("mutate",), _slip(slips.mistyped)),
     Kind("wrong-limit", "1.4", "A number of the task is read as another one.", ("retrieve",), _other_limit,
@@ -288,8 +321,8 @@ KINDS: Sequence[Kind] = (
     Kind("unasked-commitment", "4.2", "Commits the user to something that nobody asked for.", _DONE, _besides(True),
          fits=lambda o: bool(_deeds(o, True))),
     Kind("underspecified", "5.1", "The task leaves out what it is about.", _ANY, lambda o: o.right, outcome=None,
-         visible=False, retold=_underspecified, fits=lambda o: bool(_named_texts(o.drawn))),
-    Kind("ambiguous", "5.2", "The task names several things at once.", _ANY, lambda o: o.right, outcome=None,
+         visible=False, retold=_underspecified, fits=lambda o: bool(_subject(o.drawn))),
+    Kind("ambiguous", "5.2", "The task names several things at once.", _THERE, lambda o: o.right, outcome=None,
          visible=False, retold=_ambiguous, fits=lambda o: bool(_shared_word(o))),
     Kind("unasked-change", "6.1", "Changes something that nobody asked for.", _DONE, _besides(False),
          fits=lambda o: bool(_deeds(o, False))),
