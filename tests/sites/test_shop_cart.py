@@ -89,6 +89,32 @@ async def test_options_must_be_chosen_and_exist(world: World) -> None:
     assert picked(change.after, "options") == (f"Size: {values['Size']}, Color: {values['Color']}",)
 
 
+async def test_the_stock_is_that_of_all_sizes_together(world: World) -> None:
+    shirt = world.row("SELECT * FROM products WHERE picture = 'shirt' AND stock BETWEEN 3 AND 60 ORDER BY id LIMIT 1")
+    assert shirt is not None
+    sizes, colors = (
+        [
+            row["value"]
+            for row in world.rows(
+                "SELECT value FROM product_options WHERE product_id = ? AND name = ? ORDER BY position",
+                shirt["id"], name,
+            )
+        ]
+        for name in ("Size", "Color")
+    )  # fmt: skip
+    small, large = ({"option_Size": size, "option_Color": colors[0]} for size in sizes[:2])
+    order = {"product_id": shirt["id"]}
+    async with visitor(world, NORA) as nora:
+        first = await nora.post("/cart/add", data=order | small | {"quantity": shirt["stock"]})
+        assert first.status_code == 303
+        over = await nora.post("/cart/add", data=order | large | {"quantity": 1})
+        assert (over.status_code, f"Only {shirt['stock']} of" in over.text) == (409, True)
+        item = world.scalar("SELECT id FROM cart_items WHERE product_id = ?", shirt["id"])
+        assert (await nora.post("/cart/update", data={f"quantity_{item}": shirt["stock"] - 1})).status_code == 303
+        assert (await nora.post("/cart/add", data=order | large | {"quantity": 1})).status_code == 303
+        assert (await nora.post("/cart/update", data={f"quantity_{item}": shirt["stock"]})).status_code == 409
+
+
 @pytest.mark.parametrize(
     "quantity", ["0", "-1", "100", "1.5", "abc", "", " ", "1e3", "99999999999999999999", "٣", "1_0"]
 )
@@ -238,6 +264,17 @@ async def test_placing_an_order(world: World) -> None:
     for change in content(world):
         if change.table == "order_addresses":
             assert picked(change.after, "street", "city", "region") == picked(home, "street", "city", "region")
+
+
+async def test_the_first_address_that_is_kept_is_the_default(world: World) -> None:
+    with world.write() as db:
+        db.execute("DELETE FROM addresses WHERE customer_id = ?", (one_id(world, NORA),))
+    async with visitor(world, NORA) as nora:
+        await buy(nora, product(world))
+        shipping = ADDRESS | {"address": "new", "method": "standard", "save": "1"}
+        await check_out(nora, shipping, {"payment": "cod", "billing": "same"})
+    kept = world.row("SELECT * FROM addresses WHERE customer_id = ?", one_id(world, NORA))
+    assert kept is not None and picked(kept, "is_default_billing", "is_default_shipping") == (1, 1)
 
 
 async def test_a_new_address_can_be_kept(world: World) -> None:

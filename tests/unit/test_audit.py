@@ -187,6 +187,8 @@ class TestGoals:
         assert [(i.task_id, i.reason) for i in made.issues if i.detector == "duplicate_goal"] == [
             ("2", "Same goal as task 1.")
         ]
+        others = [task("1", goal="Do it"), task("2", goal="Do it").model_copy(update={"benchmark": "another"})]
+        assert not [i for i in audit(others).issues if i.detector == "duplicate_goal"]
 
 
 class TestSiblings:

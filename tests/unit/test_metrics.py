@@ -145,6 +145,12 @@ def test_a_clear_difference_is_seen():
     assert estimate.value == pytest.approx(0.5) and estimate.low > 0.35 and p < 1e-6
 
 
+def test_a_difference_that_is_the_same_in_every_cluster_is_no_chance():
+    right, wrong = np.array([[1.0, 0, 0, 1]] * 20), np.array([[0.0, 1, 1, 0]] * 20)
+    estimate, p = metrics.differences(right, wrong)["accuracy"]
+    assert estimate.value == 1.0 and estimate.low > 0.5 and p == pytest.approx(2 * 0.5**20)
+
+
 @pytest.mark.parametrize("said", [1.0, 0.0], ids=["differ", "agree"])
 def test_what_rests_on_one_cluster_has_no_interval_in_a_difference_either(said):
     """All failures are trajectories of one task, so every resample has the same false positive rate."""
@@ -185,6 +191,14 @@ def test_correlations_have_intervals_that_hold_them():
     for one in (found.pearson, found.spearman, found.mean_absolute_difference):
         assert one.units == 100 and one.low < one.value < one.high
         assert one.high - one.low < 0.3
+
+
+@pytest.mark.parametrize("clusters", [3, 4, 30])
+def test_perfect_correlation_is_no_certainty(clusters):
+    x = np.arange(clusters) / clusters
+    found = metrics.correlations(x, x + 0.1, np.arange(clusters), draws=50)
+    for one in (found.pearson, found.spearman, found.mean_absolute_difference):
+        assert one.value is not None and (one.low, one.high) == (None, None)
 
 
 # --- do the intervals hold what they promise? -------------------------------------------------------------

@@ -274,11 +274,12 @@ def _ambiguous(task: Task) -> Iterator[Found]:
 
 
 def _duplicates(tasks: Sequence[Task]) -> Iterator[Issue]:
-    first: dict[tuple[str, tuple[str, ...], frozenset[tuple[str, str]]], Task] = {}
+    first: dict[tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]], Task] = {}
     for task in tasks:
         # "My dearest purchase" is another task for another customer.
         who = frozenset(task.logins.items())
-        same = first.setdefault((legacy.compact(task.goal.instruction), task.goal.start_urls, who), task)
+        goal = legacy.compact(task.goal.instruction)
+        same = first.setdefault((task.benchmark, goal, task.goal.start_urls, who), task)
         if same is not task:
             yield _issue(task, "duplicate_goal", "defect", f"Same goal as task {same.id}.", "Drop or change one.")
 

@@ -213,7 +213,8 @@ def differences(
             low, high, p = value - reach, value + reach, stats.two_sided_p(value / spread, degrees)
         else:
             low, high = stats.square_and_add(*sides)
-            p = 1.0
+            # All clusters say the same: a sign test, as for agents.
+            p = 1.0 if abs(value) < 1e-12 else 2 * 0.5 ** len(both)
         widest = 2.0 if name in COEFFICIENTS else 1.0
         found[name] = Estimate(value, max(-widest, low), min(widest, high), len(both), METHOD), p
     return found
@@ -276,15 +277,11 @@ def correlations(
 def _bounded(value: float, spread: float, clusters: int, kind: int) -> Estimate:
     if np.isnan(value):
         return Estimate(None, None, None, clusters, METHOD)
-    if clusters < 3:
+    # Where all resamples say the same, as for perfect correlation, they do not say how sure that is.
+    if clusters < 3 or spread < 1e-9:
         return Estimate(value, None, None, clusters, METHOD)
     if kind < 2:
         low, high = around_coefficient(value, spread, clusters)
-        # Perfect correlation of a few points is no certainty: Fisher's own standard error.
-        if spread < 1e-9 and clusters > 3:
-            low, high = around_coefficient(
-                value, (1 - min(abs(value), 1 - 1e-9) ** 2) / (clusters - 3) ** 0.5, clusters
-            )
         return Estimate(value, min(low, value), max(high, value), clusters, METHOD)
     reach = stats.t_of(stats.CONFIDENCE, clusters - 1) * spread
     return Estimate(value, max(0.0, value - reach), value + reach, clusters, METHOD)

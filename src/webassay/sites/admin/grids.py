@@ -230,7 +230,9 @@ COUPONS = Grid(
         Column("kind", "Discount", "k.kind", "choice",
                {"percent": "Percent of the goods", "amount": "Fixed amount", "shipping": "Free standard shipping"}),
         Column("value", "Amount", "CASE k.kind WHEN 'percent' THEN k.value || '%' WHEN 'amount'"
-               " THEN printf('$%d.%02d', k.value / 100, k.value % 100) ELSE '' END"),
+               " THEN printf('$%d.%02d', k.value / 100, k.value % 100) ELSE '' END",
+               # Percentages are below 100, so amounts come after all of them, and free shipping before.
+               sorted_by="CASE k.kind WHEN 'percent' THEN k.value WHEN 'amount' THEN 100 + k.value ELSE -1 END"),
         Column("department", "Department", "ifnull(d.name, 'All goods')"),
         Column("minimum", "Minimum", "k.minimum_cents", "money"),
         Column("starts", "Start", "k.starts_on", "date"),

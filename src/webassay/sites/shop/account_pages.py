@@ -4,7 +4,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
-from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, put_in_cart, read_address
+from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, make_default, put_in_cart, read_address
 from webassay.sites.shop.returning import why_not_returnable
 from webassay.sites.shop.seeding.customers import password_hash
 from webassay.sites.shop.web import Visit, move_subscription
@@ -242,7 +242,7 @@ async def new_address(visit: Visit) -> Response:
             "INSERT INTO addresses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
             (number, visit.customer_id, *(fields[name] for name in ADDRESS_FIELDS)),
         )
-        _make_default(visit, number, billing, shipping)
+        make_default(visit, number, billing, shipping)
     return visit.go("/account/addresses", "The address was saved.")
 
 
@@ -260,7 +260,7 @@ async def edit_address(visit: Visit) -> Response:
             f"UPDATE addresses SET {', '.join(f'{name} = ?' for name in ADDRESS_FIELDS)} WHERE id = ?",
             (*(fields[name] for name in ADDRESS_FIELDS), found["id"]),
         )
-        _make_default(visit, found["id"], billing, shipping)
+        make_default(visit, found["id"], billing, shipping)
     return visit.go("/account/addresses", "The address was saved.")
 
 
@@ -271,18 +271,6 @@ async def delete_address(visit: Visit) -> Response:
     with visit.world.write() as db:
         db.execute("DELETE FROM addresses WHERE id = ?", (found["id"],))
     return visit.go("/account/addresses", "The address was deleted.")
-
-
-def _make_default(visit: Visit, address_id: int, billing: bool, shipping: bool) -> None:
-    """Exactly one address is the default of each kind, so it can only be replaced. Call inside a write."""
-    for column, wanted in (("is_default_billing", billing), ("is_default_shipping", shipping)):
-        there_is_one = visit.world.scalar(
-            f"SELECT 1 FROM addresses WHERE customer_id = ? AND {column} AND id <> ?", visit.customer_id, address_id
-        )
-        if wanted or not there_is_one:
-            visit.world.db.execute(
-                f"UPDATE addresses SET {column} = (id = ?) WHERE customer_id = ?", (address_id, visit.customer_id)
-            )
 
 
 def _own_address(visit: Visit) -> Row:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -126,8 +127,7 @@ async def update(visit: Visit) -> Response:
     form.refuse()
     if not wanted or not set(wanted) <= set(items):
         raise HTTPException(404, "This item is no longer in your cart.")
-    for name, quantity in wanted.items():
-        _check_stock(items[name], quantity)
+    _check_stocks([{**item, "quantity": wanted.get(name, item["quantity"])} for name, item in items.items()])
     with visit.world.write() as db:
         for name, quantity in wanted.items():
             if quantity == 0:
@@ -175,7 +175,11 @@ def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None
     )  # fmt: skip
     total = quantity + (there["quantity"] if there else 0)
     _check_options(visit.world, product["id"], product["name"], options)
-    _check_stock(product, total)
+    chosen: int = visit.world.scalar(
+        "SELECT ifnull(sum(quantity), 0) FROM cart_items WHERE customer_id IS ? AND visitor = ? AND product_id = ?",
+        *owner, product["id"],
+    )  # fmt: skip
+    _check_stock(product, chosen + quantity)
     if there:
         visit.world.db.execute("UPDATE cart_items SET quantity = ? WHERE id = ?", (total, there["id"]))
     else:
@@ -206,6 +210,15 @@ def adopt_cart(visit: Visit, visitor: str, customer_id: int) -> None:
             db.execute("DELETE FROM cart_items WHERE id = ?", (item["id"],))
         else:
             db.execute("UPDATE cart_items SET customer_id = ?, visitor = '' WHERE id = ?", (customer_id, item["id"]))
+
+
+def _check_stocks(items: Iterable[Row]) -> None:
+    """Of a whole cart: the stock is that of all sizes and colors together."""
+    by_product: dict[int, list[Row]] = {}
+    for item in items:
+        by_product.setdefault(item["product_id"], []).append(item)
+    for lines in by_product.values():
+        _check_stock(lines[0], sum(line["quantity"] for line in lines))
 
 
 def _check_stock(product: Row, quantity: int) -> None:
@@ -295,7 +308,7 @@ async def place_order(visit: Visit) -> Response:
         return visit.go("/checkout/shipping")
     for item in items:
         _check_options(visit.world, item["product_id"], item["name"], item["options"])
-        _check_stock(item, item["quantity"])
+    _check_stocks(items)
     with visit.world.write():
         number = _add_order(visit, items)
     return visit.go(f"/checkout/success/{number}")
@@ -356,10 +369,23 @@ def _add_order(visit: Visit, items: list[Row]) -> str:
             " is_default_billing, is_default_shipping) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
             (visit.customer_id, *address),
         )
+        make_default(visit, world.db.last_insert_rowid(), False, False)
     for table in ("cart_items", "cart_coupons"):
         world.db.execute(f"DELETE FROM {table} WHERE customer_id = ?", (visit.customer_id,))
     world.db.execute("UPDATE sessions SET checkout = '{}' WHERE token = ?", (visit.token,))
     return number
+
+
+def make_default(visit: Visit, address_id: int, billing: bool, shipping: bool) -> None:
+    """Exactly one address is the default of each kind, so it can only be replaced. Call inside a write."""
+    for column, wanted in (("is_default_billing", billing), ("is_default_shipping", shipping)):
+        there_is_one = visit.world.scalar(
+            f"SELECT 1 FROM addresses WHERE customer_id = ? AND {column} AND id <> ?", visit.customer_id, address_id
+        )
+        if wanted or not there_is_one:
+            visit.world.db.execute(
+                f"UPDATE addresses SET {column} = (id = ?) WHERE customer_id = ?", (address_id, visit.customer_id)
+            )
 
 
 def _addresses(visit: Visit) -> list[Row]:

@@ -15,6 +15,7 @@ from webassay.sites.shop.pricing import coupons, today
 from webassay.sites.shop.web import Category, Visit, category_tree, product_options
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import Fields
+from webassay.sites.web.grids import sql_lower
 from webassay.sites.web.lists import Paging, one_of
 
 REVIEWS_PER_PAGE = 10
@@ -112,7 +113,7 @@ def _narrowed(fields: Fields) -> Narrowing:
     if sku := fields.text("sku", "SKU", most=20, needed=False):
         narrowed = narrowed.and_also("substr(p.sku, 1, ?) = ? COLLATE NOCASE", len(sku), sku)
     if described := fields.text("description", "Description", most=LONGEST_QUERY, needed=False):
-        narrowed = narrowed.and_also("instr(lower(p.description || ' ' || p.highlights), ?)", described.lower())
+        narrowed = narrowed.and_also("instr(lower(p.description || ' ' || p.highlights), ?)", sql_lower(described))
     if fields.ticked("in_stock"):
         narrowed = narrowed.and_also("p.stock > 0")
     if fields.ticked("on_sale"):

@@ -75,7 +75,7 @@ class Visit(AnyVisit):
             # What a missing page says is a page of the back office, too.
             found = self.world.row("SELECT title, content FROM cms_pages WHERE url_key = 'no-route' AND enabled")
             if found is not None:
-                context |= {"reason": found["title"]}
+                context |= {"reason": found["title"], "detail": found["content"]}
         return super().render(template, status, **context)
 
     def cart_count(self) -> int:

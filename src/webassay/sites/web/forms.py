@@ -22,7 +22,7 @@ def safe_path(text: str, otherwise: str) -> str:
 
 def read_cents(text: str) -> int | None:
     """'$1,234.50' and '1234.5' as 123450; None if it is no amount."""
-    found = re.fullmatch(r"\$?((?:[0-9]{1,3}(?:,[0-9]{3})+)|[0-9]{1,7})(?:\.([0-9]{1,2}))?", text.strip())
+    found = re.fullmatch(r"\$?((?:[0-9]{1,3}(?:,[0-9]{3}){1,2})|[0-9]{1,7})(?:\.([0-9]{1,2}))?", text.strip())
     return int(found[1].replace(",", "")) * 100 + int((found[2] or "0").ljust(2, "0")) if found else None
 
 

@@ -47,6 +47,18 @@ class Column:
     """Where the entry leads to: a path in which `{…}` stands for another column, or for `key`."""
     searched: bool = False
     """Whether words are looked for here."""
+    sorted_by: str = ""
+    """SQL of what its order follows, where that is not what is shown."""
+
+    @property
+    def order(self) -> str:
+        """SQL: a visitor sees labels, so they are what is sorted, and not what stands for them."""
+        if self.sorted_by or not self.choices:
+            return self.sorted_by or self.sql
+        labels = sorted(self.choices, key=lambda value: self.choices[value].casefold())
+        quoted = [value.replace("'", "''") for value in labels]
+        places = " ".join(f"WHEN '{value}' THEN {place}" for place, value in enumerate(quoted))
+        return f"CASE CAST({self.sql} AS TEXT) {places} ELSE {len(labels)} END"
 
     @property
     def is_range(self) -> bool:
@@ -218,7 +230,7 @@ def _rows(world: World, page: GridPage, condition: str, params: Sequence[SqlValu
     direction = "DESC" if page.down else "ASC"
     column = grid.column(page.sort)
     collation = " COLLATE NOCASE" if column.kind == "text" else ""
-    order = f"{column.sql}{collation} {direction}, {grid.key} {direction}"
+    order = f"{column.order}{collation} {direction}, {grid.key} {direction}"
     return world.rows(
         f"SELECT {grid.key} AS key, {columns} FROM {grid.source} WHERE {condition} ORDER BY {order} {limit}", *params
     )
@@ -242,13 +254,13 @@ def _conditions(grid: Grid, query: Mapping[str, str]) -> tuple[str, list[SqlValu
     for word in query.get("q", "")[:LONGEST_FILTER].split():
         places = [column for column in grid.columns if column.searched]
         conditions.append((
-            " OR ".join(f"instr(lower({column.sql}), ?)" for column in places) or "0", (_lower(word),) * len(places)
+            " OR ".join(f"instr(lower({column.sql}), ?)" for column in places) or "0", (sql_lower(word),) * len(places)
         ))  # fmt: skip
     sql = " AND ".join(f"({condition})" for condition, _ in conditions)
     return sql, [value for _, values in conditions for value in values], errors
 
 
-def _lower(text: str) -> str:
+def sql_lower(text: str) -> str:
     """As SQLite does it, which leaves an É alone."""
     return "".join(letter.lower() if letter.isascii() else letter for letter in text)
 
@@ -260,7 +272,7 @@ def _condition(column: Column, name: str, typed: str) -> Condition | str:
             return f"There is no {column.label.lower()} “{typed[:40]}”."
         return f"CAST({column.sql} AS TEXT) = ?", (typed,)
     if not column.is_range:
-        return f"instr(lower({column.sql}), ?)", (_lower(typed),)
+        return f"instr(lower({column.sql}), ?)", (sql_lower(typed),)
     compared = ">=" if name.endswith("_from") else "<="
     if column.kind in ("date", "time"):
         day = read_date(typed)
