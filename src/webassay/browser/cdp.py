@@ -172,6 +172,7 @@ class Connection:
         self._forwarded: dict[int, Callable[[Envelope], None]] = {}
         """Commands of others, whose answers they get."""
         self._outgoing: asyncio.WriteTransport | None = None
+        self._incoming: asyncio.ReadTransport | None = None
         self.closed = ""
         self.root = self.channel("")
 
@@ -359,9 +360,10 @@ class Connection:
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
-        if self._outgoing is not None:
-            self._outgoing.close()
-            self._incoming.close()
+        # Whoever is cancelled while the pipes are being opened may have one of them only.
+        for transport in (self._outgoing, self._incoming):
+            if transport is not None:
+                transport.close()
         await asyncio.to_thread(shutil.rmtree, self.profile, ignore_errors=True)
 
     @property
