@@ -20,7 +20,7 @@ import shlex
 import shutil
 import signal
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from webassay.agents.base import AgentFactory, DevToolsEndpoint
 from webassay.agents.cell import Cell
@@ -100,7 +100,7 @@ class External:
 
 async def _heard(process: Process, told: str) -> tuple[str, str]:
     """What the program says until it exits. A child of it that holds on to the pipes is not waited for."""
-    answer, complaints = _Answer(process.stdout), _Complaints(process.stderr)
+    answer, complaints = _Said(process.stdout, _refuse_more), _Said(process.stderr, _keep_the_end)
     telling = asyncio.ensure_future(_tell(process.stdin, told))
     tasks = [answer.hearing, complaints.hearing]
     try:
@@ -120,33 +120,30 @@ async def _heard(process: Process, told: str) -> tuple[str, str]:
 
 
 class _Said:
-    def __init__(self, stream: asyncio.StreamReader | None) -> None:
+    """What comes out of one pipe. `limit` sees it after every piece, to cut it or to refuse more."""
+
+    def __init__(self, stream: asyncio.StreamReader | None, limit: Callable[[bytearray], None]) -> None:
         assert stream is not None
-        self._data = bytearray()
+        self._data, self._limit = bytearray(), limit
         self.hearing = asyncio.ensure_future(self._hear(stream))
 
     async def _hear(self, stream: asyncio.StreamReader) -> None:
         while chunk := await stream.read(65_536):
             self._data += chunk
-            self._limit()
-
-    def _limit(self) -> None:
-        raise NotImplementedError
+            self._limit(self._data)
 
     @property
     def text(self) -> str:
         return self._data.decode("utf-8", "replace")
 
 
-class _Answer(_Said):
-    def _limit(self) -> None:
-        if len(self._data) > MAX_ANSWER:
-            raise AgentError(f"The program printed more than {MAX_ANSWER} bytes to standard output.")
+def _refuse_more(answer: bytearray) -> None:
+    if len(answer) > MAX_ANSWER:
+        raise AgentError(f"The program printed more than {MAX_ANSWER} bytes to standard output.")
 
 
-class _Complaints(_Said):
-    def _limit(self) -> None:
-        del self._data[:-KEPT_COMPLAINTS]
+def _keep_the_end(complaints: bytearray) -> None:
+    del complaints[:-KEPT_COMPLAINTS]
 
 
 async def _tell(stdin: asyncio.StreamWriter | None, text: str) -> None:
