@@ -363,6 +363,7 @@ async def test_history_api(visit: Opener) -> None:
         ("Old style", "old xhr"),
         ("Send a megabyte", "sent 1048576"),
         ("Worker", "got worker"),
+        ("Worker of a worker", "got nested"),
         ("Redirect", "moved to /api/echo"),
         ("Outside", "refused"),
     ],

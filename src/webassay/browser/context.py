@@ -213,7 +213,9 @@ class Context:
             self.connection.spawn(self._set_up_frame(channel, page))
         else:
             NetworkWatch(channel, page, self.capture, self._allow)
+            self._expect_children(channel, page)
             channel.post("Network.enable", {"maxPostDataSize": MAX_POST_DATA})
+            channel.post("Target.setAutoAttach", AUTO_ATTACH)
             channel.post("Runtime.evaluate", {"expression": self._scripts.watch, "silent": True})
             channel.post("Runtime.runIfWaitingForDebugger")
 
@@ -253,8 +255,7 @@ class Context:
             channel.trace = self._trace.write
         page.listen(channel)
         NetworkWatch(channel, page, self.capture, self._allow)
-        channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
-        channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
+        self._expect_children(channel, page)
         channel.on("Runtime.exceptionThrown", self._script_error)
         commands: list[tuple[str, Params]] = [
             ("Page.enable", {}),
@@ -314,7 +315,12 @@ class Context:
         channel.post("Runtime.runIfWaitingForDebugger")
         page.graft(channel, (await tree)["frameTree"])
 
-    def _child(self, page: Page, params: Params) -> None:
+    def _expect_children(self, channel: Channel, page: Page | None) -> None:
+        """Frames in their own process, and workers; workers start workers in turn."""
+        channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
+        channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
+
+    def _child(self, page: Page | None, params: Params) -> None:
         self.attached(self.connection.channel(params["sessionId"]), params["targetInfo"], page)
 
     # --- what pages do on their own --------------------------------------------------------------------
