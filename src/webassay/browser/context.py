@@ -89,6 +89,8 @@ class Context:
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
         self._front: list[Page] = []
         """Tabs in the order they were last in front; the last one is in front now."""
+        self._gone: Page | None = None
+        """The tab that was closed last."""
         self.deeds: Deeds | None = None
         """What somebody else does in these pages; None: nobody but us does anything."""
         self._notices: list[str] = []
@@ -138,12 +140,31 @@ class Context:
 
     @property
     def active(self) -> Page:
-        """The tab in front."""
+        """The tab in front. A page can close the last one at any time; then it is that one until `front` replaces it,
+        so that an action that is under way ends as it does with any page that goes away."""
         if self.connection.closed:
             raise BrowserError(self.connection.closed)
-        if not self._front:
+        page = self._front[-1] if self._front else self._gone
+        if page is None:
             raise BrowserError("The session has no tab.")
-        return self._front[-1]
+        return page
+
+    async def front(self) -> Page:
+        """The tab in front; where the last one was closed, an empty one that takes its place."""
+        if not self._front:
+            await self._opened()
+        if not self._front and not self.connection.closed:
+            try:
+                await self._open_tab()
+            except (Refused, Unanswered) as error:
+                raise BrowserError(f"The last tab was closed, and no other could be opened: {error}.") from error
+            self.notice("The last tab was closed; an empty one is now in front.")
+        return self.active
+
+    async def _opened(self) -> None:
+        """Waits for tabs that are just opening: they come to the front."""
+        for tab in list(self.pages):
+            await tab.ready.wait()
 
     def tell(self, action: str) -> None:
         """Captions the video and the trace with what is being done."""
@@ -181,13 +202,8 @@ class Context:
         patience = self.settings.patience
         deadline = time.monotonic() + (patience.cap if cap is None else min(cap, patience.cap))
         while True:
-            for tab in list(self.pages):
-                await tab.ready.wait()
-            if not self._front:
-                # The page closed itself, and it was the last one.
-                with contextlib.suppress(Refused, Unanswered):
-                    await self.new_tab()
-            page = self.active
+            await self._opened()
+            page = await self.front()
             waited += await settle(page, replace(patience, cap=max(0.1, deadline - time.monotonic())))
             if page.stuck and not page.crashed:
                 self.end(page, "A script did not end, so the page was ended.")
@@ -248,6 +264,7 @@ class Context:
             self.pages.remove(page)
         if page in self._front:
             self._front.remove(page)
+            self._gone = page
 
     def _set_up(self, channel: Channel, page: Page) -> None:
         """The setup that pages share with frames in their own process. The target is still paused."""
@@ -379,6 +396,9 @@ class Context:
     async def new_tab(self) -> Page:
         if len(self.pages) >= MAX_TABS:
             raise ActionError(f"There are already {MAX_TABS} tabs.", hint="Close one first.")
+        return await self._open_tab()
+
+    async def _open_tab(self) -> Page:
         made = await self.connection.root.send(
             "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}
         )
@@ -400,9 +420,7 @@ class Context:
 
     async def close_tab(self) -> None:
         await self.close_page(self.active)
-        if not self._front:
-            await self.new_tab()
-        await self.bring_to_front(self.active)
+        await self.bring_to_front(await self.front())
 
     async def focus_tab(self, index: float) -> None:
         if index != int(index) or not 0 <= index < len(self.pages):
