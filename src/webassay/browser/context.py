@@ -26,6 +26,7 @@ MAX_TABS = 40
 MAX_DIALOGS = 50
 """Per document; a page that opens more will not stop by itself."""
 _SETUP_TIMEOUT = 20.0
+"""Seconds that a new tab has until it answers; enough to end a script that keeps it from answering."""
 _NAVIGATION_TIMEOUT = 15.0
 """Seconds that a server has to begin its answer."""
 TARGETS = frozenset({"page", "iframe", "worker", "service_worker", "shared_worker"})
@@ -162,7 +163,7 @@ class Context:
         return self.active
 
     async def _opened(self) -> None:
-        """Waits for tabs that are just opening: they come to the front."""
+        """Waits for tabs that are just opening: they come to the front. Setting them up ends in any case."""
         for tab in list(self.pages):
             await tab.ready.wait()
 
@@ -307,15 +308,30 @@ class Context:
         channel.post("Emulation.setDeviceMetricsOverride", metrics)
         tree = channel.post("Page.getFrameTree")
         channel.post("Runtime.runIfWaitingForDebugger")
+        if page.opener:
+            self.connection.spawn(self._rouse(page.opener))
         try:
-            page.adopt(channel, (await tree)["frameTree"])
+            async with asyncio.timeout(_SETUP_TIMEOUT):
+                page.adopt(channel, (await tree)["frameTree"])
             # It may have closed itself in the meantime.
             if not page.closed:
                 self._front.append(page)
+        except TimeoutError:
+            self.notice("A new tab did not respond and was closed.")
+            await self.close_page(page)
+            return
         finally:
             page.ready.set()
         if page.opener:
             await self._popped_up(page)
+
+    async def _rouse(self, opener: str) -> None:
+        """A tab may share the process of the page that opened it, and then cannot answer while a script of that page is
+        running. One that does not end is ended, as whenever a page is asked something."""
+        for page in self.pages:
+            if page.target_id == opener:
+                await page.evaluate(page.main_frame, "null")
+                return
 
     async def _popped_up(self, page: Page) -> None:
         for other in self.pages:
@@ -405,11 +421,9 @@ class Context:
         page = next((page for page in self.pages if page.target_id == made["targetId"]), None)
         if page is None:
             raise Refused("the new tab did not open")
-        try:
-            async with asyncio.timeout(_SETUP_TIMEOUT):
-                await page.ready.wait()
-        except TimeoutError:
-            raise Unanswered("the new tab did not open in time") from None
+        await page.ready.wait()
+        if page not in self._front:
+            raise Unanswered("the new tab did not open in time")
         return page
 
     async def close_page(self, page: Page) -> None:
