@@ -16,6 +16,7 @@ async def test_bodies_are_whole(visit: Opener) -> None:
         await page.click("button", "Old style")
         await page.click("button", "Send a megabyte")
         await page.click("button", "Worker")
+        await page.click("button", "Worker of a worker")
         log = {exchange.url.partition("/api/")[2]: exchange for exchange in await page.exchanges()}
     assert log["echo?delay=100&say=xhr"].post_data == "field=value"
     blob = log["size"]
@@ -23,6 +24,8 @@ async def test_bodies_are_whole(visit: Opener) -> None:
     assert base64.b64decode(blob.post_data) == bytes(n % 251 for n in range(1024 * 1024))
     assert log["echo?say=worker"].post_data == "from the worker"
     assert log["echo?say=worker"].status == 200
+    assert log["echo?say=nested"].post_data == "from the inner worker"
+    assert log["echo?say=nested"].status == 200
 
 
 async def test_order_redirects_failures_and_blocks(visit: Opener) -> None:

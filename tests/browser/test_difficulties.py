@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import Opener, Visit
 from tests.browser.test_names import chromium_tree, compare, our_lines
 from webassay.browser.chromium import find_chromium, has_window
+from webassay.browser.page import Page
 from webassay.browser.session import SessionSettings
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -276,6 +277,65 @@ async def test_popups(visit: Opener) -> None:
         assert "no tab 7" in (await page.do("tab_focus", 7)).error
 
 
+async def only_a_popup(page: Visit) -> Page:
+    """A page may close a tab that a page has opened."""
+    await page.click("button", "Open a window")
+    await page.do("tab_focus", 0)
+    await page.do("tab_close")
+    seen = await page.see()
+    assert seen.title == "Inner" and len(seen.tabs) == 1
+    return page.session._context.active
+
+
+async def closes_itself(tab: Page) -> None:
+    tab.channel.post("Runtime.evaluate", {"expression": "close()"})
+    assert await tab.until(lambda: tab.closed, 10)
+
+
+EMPTY = "The last tab was closed; an empty one is now in front."
+
+
+async def test_a_last_tab_that_closes_itself_leaves_an_empty_one(visit: Opener) -> None:
+    async with visit("popup.html") as page:
+        await closes_itself(await only_a_popup(page))
+        seen = await page.see()
+        assert (seen.url, seen.notices, len(seen.tabs)) == ("about:blank", (EMPTY,), 1)
+        assert (await page.do("goto", f"{page.base}/popup.html")).error == ""
+        await closes_itself(await only_a_popup(page))
+        acted = await page.do("click", "1")
+        assert "no element [1]" in acted.error and "Another page is in front" in acted.error
+        assert (await page.see()).notices == (EMPTY,)
+
+
+async def test_a_last_tab_that_is_closed_leaves_an_empty_one(visit: Opener) -> None:
+    async with visit("quiet.html") as page:
+        assert (await page.do("tab_close")).error == ""
+        seen = await page.see()
+        assert (seen.url, seen.notices, len(seen.tabs)) == ("about:blank", (EMPTY,), 1)
+
+
+async def test_a_last_tab_may_close_itself_in_the_middle_of_an_action(visit: Opener) -> None:
+    async with visit("popup.html") as page:
+        tab = await only_a_popup(page)
+        await tab.channel.send("Runtime.evaluate", {"expression": "addEventListener('keydown', () => close())"})
+        await page.do("keyboard_press", "Control+a")
+        assert await tab.until(lambda: tab.closed, 10)
+        assert page.session._hand._held == [], "no key is left pressed"
+        seen = await page.see()
+        assert (seen.url, seen.notices) == ("about:blank", (EMPTY,))
+
+
+async def test_the_end_of_an_episode_whose_last_tab_closed_itself(visit: Opener) -> None:
+    async with visit("popup.html") as page:
+        tab = await only_a_popup(page)
+        await page.see()
+        await closes_itself(tab)
+        assert page.session.document == f"{page.base}/frame_inner.html", "of what was last seen"
+        assert await page.session.read_locator("", "document.title") == ""
+        assert (await page.session.final_page()).url == "about:blank"
+        assert await page.session.read_locator(f"{page.base}/quiet.html", "document.title") == "Quiet"
+
+
 async def test_dialogs(visit: Opener) -> None:
     async with visit("dialogs.html") as page:
         await page.click("button", "Alert")
@@ -363,6 +423,7 @@ async def test_history_api(visit: Opener) -> None:
         ("Old style", "old xhr"),
         ("Send a megabyte", "sent 1048576"),
         ("Worker", "got worker"),
+        ("Worker of a worker", "got nested"),
         ("Redirect", "moved to /api/echo"),
         ("Outside", "refused"),
     ],

@@ -5,12 +5,14 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.browser.conftest import Opener
+from tests.browser.conftest import Opener, Visit
 from webassay.browser.cdp import Unanswered
-from webassay.browser.chromium import find_chromium
+from webassay.browser.chromium import find_chromium, launch_flags
 from webassay.browser.session import MAX_TITLE, Browser, SessionSettings
 from webassay.core.errors import BrowserError
 from webassay.core.interaction import Action
@@ -110,6 +112,40 @@ async def test_a_page_that_never_ends_its_script_can_be_left(visit: Opener, monk
             await tab.channel.send("Runtime.evaluate", {"expression": "1"}, timeout=0.2)
         await page.do("keyboard_press", "Tab")
         assert (await page.see()).find("button", "Count") is not None
+
+
+@asynccontextmanager
+async def opened_and_hung(port: int, monkeypatch: pytest.MonkeyPatch, **bounds: float) -> AsyncIterator[Visit]:
+    """A page that opens a tab and never ends its script. Where Chromium has as many processes as it wants, the tab
+    shares that of the page, so it cannot answer either."""
+    monkeypatch.setattr(
+        "webassay.browser.session.launch_flags", lambda **how: [*launch_flags(**how), "--renderer-process-limit=1"]
+    )
+    async with Browser(find_chromium()) as browser, Opener(browser, port)("quiet.html") as page:
+        hang = "count.onclick = () => { open('/modal.html', '_blank', 'noopener'); for (;;) {} }"
+        await page.session._context.active.channel.send("Runtime.evaluate", {"expression": hang})
+        button = await page.node("button", "Count")
+        monkeypatch.setattr("webassay.browser.page.CALL_TIMEOUT", bounds["script"])
+        monkeypatch.setattr("webassay.browser.context._SETUP_TIMEOUT", bounds["tab"])
+        async with asyncio.timeout(90):
+            await page.do("click", button.id)
+        yield page
+
+
+async def test_a_page_that_opens_a_tab_and_never_ends_its_script(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened_and_hung(port, monkeypatch, script=2.0, tab=60.0) as page:
+        seen = await page.see()
+        assert any("did not end within" in notice for notice in seen.notices)
+        assert [tab.title for tab in seen.tabs] == ["Quiet", "Modal dialogs"] and seen.active_tab == 1
+        await page.do("tab_focus", 0)
+        assert (await page.see()).find("button", "Count") is not None
+
+
+async def test_a_new_tab_that_does_not_answer_is_closed(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened_and_hung(port, monkeypatch, script=6.0, tab=1.0) as page:
+        seen = await page.see()
+        assert "A new tab did not respond and was closed." in seen.notices
+        assert [tab.title for tab in seen.tabs] == ["Quiet"]
 
 
 async def test_half_a_surrogate_pair_never_gets_in(visit: Opener) -> None:

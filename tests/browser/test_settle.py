@@ -111,3 +111,15 @@ async def test_clock_of_the_page(visit: Opener) -> None:
         assert 0 <= now - start < 60_000 and 0 <= made - start < 60_000
         assert fixed == 1_577_836_800_000
         assert kinds == ["string", True, True, True]
+
+
+async def test_clock_of_workers(visit: Opener) -> None:
+    start = 1_600_000_000_000
+    script = """new Promise((done) => {
+        const made = (source) => `new Worker(URL.createObjectURL(new Blob([${JSON.stringify(source)}])))`;
+        const outer = `${made('postMessage(Date.now())')}.onmessage = (event) => postMessage([Date.now(), event.data])`;
+        (0, eval)(made(outer)).onmessage = (event) => done(event.data);
+    })"""
+    async with visit("quiet.html", now_ms=start) as page:
+        for now in json.loads(await page.session.read_locator(f"{page.base}/quiet.html", script)):
+            assert 0 <= now - start < 60_000

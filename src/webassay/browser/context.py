@@ -26,6 +26,7 @@ MAX_TABS = 40
 MAX_DIALOGS = 50
 """Per document; a page that opens more will not stop by itself."""
 _SETUP_TIMEOUT = 20.0
+"""Seconds that a new tab has until it answers; enough to end a script that keeps it from answering."""
 _NAVIGATION_TIMEOUT = 15.0
 """Seconds that a server has to begin its answer."""
 TARGETS = frozenset({"page", "iframe", "worker", "service_worker", "shared_worker"})
@@ -89,6 +90,8 @@ class Context:
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
         self._front: list[Page] = []
         """Tabs in the order they were last in front; the last one is in front now."""
+        self._gone: Page | None = None
+        """The tab that was closed last."""
         self.deeds: Deeds | None = None
         """What somebody else does in these pages; None: nobody but us does anything."""
         self._notices: list[str] = []
@@ -138,12 +141,31 @@ class Context:
 
     @property
     def active(self) -> Page:
-        """The tab in front."""
+        """The tab in front. A page can close the last one at any time; then it is that one until `front` replaces it,
+        so that an action that is under way ends as it does with any page that goes away."""
         if self.connection.closed:
             raise BrowserError(self.connection.closed)
-        if not self._front:
+        page = self._front[-1] if self._front else self._gone
+        if page is None:
             raise BrowserError("The session has no tab.")
-        return self._front[-1]
+        return page
+
+    async def front(self) -> Page:
+        """The tab in front; where the last one was closed, an empty one that takes its place."""
+        if not self._front:
+            await self._opened()
+        if not self._front and not self.connection.closed:
+            try:
+                await self._open_tab()
+            except (Refused, Unanswered) as error:
+                raise BrowserError(f"The last tab was closed, and no other could be opened: {error}.") from error
+            self.notice("The last tab was closed; an empty one is now in front.")
+        return self.active
+
+    async def _opened(self) -> None:
+        """Waits for tabs that are just opening: they come to the front. Setting them up ends in any case."""
+        for tab in list(self.pages):
+            await tab.ready.wait()
 
     def tell(self, action: str) -> None:
         """Captions the video and the trace with what is being done."""
@@ -181,13 +203,8 @@ class Context:
         patience = self.settings.patience
         deadline = time.monotonic() + (patience.cap if cap is None else min(cap, patience.cap))
         while True:
-            for tab in list(self.pages):
-                await tab.ready.wait()
-            if not self._front:
-                # The page closed itself, and it was the last one.
-                with contextlib.suppress(Refused, Unanswered):
-                    await self.new_tab()
-            page = self.active
+            await self._opened()
+            page = await self.front()
             waited += await settle(page, replace(patience, cap=max(0.1, deadline - time.monotonic())))
             if page.stuck and not page.crashed:
                 self.end(page, "A script did not end, so the page was ended.")
@@ -213,7 +230,9 @@ class Context:
             self.connection.spawn(self._set_up_frame(channel, page))
         else:
             NetworkWatch(channel, page, self.capture, self._allow)
+            self._expect_children(channel, page)
             channel.post("Network.enable", {"maxPostDataSize": MAX_POST_DATA})
+            channel.post("Target.setAutoAttach", AUTO_ATTACH)
             channel.post("Runtime.evaluate", {"expression": self._scripts.watch, "silent": True})
             channel.post("Runtime.runIfWaitingForDebugger")
 
@@ -246,6 +265,7 @@ class Context:
             self.pages.remove(page)
         if page in self._front:
             self._front.remove(page)
+            self._gone = page
 
     def _set_up(self, channel: Channel, page: Page) -> None:
         """The setup that pages share with frames in their own process. The target is still paused."""
@@ -253,8 +273,7 @@ class Context:
             channel.trace = self._trace.write
         page.listen(channel)
         NetworkWatch(channel, page, self.capture, self._allow)
-        channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
-        channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
+        self._expect_children(channel, page)
         channel.on("Runtime.exceptionThrown", self._script_error)
         commands: list[tuple[str, Params]] = [
             ("Page.enable", {}),
@@ -289,15 +308,30 @@ class Context:
         channel.post("Emulation.setDeviceMetricsOverride", metrics)
         tree = channel.post("Page.getFrameTree")
         channel.post("Runtime.runIfWaitingForDebugger")
+        if page.opener:
+            self.connection.spawn(self._rouse(page.opener))
         try:
-            page.adopt(channel, (await tree)["frameTree"])
+            async with asyncio.timeout(_SETUP_TIMEOUT):
+                page.adopt(channel, (await tree)["frameTree"])
             # It may have closed itself in the meantime.
             if not page.closed:
                 self._front.append(page)
+        except TimeoutError:
+            self.notice("A new tab did not respond and was closed.")
+            await self.close_page(page)
+            return
         finally:
             page.ready.set()
         if page.opener:
             await self._popped_up(page)
+
+    async def _rouse(self, opener: str) -> None:
+        """A tab may share the process of the page that opened it, and then cannot answer while a script of that page is
+        running. One that does not end is ended, as whenever a page is asked something."""
+        for page in self.pages:
+            if page.target_id == opener:
+                await page.evaluate(page.main_frame, "null")
+                return
 
     async def _popped_up(self, page: Page) -> None:
         for other in self.pages:
@@ -314,7 +348,12 @@ class Context:
         channel.post("Runtime.runIfWaitingForDebugger")
         page.graft(channel, (await tree)["frameTree"])
 
-    def _child(self, page: Page, params: Params) -> None:
+    def _expect_children(self, channel: Channel, page: Page | None) -> None:
+        """Frames in their own process, and workers; workers start workers in turn."""
+        channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
+        channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
+
+    def _child(self, page: Page | None, params: Params) -> None:
         self.attached(self.connection.channel(params["sessionId"]), params["targetInfo"], page)
 
     # --- what pages do on their own --------------------------------------------------------------------
@@ -373,17 +412,18 @@ class Context:
     async def new_tab(self) -> Page:
         if len(self.pages) >= MAX_TABS:
             raise ActionError(f"There are already {MAX_TABS} tabs.", hint="Close one first.")
+        return await self._open_tab()
+
+    async def _open_tab(self) -> Page:
         made = await self.connection.root.send(
             "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}
         )
         page = next((page for page in self.pages if page.target_id == made["targetId"]), None)
         if page is None:
             raise Refused("the new tab did not open")
-        try:
-            async with asyncio.timeout(_SETUP_TIMEOUT):
-                await page.ready.wait()
-        except TimeoutError:
-            raise Unanswered("the new tab did not open in time") from None
+        await page.ready.wait()
+        if page not in self._front:
+            raise Unanswered("the new tab did not open in time")
         return page
 
     async def close_page(self, page: Page) -> None:
@@ -394,9 +434,7 @@ class Context:
 
     async def close_tab(self) -> None:
         await self.close_page(self.active)
-        if not self._front:
-            await self.new_tab()
-        await self.bring_to_front(self.active)
+        await self.bring_to_front(await self.front())
 
     async def focus_tab(self, index: float) -> None:
         if index != int(index) or not 0 <= index < len(self.pages):

@@ -274,12 +274,13 @@ class Session:
         """Performs the action and waits until the page has reacted."""
         context = self._context
         started = time.monotonic()
-        error, moved_on = "", self._moved_on()
+        page = await context.front()
+        error, moved_on = "", self._moved_on(page)
         try:
-            if context.active.crashed and action.name not in _WITHOUT_PAGE:
+            if page.crashed and action.name not in _WITHOUT_PAGE:
                 raise ActionError("The page crashed.", hint="Open a URL with goto.")
             context.tell(action.text)
-            new_epoch(context.active)
+            new_epoch(page)
             await self._hand.perform(action)
         except ActionError as mistake:
             error = capped(f"{mistake}{moved_on}", MAX_ERROR)
@@ -290,9 +291,9 @@ class Session:
         self._step += 1
         return Acted(error, waited, acted - started, time.monotonic() - acted)
 
-    def _moved_on(self) -> str:
-        """For an action that failed because an earlier one of the same reply led to another page."""
-        page = self._context.active
+    def _moved_on(self, page: Page) -> str:
+        """For an action that failed because an earlier one of the same reply led to another page, or because the page
+        went away by itself."""
         if self._seen is None or self._seen == (page.target_id, page.document):
             return ""
         return f" Another page is in front since you last looked: {page.url:.300}."
@@ -303,8 +304,7 @@ class Session:
         context = self._context
         wanted = frozenset(parts)
         deadline = time.monotonic() + max(_LOOK_SECONDS, PAGE_SECONDS - self._spent)
-        while not context.active.crashed:
-            page = context.active
+        while not (page := await context.front()).crashed:
             try:
                 async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
                     return await self._look(page, wanted)
@@ -316,7 +316,7 @@ class Session:
             if time.monotonic() >= deadline and not page.crashed:
                 context.end(page, f"The page could not be looked at within {PAGE_SECONDS:g} s and was ended.")
         tabs = tuple(Tab(tab.url, "") for tab in context.pages)
-        return replace(self._blank(context.active, tabs), tree="")
+        return replace(self._blank(page, tabs), tree="")
 
     async def _look(self, page: Page, wanted: frozenset[ObservationPart]) -> Observation:
         form = self._context.settings.picture
@@ -410,14 +410,10 @@ class Session:
 
     async def have_tab(self) -> None:
         """Where all were closed, an empty one is what is left in front."""
-        if not self._context.has_tab and not self._context.connection.closed:
-            try:
-                await self._context.new_tab()
-            except (Refused, Unanswered) as error:
-                raise BrowserError(f"The session is gone: {error}.") from error
+        await self._context.front()
 
     async def final_page(self) -> FinalPage:
-        page = self._context.active
+        page = await self._context.front()
         tabs = tuple(tab.url for tab in self._context.pages)
         return FinalPage(page.url, await self._title(page), tabs, page.document_url)
 
@@ -462,14 +458,14 @@ class Session:
     @asynccontextmanager
     async def _in_front(self) -> AsyncIterator[Page]:
         try:
-            yield self._context.active
+            yield await self._context.front()
         except (Refused, Unanswered) as error:
             raise BrowserError(f"The page in front could not be read: {error}") from error
 
     @asynccontextmanager
     async def _fresh_tab(self, url: str) -> AsyncIterator[Page]:
         context = self._context
-        before = context.active
+        before = await context.front()
         try:
             page = await context.new_tab()
             try:
@@ -478,7 +474,9 @@ class Session:
                 yield page
             finally:
                 await context.close_page(page)
-                await context.bring_to_front(before)
+                # Else it has closed itself meanwhile.
+                if not before.closed:
+                    await context.bring_to_front(before)
         except (ActionError, Refused, Unanswered) as error:
             raise ProbeError(f"{url:.200} could not be read: {error}") from error
 
