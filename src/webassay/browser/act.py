@@ -203,15 +203,8 @@ class InputController:
         for name in names:
             if keys.key_named(name).key not in keys.MODIFIERS:
                 raise ActionError(f"{name!r} is not a modifier.", hint="Use Alt, Control, Meta, Shift.")
-        pressed: list[str] = []
-        try:
-            for name in names:
-                await self._key_down(name)
-                pressed.append(name)
+        async with self._down(names):
             yield
-        finally:
-            for name in reversed(pressed):
-                await self._key_up(name)
 
     async def _click_element(self, action: Action) -> None:
         x, y = await self._locate(action.get("bid"))
@@ -367,8 +360,27 @@ class InputController:
 
     # --- keyboard --------------------------------------------------------------------------------------
 
-    async def _key_down(self, name: str) -> None:
+    @contextlib.asynccontextmanager
+    async def _down(self, names: Sequence[str], *, exact: bool = False) -> AsyncIterator[None]:
+        """Presses the keys, and releases them afterwards; what the agent itself holds stays down."""
+        pressed: list[str] = []
+        try:
+            for name in names:
+                if keys.key_named(name).key not in self._held:
+                    await self._key_down(name, exact=exact)
+                    pressed.append(name)
+            yield
+        finally:
+            for name in reversed(pressed):
+                await self._key_up(name, exact=exact)
+
+    def _key(self, name: str, *, exact: bool) -> keys.Key:
+        """`exact`: the character itself, even while Shift is held."""
         key = keys.key_named(name)
+        return keys.with_shift(key) if "Shift" in self._held and not exact else key
+
+    async def _key_down(self, name: str, *, exact: bool = False) -> None:
+        key = self._key(name, exact=exact)
         if key.key in keys.MODIFIERS and key.key not in self._held:
             self._held.append(key.key)
         modifiers = self._modifiers()
@@ -386,8 +398,8 @@ class InputController:
         }
         await self._all([self._page.channel.post("Input.dispatchKeyEvent", command)])
 
-    async def _key_up(self, name: str) -> None:
-        key = keys.key_named(name)
+    async def _key_up(self, name: str, *, exact: bool = False) -> None:
+        key = self._key(name, exact=exact)
         if key.key in self._held:
             self._held.remove(key.key)
         command = {
@@ -400,24 +412,22 @@ class InputController:
         }
         await self._all([self._page.channel.post("Input.dispatchKeyEvent", command)])
 
-    async def _press(self, text: str) -> None:
+    async def _press(self, text: str, *, exact: bool = False) -> None:
         names = keys.combination(text)
         for name in names:
             keys.key_named(name)
         if len(names) == 1 and len(names[0]) == 1 and keys.needs_shift(names[0]):
             names = ["Shift", *names]
-        pressed: list[str] = []
-        try:
-            for name in names:
-                await self._key_down(name)
-                pressed.append(name)
-        finally:
-            for name in reversed(pressed):
-                await self._key_up(name)
+        async with self._down(names, exact=exact):
+            pass
 
     async def _type(self, text: str) -> None:
         async def press(key: str) -> None:
-            await (self._insert(key) if len(key) == 1 and keys.character(key) is None else self._press(key))
+            if len(key) == 1 and keys.character(key) is None:
+                await self._insert(key)
+            else:
+                # A text is typed as it is written, whatever the agent holds.
+                await self._press(key, exact=True)
 
         await Typist(self._page, press).type(text)
 
