@@ -202,6 +202,54 @@ async def test_modal_dialogs(visit: Opener) -> None:
         assert await page.log() == "behind"
 
 
+STYLES = [
+    "",
+    "dialog::backdrop { display: none }",
+    "dialog { position: fixed; left: -5000px }",
+    "dialog, dialog::backdrop { pointer-events: none }",
+]
+
+
+@pytest.mark.parametrize("style", STYLES)
+async def test_of_several_modal_dialogs_the_one_opened_last_is_on_top(visit: Opener, style: str) -> None:
+    async with visit("modals.html") as page:
+        tab = page.session._context.active
+        await tab.evaluate(tab.main_frame, f"document.querySelector('style').textContent = {style!r}")
+
+        async def on_top() -> str:
+            """The dialog in the tree, which is the one in Chromium's."""
+            equal, count, different = compare(await our_lines(page), await chromium_tree(page))
+            assert equal == count, different
+            return " ".join(node.name for node in (await page.see()).find_all("dialog"))
+
+        async def run(script: str) -> str:
+            await tab.evaluate(tab.main_frame, script)
+            return await on_top()
+
+        assert await run("document.getElementById('editor').showModal()") == "Editor"
+        assert await run("document.getElementById('sure').showModal()") == "Sure", "although it stands before the other"
+        shaded = "document.getElementById('host').shadowRoot.querySelector('dialog')"
+        assert await run(f"{shaded}.showModal()") == "Shaded"
+        assert await run(f"{shaded}.close()") == "Sure"
+        assert await run("document.getElementById('sure').close()") == "Editor"
+        assert await run("document.getElementById('main').inert = true") == "Editor", "nothing around it makes it inert"
+        assert await run("document.getElementById('editor').close()") == ""
+
+
+async def test_a_modal_dialog_inside_another(visit: Opener) -> None:
+    async with visit("modals.html") as page:
+        tab = page.session._context.active
+        await tab.evaluate(tab.main_frame, "document.getElementById('editor').append(document.getElementById('sure'))")
+        for first, second, shown in (("editor", "sure", ["Sure"]), ("sure", "editor", ["Editor", "Sure"])):
+            for name in (first, second):
+                await tab.evaluate(tab.main_frame, f"document.getElementById({name!r}).showModal()")
+            assert [node.name for node in (await page.see()).find_all("dialog")] == shown
+            equal, count, different = compare(await our_lines(page), await chromium_tree(page))
+            assert equal == count, different
+            for name in (first, second):
+                await tab.evaluate(tab.main_frame, f"document.getElementById({name!r}).close()")
+
+
 async def test_a_click_on_a_row_is_not_one_on_the_button_in_its_middle(visit: Opener) -> None:
     async with visit("rows.html") as page:
         seen = await page.see("tree", "boxes")
