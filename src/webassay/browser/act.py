@@ -136,7 +136,7 @@ class InputController:
         raise ActionError(f"Element [{element_id}]: It cannot be scrolled into view.")
 
     async def _show(self, frame: Frame) -> None:
-        """Scrolls the frame itself into view, outermost first."""
+        """Scrolls the frame itself into view, outermost first; fails if nobody can use it now."""
         chain: list[Frame] = []
         while frame.parent and frame.parent in self._page.frames:
             chain.append(frame)
@@ -145,7 +145,9 @@ class InputController:
             owner = await owner_of(self._page, inner)
             parent = self._page.frames[inner.parent]
             if owner["id"]:
-                await self._page.evaluate(parent, f"webassay.find({owner['id']})?.scrollIntoViewIfNeeded?.()")
+                error = (await self._page.call(parent, "showFrame", owner["id"])).get("error")
+                if error:
+                    raise ActionError(f"The frame around it, [{parent.prefix or ''}{owner['id']}]: {error}")
 
     async def _origin(self, frame: Frame) -> tuple[float, float]:
         left = top = 0.0
@@ -468,6 +470,7 @@ class InputController:
 
     async def _fill(self, element_id: str, value: str, typed: int = 0) -> None:
         """`typed`: how many of the last characters are typed key by key."""
+        await self._show(self._frame(element_id)[0])
         state = await self._ask(element_id, "prepareFill", value)
         if state["done"]:
             return
@@ -479,6 +482,7 @@ class InputController:
         await self._type(end)
 
     async def _select_option(self, action: Action) -> None:
+        await self._show(self._frame(action.get("bid"))[0])
         await self._ask(action.get("bid"), "select", action.get("options"))
 
     async def _upload_file(self, action: Action) -> None:

@@ -1,7 +1,7 @@
 // Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -9,6 +9,16 @@
     return (known ? `[${known}] ` : '') + `<${tag}${element.id ? ' id="' + element.id.slice(0, 40) + '"' : ''}>` + (words ? ` "${words}"` : '');
   };
   const fail = (error) => JSON.stringify({ error });
+  // Why nobody can use an element now, although it is there: it is inert. Empty if it is not.
+  const blocked = (element) => {
+    const modal = topModal();
+    if (modal && !within(element, modal)) return `It is covered by the dialog ${describe(modal)}: close that first.`;
+    for (let node = element; node; node = node.assignedSlot ?? node.parentNode ?? node.host) {
+      if (node.inert) return 'It is inert: the page has switched this part of itself off. Look for what it shows instead, such as a dialog, and finish or close that first.';
+      if (node === modal) return '';
+    }
+    return '';
+  };
   const frameOf = (element) => { const box = element.getBoundingClientRect(); return [box.left + element.clientLeft, box.top + element.clientTop]; };
   const scrollTo = (element) => {
     const box = element.getBoundingClientRect();
@@ -61,12 +71,21 @@
       }
     }
     if (inside) return JSON.stringify(inside);
+    const why = blocked(element);
+    if (why) return fail(why);
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };
   const owner = (element) => {
     const [left, top] = frameOf(element);
     return JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, left, top, width: element.clientWidth, height: element.clientHeight });
+  };
+  const showFrame = (id) => {
+    const element = find(id);
+    const why = element ? blocked(element) : '';
+    if (why) return fail(why);
+    element?.scrollIntoViewIfNeeded?.();
+    return JSON.stringify({});
   };
   const TYPED = new Set(['text', 'search', 'email', 'tel', 'url', 'password', 'number']);
   const send = (element, ...types) => {
@@ -81,8 +100,14 @@
     if (!element.checkVisibility({ visibilityProperty: true })) return fail('It is not visible.');
     if (element.matches(':disabled')) return fail('It is disabled.');
     if (element.readOnly) return fail('It is read-only.');
+    const why = blocked(element);
+    if (why) return fail(why);
     const tag = element.tagName;
     scrollTo(element);
+    // The text goes to whatever has the focus. A page may move it on, but if it stays where it was, the text is not for there.
+    const before = deepFocus();
+    const refused = () => deepFocus() === before && !within(before, element) && !(before?.isContentEditable && within(element, before));
+    const unfocused = 'It cannot be focused, so nothing was written: look for what is in its way.';
     if (tag === 'INPUT' && !TYPED.has(element.type)) {
       if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(element.type)) return fail(`An input of type ${element.type} does not take text.`);
       element.focus();
@@ -95,12 +120,14 @@
     if (tag === 'INPUT' && element.type === 'number' && value.trim() !== '' && Number.isNaN(Number(value))) return fail(`${JSON.stringify(value)} is not a number.`);
     if (tag === 'INPUT' || tag === 'TEXTAREA') {
       element.focus();
+      if (refused()) return fail(unfocused);
       element.select();
       return JSON.stringify({ done: false, empty: element.value === '' });
     }
     if (element.isContentEditable) {
       element.focus();
       getSelection().selectAllChildren(element);
+      if (refused()) return fail(unfocused);
       return JSON.stringify({ done: false, empty: element.textContent === '' });
     }
     return fail(tag === 'SELECT' ? 'It is a list: use select_option.' : 'It is not a text field.');
@@ -111,6 +138,8 @@
     if (element.tagName === 'OPTION' || element.tagName === 'OPTGROUP') element = element.closest('select');
     if (element?.tagName !== 'SELECT') return fail('It is not a list of options: click it to open it, then click the option.');
     if (element.matches(':disabled')) return fail('It is disabled.');
+    const why = blocked(element);
+    if (why) return fail(why);
     if (wanted.length > 1 && !element.multiple) return fail('Only one of its options can be chosen.');
     const options = [...element.options];
     const chosen = new Set();
@@ -132,12 +161,12 @@
     if (element.matches(':disabled')) return fail('It is disabled.');
     scrollTo(element);
     element.focus();
-    if (deepFocus() !== element && !within(deepFocus(), element)) return fail('It cannot be focused.');
+    if (deepFocus() !== element && !within(deepFocus(), element)) return fail(blocked(element) || 'It cannot be focused.');
     return JSON.stringify({});
   };
   const fileField = (id) => {
     const element = find(id);
-    if (!element) return null;
+    if (!element || blocked(element)) return null;
     if (element.tagName === 'INPUT' && element.type === 'file') return element;
     const control = element.closest('label')?.control;
     return control && control.type === 'file' ? control : null;
@@ -302,5 +331,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, beginTyping, afterKey, endTyping, mark };
+  return { locate, owner, showFrame, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, beginTyping, afterKey, endTyping, mark };
 }
