@@ -258,12 +258,23 @@ class InputController:
     async def _scroll(self, action: Action) -> None:
         right, down, element_id = action.get("delta_x"), action.get("delta_y"), action.get("bid")
         if element_id:
-            frame, _ = self._frame(element_id)
-            self._say_what_scrolled(frame, await self._ask(element_id, "scrollRegion", right, down))
+            await self._scroll_region(element_id, right, down)
             return
         width, height = self._context.settings.viewport
         x, y = (self._x, self._y) if self._x or self._y else (width / 2, height / 2)
         await self._wheel(x, y, right, down)
+
+    async def _scroll_region(self, element_id: str, right: float, down: float) -> None:
+        frame, number = self._frame(element_id)
+        seen = await self._ask(element_id, "scrollRegion", right, down)
+        if "frame" not in seen:
+            self._say_what_scrolled(frame, seen)
+            return
+        inner = await inner_frame(self._page, frame, seen["frame"])
+        if inner is None:
+            raise ActionError(f"Element [{element_id}]: There is no document in this frame to scroll.")
+        moved = await self._page.call(inner, "scrollDocument", right, down, wait=True)
+        self._say_what_scrolled(inner, moved, page=f"[{frame.prefix or ''}{number}]")
 
     async def _scroll_at(self, action: Action) -> None:
         await self._wheel(*self._point(action), action.get("dx"), action.get("dy"))
@@ -292,10 +303,12 @@ class InputController:
             x, y = x - hit["left"], y - hit["top"]
             frames.append(inner)
 
-    def _say_what_scrolled(self, frame: Frame, seen: Params) -> None:
+    def _say_what_scrolled(self, frame: Frame, seen: Params, page: str = "") -> None:
+        """`page`: what to call the whole document of this frame."""
         if "at" not in seen:
             return
-        what = "the page" if seen["page"] and not frame.parent else seen["what"]
+        page = page or ("" if frame.parent else "the page")
+        what = (page if seen["page"] else "") or seen["what"]
         if seen["id"] and not seen["page"]:
             what = f"[{frame.prefix or ''}{seen['id']}]"
         (left, top), (most_left, most_top) = seen["at"], seen["most"]

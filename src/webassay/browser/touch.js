@@ -1,7 +1,7 @@
 // Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageScroll, pageView, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -175,6 +175,7 @@
   // --- scrolling ----------------------------------------------------------------------------------------
   const scrolls = (element) => {
     if (element === document.scrollingElement) return true;
+    if (element === document.body) return bodyScrolls();
     if (element.scrollHeight <= element.clientHeight && element.scrollWidth <= element.clientWidth) return false;
     const { overflowX, overflowY } = getComputedStyle(element);
     const open = (overflow) => overflow === 'auto' || overflow === 'scroll';
@@ -202,7 +203,7 @@
     return JSON.stringify({ frame: frameNumber(hit), left, top });
   };
   const report = ({ region, left, top }) => JSON.stringify({
-    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === document.scrollingElement, id: ids.get(region) ?? 0, what: describe(region),
+    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === pageView(), id: ids.get(region) ?? 0, what: describe(region),
     at: [region.scrollLeft, region.scrollTop].map(Math.round), most: [region.scrollWidth - region.clientWidth, region.scrollHeight - region.clientHeight],
   });
   // What the wheel moved of what lay under the mouse, or else the innermost region there.
@@ -212,15 +213,26 @@
     const moved = connected.find(({ region, left, top }) => region.scrollLeft !== left || region.scrollTop !== top) ?? connected[0];
     return moved ? report(moved) : JSON.stringify({ moved: false });
   };
-  const scrollRegion = async (id, right, down) => {
-    const element = find(id);
-    if (!element) return fail('gone');
-    const region = regionOf(element);
-    if (!region) return fail('Nothing around it can be scrolled.');
+  const moveBy = async (region, right, down) => {
     const before = position(region);
     region.scrollBy({ left: right, top: down, behavior: 'instant' });
     await nextFrame();
     return report(before);
+  };
+  const scrollRegion = async (id, right, down) => {
+    const element = find(id);
+    if (!element) return fail('gone');
+    // It stands for its document, which only the frame itself can scroll.
+    if (element.tagName === 'IFRAME' || element.tagName === 'FRAME') return JSON.stringify({ frame: frameNumber(element) });
+    const region = regionOf(element);
+    return region ? moveBy(region, right, down) : fail('Nothing around it can be scrolled.');
+  };
+  // Scrolls this whole document, or the region that fills a document which does not scroll itself.
+  const scrollDocument = async (right, down) => {
+    const view = pageView();
+    const fills = (one) => scrolls(one) && area(one) >= innerWidth * innerHeight / 2;
+    const region = pageScroll() ? view : [...document.querySelectorAll('body *')].find(fills) ?? view;
+    return region ? moveBy(region, right, down) : JSON.stringify({ moved: false });
   };
 
   // --- typing -------------------------------------------------------------------------------------------
@@ -331,5 +343,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, showFrame, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, beginTyping, afterKey, endTyping, mark };
+  return { locate, owner, showFrame, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, scrollDocument, beginTyping, afterKey, endTyping, mark };
 }

@@ -3,7 +3,7 @@
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
   implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
-  isList, likeness, listens, pageScroll, scrollState, share, showsHand, stoodOut,
+  isList, likeness, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -345,7 +345,7 @@
     return element;
   };
 
-  const facts = () => ({ title: document.title, scroll: [scrollX, scrollY] });
+  const facts = () => { const view = pageView(); return { title: document.title, scroll: [view?.scrollLeft ?? scrollX, view?.scrollTop ?? scrollY] }; };
   const page = () => JSON.stringify(facts());
 
   return { find, missing, frameNumber, SKIPPED, CLOSED, controlAt, topModal, observe, deepFocus, page };
