@@ -203,6 +203,110 @@ async def test_modal_dialogs(visit: Opener) -> None:
         assert await page.log() == "behind"
 
 
+STYLES = [
+    "",
+    "dialog::backdrop { display: none }",
+    "dialog { position: fixed; left: -5000px }",
+    "dialog, dialog::backdrop { pointer-events: none }",
+]
+
+
+@pytest.mark.parametrize("style", STYLES)
+async def test_of_several_modal_dialogs_the_one_opened_last_is_on_top(visit: Opener, style: str) -> None:
+    async with visit("modals.html") as page:
+        tab = page.session._context.active
+        await tab.evaluate(tab.main_frame, f"document.querySelector('style').textContent = {style!r}")
+
+        async def on_top() -> str:
+            """The dialog in the tree, which is the one in Chromium's."""
+            equal, count, different = compare(await our_lines(page), await chromium_tree(page))
+            assert equal == count, different
+            return " ".join(node.name for node in (await page.see()).find_all("dialog"))
+
+        async def run(script: str) -> str:
+            await tab.evaluate(tab.main_frame, script)
+            return await on_top()
+
+        assert await run("document.getElementById('editor').showModal()") == "Editor"
+        assert await run("document.getElementById('sure').showModal()") == "Sure", "although it stands before the other"
+        shaded = "document.getElementById('host').shadowRoot.querySelector('dialog')"
+        assert await run(f"{shaded}.showModal()") == "Shaded"
+        assert await run(f"{shaded}.close()") == "Sure"
+        assert await run("document.getElementById('sure').close()") == "Editor"
+        assert await run("document.getElementById('main').inert = true") == "Editor", "nothing around it makes it inert"
+        assert await run("document.getElementById('editor').close()") == ""
+
+
+async def test_a_modal_dialog_inside_another(visit: Opener) -> None:
+    async with visit("modals.html") as page:
+        tab = page.session._context.active
+        await tab.evaluate(tab.main_frame, "document.getElementById('editor').append(document.getElementById('sure'))")
+        for first, second, shown in (("editor", "sure", ["Sure"]), ("sure", "editor", ["Editor", "Sure"])):
+            for name in (first, second):
+                await tab.evaluate(tab.main_frame, f"document.getElementById({name!r}).showModal()")
+            assert [node.name for node in (await page.see()).find_all("dialog")] == shown
+            equal, count, different = compare(await our_lines(page), await chromium_tree(page))
+            assert equal == count, different
+            for name in (first, second):
+                await tab.evaluate(tab.main_frame, f"document.getElementById({name!r}).close()")
+
+
+async def test_nothing_is_written_through_what_lies_on_top(visit: Opener, tmp_path: Path) -> None:
+    (tmp_path / "report.txt").write_text("quarterly")
+    async with visit("modals.html", settings=SessionSettings(upload_dir=tmp_path)) as page:
+        tab = page.session._context.active
+        seen = await page.see()
+        search, day, inside = (
+            seen.find(*key) for key in (("textbox", "Search"), ("Date", "Day"), ("textbox", "Inside"))
+        )
+        size, photo = seen.find("combobox", "Size"), seen.find("button", "Photo")
+        assert search and day and inside and size and photo
+        attempts = (
+            *(("fill", search.id, "lamp"), ("clear", search.id), ("fill", search.id, "lamp", True)),
+            *(("fill", day.id, "2024-05-06"), ("select_option", size.id, "Large"), ("click", search.id)),
+            *(("fill", inside.id, "lamp"), ("press", search.id, "End"), ("focus", search.id)),
+            ("upload_file", photo.id, "report.txt"),
+        )
+
+        async def held(*ids: str) -> list[str]:
+            script = f"{list(ids)}.map((id) => document.getElementById(id).value)"
+            return list(await tab.evaluate(tab.main_frame, script))
+
+        await tab.evaluate(tab.main_frame, "document.getElementById('search').value = 'old'")
+        await page.click("button", "Edit")
+        await page.fill("textbox", "Title", "mine")
+        for attempt in attempts:
+            error = (await page.do(*attempt)).error
+            assert "It is covered by the dialog" in error and "close that first" in error, (attempt, error)
+        assert (await page.node("textbox", "Title")).value == "mine"
+        assert await held("search", "day", "size", "photo") == ["old", "", "Small", ""]
+        await tab.evaluate(tab.main_frame, "document.getElementById('editor').close()")
+        await tab.evaluate(tab.main_frame, "document.getElementById('main').inert = true")
+        for attempt in attempts:
+            error = (await page.do(*attempt)).error
+            assert "It is inert" in error and "finish or close that first" in error, (attempt, error)
+        assert await held("search", "day", "size", "photo") == ["old", "", "Small", ""]
+        await tab.evaluate(tab.main_frame, "document.getElementById('main').inert = false")
+        for attempt in attempts:
+            assert (await page.do(*attempt)).error == "", attempt
+        assert await held("search", "day", "size", "photo") == [
+            "lamp",
+            "2024-05-06",
+            "Large",
+            "C:\\fakepath\\report.txt",
+        ]
+
+
+async def test_a_field_that_refuses_the_focus_leaves_the_focused_one_alone(visit: Opener) -> None:
+    async with visit("editable.html") as page:
+        tab = page.session._context.active
+        copy = await page.node("textbox", "Copy")
+        await page.fill("textbox", "Notes", "mine")
+        await tab.evaluate(tab.main_frame, "document.querySelector('[aria-label=Copy]').style.interactivity = 'inert'")
+        assert "nothing was written" in (await page.do("fill", copy.id, "theirs")).error
+        assert (await page.node("textbox", "Notes")).value == "mine"
+
+
 async def test_a_click_on_a_row_is_not_one_on_the_button_in_its_middle(visit: Opener) -> None:
     async with visit("rows.html") as page:
         seen = await page.see("tree", "boxes")

@@ -147,6 +147,9 @@ def test_a_key_that_is_not_there() -> None:
 def test_every_printable_character_has_its_key(char: str) -> None:
     key = keys.character(char)
     assert key is not None and key.text == char and key.code
+    shifted = keys.with_shift(key)
+    assert (shifted.code, shifted.number) == (key.code, key.number), "it is the same key"
+    assert keys.needs_shift(shifted.text) or char == " "
 
 
 # --- finding Chromium ---------------------------------------------------------------------------------------

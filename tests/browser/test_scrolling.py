@@ -71,3 +71,50 @@ async def test_the_wheel_inside_a_frame(visit: Opener) -> None:
 async def test_scrolling_by_an_id_that_is_not_there(visit: Opener) -> None:
     async with visit("quiet.html") as page:
         assert "There is no element [999]" in (await scroll(page, 0, 10, "999"))[0]
+
+
+async def test_a_body_that_scrolls_is_the_page(visit: Opener) -> None:
+    async with visit("body_scrolls.html") as page:
+        first = await page.node("button", "First")
+        assert first.visible == 1.0
+        root = (await page.see()).nodes[0]
+        most = int(str(root.get("scroll")).removeprefix("down 0 of "))
+        assert most > 2000
+        assert await scroll(page, 0, 70) == ("", f"Scrolled the page: now 70 of {most} pixels down.")
+        assert await scroll(page, 0, 30, first.id) == ("", f"Scrolled the page: now 100 of {most} pixels down.")
+        seen = await page.see()
+        assert (seen.scroll, seen.nodes[0].get("scroll")) == ((0, 100), f"down 100 of {most}")
+        assert (await page.click("button", "Last")).error == ""
+
+
+async def test_a_body_whose_overflow_is_the_windows_is_no_region(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        tab = page.session._context.active
+        tall = "document.body.insertAdjacentHTML('beforeend', '<div style=\"height: 2000px\"></div>')"
+        await tab.evaluate(tab.main_frame, f"document.body.style = 'height: 100px; overflow: auto'; {tall}")
+        agree = await page.node("button", "Agree")
+        _, said = await scroll(page, 0, 50, agree.id)
+        assert said.startswith("Scrolled the page: now 50 of"), said
+
+
+async def test_a_frame_is_scrolled_by_its_id(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        framed = await page.node("Iframe", "Framed")
+        error, said = await scroll(page, 0, 60, framed.id)
+        assert (error, said[: said.index(" of")]) == ("", f"Scrolled [{framed.id}]: now 60")
+        seen = await page.see()
+        assert seen.scroll == (0, 0)
+        inner = list(seen.find_all("RootWebArea"))[-1]
+        assert str(inner.get("scroll")).startswith("down 60 of")
+
+
+async def test_a_frame_stands_for_the_region_that_fills_it(visit: Opener) -> None:
+    async with visit("scrolling.html") as page:
+        tab = page.session._context.active
+        pane = (
+            "<body style='margin:0'><div style='height:120px;overflow:auto'><div style='height:500px'>long</div></div>"
+        )
+        await tab.evaluate(tab.main_frame, f"document.querySelector('iframe').srcdoc = {pane!r}")
+        await page.do("noop", 100)
+        error, said = await scroll(page, 0, 60, (await page.node("Iframe", "Framed")).id)
+        assert (error, "now 60 of 380 pixels down" in said) == ("", True), said

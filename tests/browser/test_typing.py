@@ -79,3 +79,27 @@ async def test_typing_goes_on_in_a_frame(visit: Opener) -> None:
         assert (await page.do("keyboard_type", "framed")).error == ""
         held = {node.id: node.value for node in (await page.see()).find_all("textbox")}
         assert held[fields[-1].id].endswith("framed")
+
+
+async def test_shift_makes_capitals_and_signs(visit: Opener) -> None:
+    async with visit("editable.html") as page:
+        notes = await page.node("textbox", "Notes")
+        await page.do("clear", notes.id)
+        await page.do("focus", notes.id)
+        for key in ("Shift+a", "a", "Shift+1", "Shift+;", "Shift+KeyB", "Shift+?", "Shift+ArrowLeft", "c"):
+            assert (await page.do("keyboard_press", key)).error == ""
+        assert (await page.node("textbox", "Notes")).value == "Aa!:Bc", "the last sign was selected, and replaced"
+
+
+async def test_what_the_agent_holds_stays_down_until_it_lets_go(visit: Opener) -> None:
+    async with visit("canvas.html") as page:
+        await page.do("keyboard_down", "Shift")
+        for key in ("a", "B", "Shift+c"):
+            await page.do("keyboard_press", key)
+        await page.do("click", (await page.node("Canvas", "Board")).id, "left", ["Shift"])
+        await page.do("keyboard_press", "1")
+        # A text arrives as it is written.
+        assert (await page.do("keyboard_type", "d2E")).error == ""
+        await page.do("keyboard_up", "Shift")
+        await page.do("keyboard_press", "f")
+        assert await page.log() == "Shift A B C click ! d 2 E f"

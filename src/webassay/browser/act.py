@@ -128,15 +128,14 @@ class InputController:
             await self._show(frame)
         for scrolling in ("if needed", "always") if scroll else ("never",):
             point = await self._ask(element_id, "locate", anything, scrolling)
-            left, top = await self._origin(frame)
-            x, y = point["x"] + left, point["y"] + top
+            x, y = await self._on_page(frame, point["x"], point["y"])
             # It may be in view of its own frame and still out of view of the page.
             if 0 <= x < width and 0 <= y < height:
                 return x, y
         raise ActionError(f"Element [{element_id}]: It cannot be scrolled into view.")
 
     async def _show(self, frame: Frame) -> None:
-        """Scrolls the frame itself into view, outermost first."""
+        """Scrolls the frame itself into view, outermost first; fails if nobody can use it now."""
         chain: list[Frame] = []
         while frame.parent and frame.parent in self._page.frames:
             chain.append(frame)
@@ -145,16 +144,17 @@ class InputController:
             owner = await owner_of(self._page, inner)
             parent = self._page.frames[inner.parent]
             if owner["id"]:
-                await self._page.evaluate(parent, f"webassay.find({owner['id']})?.scrollIntoViewIfNeeded?.()")
+                error = (await self._page.call(parent, "showFrame", owner["id"])).get("error")
+                if error:
+                    raise ActionError(f"The frame around it, [{parent.prefix or ''}{owner['id']}]: {error}")
 
-    async def _origin(self, frame: Frame) -> tuple[float, float]:
-        left = top = 0.0
+    async def _on_page(self, frame: Frame, x: float, y: float) -> tuple[float, float]:
+        """Where a point of this frame is in the page's viewport."""
         while frame.parent and frame.parent in self._page.frames:
             owner = await owner_of(self._page, frame)
-            left += owner["left"]
-            top += owner["top"]
+            x, y = owner["left"] + x * owner["across"], owner["top"] + y * owner["down"]
             frame = self._page.frames[frame.parent]
-        return left, top
+        return x, y
 
     # --- mouse -----------------------------------------------------------------------------------------
 
@@ -203,15 +203,8 @@ class InputController:
         for name in names:
             if keys.key_named(name).key not in keys.MODIFIERS:
                 raise ActionError(f"{name!r} is not a modifier.", hint="Use Alt, Control, Meta, Shift.")
-        pressed: list[str] = []
-        try:
-            for name in names:
-                await self._key_down(name)
-                pressed.append(name)
+        async with self._down(names):
             yield
-        finally:
-            for name in reversed(pressed):
-                await self._key_up(name)
 
     async def _click_element(self, action: Action) -> None:
         x, y = await self._locate(action.get("bid"))
@@ -263,12 +256,23 @@ class InputController:
     async def _scroll(self, action: Action) -> None:
         right, down, element_id = action.get("delta_x"), action.get("delta_y"), action.get("bid")
         if element_id:
-            frame, _ = self._frame(element_id)
-            self._say_what_scrolled(frame, await self._ask(element_id, "scrollRegion", right, down))
+            await self._scroll_region(element_id, right, down)
             return
         width, height = self._context.settings.viewport
         x, y = (self._x, self._y) if self._x or self._y else (width / 2, height / 2)
         await self._wheel(x, y, right, down)
+
+    async def _scroll_region(self, element_id: str, right: float, down: float) -> None:
+        frame, number = self._frame(element_id)
+        seen = await self._ask(element_id, "scrollRegion", right, down)
+        if "frame" not in seen:
+            self._say_what_scrolled(frame, seen)
+            return
+        inner = await inner_frame(self._page, frame, seen["frame"])
+        if inner is None:
+            raise ActionError(f"Element [{element_id}]: There is no document in this frame to scroll.")
+        moved = await self._page.call(inner, "scrollDocument", right, down, wait=True)
+        self._say_what_scrolled(inner, moved, page=f"[{frame.prefix or ''}{number}]")
 
     async def _scroll_at(self, action: Action) -> None:
         await self._wheel(*self._point(action), action.get("dx"), action.get("dy"))
@@ -294,13 +298,15 @@ class InputController:
             inner = await inner_frame(self._page, frames[-1], hit["frame"]) if hit["frame"] >= 0 else None
             if inner is None:
                 return frames
-            x, y = x - hit["left"], y - hit["top"]
+            x, y = (x - hit["left"]) / hit["across"], (y - hit["top"]) / hit["down"]
             frames.append(inner)
 
-    def _say_what_scrolled(self, frame: Frame, seen: Params) -> None:
+    def _say_what_scrolled(self, frame: Frame, seen: Params, page: str = "") -> None:
+        """`page`: what to call the whole document of this frame."""
         if "at" not in seen:
             return
-        what = "the page" if seen["page"] and not frame.parent else seen["what"]
+        page = page or ("" if frame.parent else "the page")
+        what = (page if seen["page"] else "") or seen["what"]
         if seen["id"] and not seen["page"]:
             what = f"[{frame.prefix or ''}{seen['id']}]"
         (left, top), (most_left, most_top) = seen["at"], seen["most"]
@@ -367,8 +373,27 @@ class InputController:
 
     # --- keyboard --------------------------------------------------------------------------------------
 
-    async def _key_down(self, name: str) -> None:
+    @contextlib.asynccontextmanager
+    async def _down(self, names: Sequence[str], *, exact: bool = False) -> AsyncIterator[None]:
+        """Presses the keys, and releases them afterwards; what the agent itself holds stays down."""
+        pressed: list[str] = []
+        try:
+            for name in names:
+                if keys.key_named(name).key not in self._held:
+                    await self._key_down(name, exact=exact)
+                    pressed.append(name)
+            yield
+        finally:
+            for name in reversed(pressed):
+                await self._key_up(name, exact=exact)
+
+    def _key(self, name: str, *, exact: bool) -> keys.Key:
+        """`exact`: the character itself, even while Shift is held."""
         key = keys.key_named(name)
+        return keys.with_shift(key) if "Shift" in self._held and not exact else key
+
+    async def _key_down(self, name: str, *, exact: bool = False) -> None:
+        key = self._key(name, exact=exact)
         if key.key in keys.MODIFIERS and key.key not in self._held:
             self._held.append(key.key)
         modifiers = self._modifiers()
@@ -386,8 +411,8 @@ class InputController:
         }
         await self._all([self._page.channel.post("Input.dispatchKeyEvent", command)])
 
-    async def _key_up(self, name: str) -> None:
-        key = keys.key_named(name)
+    async def _key_up(self, name: str, *, exact: bool = False) -> None:
+        key = self._key(name, exact=exact)
         if key.key in self._held:
             self._held.remove(key.key)
         command = {
@@ -400,24 +425,22 @@ class InputController:
         }
         await self._all([self._page.channel.post("Input.dispatchKeyEvent", command)])
 
-    async def _press(self, text: str) -> None:
+    async def _press(self, text: str, *, exact: bool = False) -> None:
         names = keys.combination(text)
         for name in names:
             keys.key_named(name)
         if len(names) == 1 and len(names[0]) == 1 and keys.needs_shift(names[0]):
             names = ["Shift", *names]
-        pressed: list[str] = []
-        try:
-            for name in names:
-                await self._key_down(name)
-                pressed.append(name)
-        finally:
-            for name in reversed(pressed):
-                await self._key_up(name)
+        async with self._down(names, exact=exact):
+            pass
 
     async def _type(self, text: str) -> None:
         async def press(key: str) -> None:
-            await (self._insert(key) if len(key) == 1 and keys.character(key) is None else self._press(key))
+            if len(key) == 1 and keys.character(key) is None:
+                await self._insert(key)
+            else:
+                # A text is typed as it is written, whatever the agent holds.
+                await self._press(key, exact=True)
 
         await Typist(self._page, press).type(text)
 
@@ -458,6 +481,7 @@ class InputController:
 
     async def _fill(self, element_id: str, value: str, typed: int = 0) -> None:
         """`typed`: how many of the last characters are typed key by key."""
+        await self._show(self._frame(element_id)[0])
         state = await self._ask(element_id, "prepareFill", value)
         if state["done"]:
             return
@@ -469,6 +493,7 @@ class InputController:
         await self._type(end)
 
     async def _select_option(self, action: Action) -> None:
+        await self._show(self._frame(action.get("bid"))[0])
         await self._ask(action.get("bid"), "select", action.get("options"))
 
     async def _upload_file(self, action: Action) -> None:

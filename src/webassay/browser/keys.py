@@ -81,6 +81,7 @@ _ALIASES |= {code.lower(): char for char, (code, _) in _PLAIN.items()}
 _ALIASES |= {f"{name.lower()}{side}": name for name in MODIFIERS for side in ("left", "right")}
 _ALIASES |= {f"numpad{digit}": digit for digit in "0123456789"} | {"numpadenter": "Enter"}
 _SHIFTED = dict(zip('~!@#$%^&*()_+{}|:"<>?', "`1234567890-=[]\\;',./", strict=True))
+_WITH_SHIFT = {plain: char for char, plain in _SHIFTED.items()}
 
 
 def key_named(name: str) -> Key:
@@ -116,6 +117,12 @@ def character(char: str) -> Key | None:
 
 def needs_shift(char: str) -> bool:
     return char in _SHIFTED or (char.isascii() and char.isupper())
+
+
+def with_shift(key: Key) -> Key:
+    """What a key is while Shift is held: `A` for `a`, `!` for `1`, and otherwise itself."""
+    shifted = _WITH_SHIFT.get(key.key, key.key.upper())
+    return key_named(shifted) if len(key.key) == len(shifted) == 1 else key
 
 
 def combination(text: str) -> list[str]:

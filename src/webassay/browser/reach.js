@@ -89,12 +89,24 @@
     if (SCROLLS.test(x) && element.scrollWidth > element.clientWidth + 1) parts.push(`right ${Math.round(element.scrollLeft)} of ${element.scrollWidth - element.clientWidth}`);
     return parts.join(', ');
   };
-  const pageScroll = () => {
+  // The overflow of the body is that of the window, unless the root has one of its own: then the body is a pane.
+  const bodyScrolls = () => {
+    const { body, documentElement, scrollingElement } = document;
+    if (!body || body === scrollingElement || getComputedStyle(documentElement).overflow === 'visible') return false;
+    return scrollState(body, getComputedStyle(body).overflow) !== '';
+  };
+  // What a person takes for the page when it scrolls: the document, or the body inside a document that stands still.
+  const pageView = () => {
     const view = document.scrollingElement;
+    const still = !view || view.scrollHeight <= view.clientHeight + 1 || getComputedStyle(view).overflowY === 'hidden';
+    return still && bodyScrolls() ? document.body : view;
+  };
+  const pageScroll = () => {
+    const view = pageView();
     if (!view) return '';
     const parts = [];
-    if (view.scrollHeight > view.clientHeight + 1) parts.push(`down ${Math.round(scrollY)} of ${view.scrollHeight - view.clientHeight}`);
-    if (view.scrollWidth > view.clientWidth + 1) parts.push(`right ${Math.round(scrollX)} of ${view.scrollWidth - view.clientWidth}`);
+    if (view.scrollHeight > view.clientHeight + 1) parts.push(`down ${Math.round(view.scrollTop)} of ${view.scrollHeight - view.clientHeight}`);
+    if (view.scrollWidth > view.clientWidth + 1) parts.push(`right ${Math.round(view.scrollLeft)} of ${view.scrollWidth - view.clientWidth}`);
     return parts.join(', ');
   };
   // Where something can be dropped: an element that listens for it, or one like the element around a draggable.
@@ -137,7 +149,7 @@
   const stoodOut = (element) => standing.has(element);
 
   return {
-    POINTER_ROLES, deepHit, within, holds, reaches, share, listens, GRIPS, isList, showsHand, scrollState, pageScroll,
+    POINTER_ROLES, deepHit, within, holds, reaches, share, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
     likeness, dropPlaces, findStandouts, stoodOut,
   };
 }

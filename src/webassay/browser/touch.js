@@ -1,7 +1,7 @@
 // Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageScroll, pageView, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -9,7 +9,29 @@
     return (known ? `[${known}] ` : '') + `<${tag}${element.id ? ' id="' + element.id.slice(0, 40) + '"' : ''}>` + (words ? ` "${words}"` : '');
   };
   const fail = (error) => JSON.stringify({ error });
-  const frameOf = (element) => { const box = element.getBoundingClientRect(); return [box.left + element.clientLeft, box.top + element.clientTop]; };
+  // Why nobody can use an element now, although it is there: it is inert. Empty if it is not.
+  const blocked = (element) => {
+    const modal = topModal();
+    if (modal && !within(element, modal)) return `It is covered by the dialog ${describe(modal)}: close that first.`;
+    for (let node = element; node; node = node.assignedSlot ?? node.parentNode ?? node.host) {
+      if (node.inert) return 'It is inert: the page has switched this part of itself off. Look for what it shows instead, such as a dialog, and finish or close that first.';
+      if (node === modal) return '';
+    }
+    return '';
+  };
+  // Where the document in a frame begins, in this one; how large it is there, and how many pixels one of its own takes here
+  // (across and down): border and padding lie around it, and a transform makes it larger or smaller.
+  const frameOf = (element) => {
+    const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+    // Sizes in layout are rounded: less than a pixel is no transform.
+    const scale = (drawn, laid) => (drawn > 0 && laid > 0 && Math.abs(drawn - laid) >= 1 ? drawn / laid : 1);
+    const across = scale(box.width, element.offsetWidth), down = scale(box.height, element.offsetHeight);
+    const [left, top, right, bottom] = [style.paddingLeft, style.paddingTop, style.paddingRight, style.paddingBottom].map((size) => parseFloat(size) || 0);
+    return {
+      left: box.left + (element.clientLeft + left) * across, top: box.top + (element.clientTop + top) * down, across, down,
+      width: element.clientWidth - left - right, height: element.clientHeight - top - bottom,
+    };
+  };
   const scrollTo = (element) => {
     const box = element.getBoundingClientRect();
     const x = box.left + box.width / 2, y = box.top + box.height / 2;
@@ -61,12 +83,18 @@
       }
     }
     if (inside) return JSON.stringify(inside);
+    const why = blocked(element);
+    if (why) return fail(why);
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };
-  const owner = (element) => {
-    const [left, top] = frameOf(element);
-    return JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, left, top, width: element.clientWidth, height: element.clientHeight });
+  const owner = (element) => JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, ...frameOf(element) });
+  const showFrame = (id) => {
+    const element = find(id);
+    const why = element ? blocked(element) : '';
+    if (why) return fail(why);
+    element?.scrollIntoViewIfNeeded?.();
+    return JSON.stringify({});
   };
   const TYPED = new Set(['text', 'search', 'email', 'tel', 'url', 'password', 'number']);
   const send = (element, ...types) => {
@@ -81,8 +109,14 @@
     if (!element.checkVisibility({ visibilityProperty: true })) return fail('It is not visible.');
     if (element.matches(':disabled')) return fail('It is disabled.');
     if (element.readOnly) return fail('It is read-only.');
+    const why = blocked(element);
+    if (why) return fail(why);
     const tag = element.tagName;
     scrollTo(element);
+    // The text goes to whatever has the focus. A page may move it on, but if it stays where it was, the text is not for there.
+    const before = deepFocus();
+    const refused = () => deepFocus() === before && !within(before, element) && !(before?.isContentEditable && within(element, before));
+    const unfocused = 'It cannot be focused, so nothing was written: look for what is in its way.';
     if (tag === 'INPUT' && !TYPED.has(element.type)) {
       if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(element.type)) return fail(`An input of type ${element.type} does not take text.`);
       element.focus();
@@ -95,12 +129,14 @@
     if (tag === 'INPUT' && element.type === 'number' && value.trim() !== '' && Number.isNaN(Number(value))) return fail(`${JSON.stringify(value)} is not a number.`);
     if (tag === 'INPUT' || tag === 'TEXTAREA') {
       element.focus();
+      if (refused()) return fail(unfocused);
       element.select();
       return JSON.stringify({ done: false, empty: element.value === '' });
     }
     if (element.isContentEditable) {
       element.focus();
       getSelection().selectAllChildren(element);
+      if (refused()) return fail(unfocused);
       return JSON.stringify({ done: false, empty: element.textContent === '' });
     }
     return fail(tag === 'SELECT' ? 'It is a list: use select_option.' : 'It is not a text field.');
@@ -111,6 +147,8 @@
     if (element.tagName === 'OPTION' || element.tagName === 'OPTGROUP') element = element.closest('select');
     if (element?.tagName !== 'SELECT') return fail('It is not a list of options: click it to open it, then click the option.');
     if (element.matches(':disabled')) return fail('It is disabled.');
+    const why = blocked(element);
+    if (why) return fail(why);
     if (wanted.length > 1 && !element.multiple) return fail('Only one of its options can be chosen.');
     const options = [...element.options];
     const chosen = new Set();
@@ -132,12 +170,12 @@
     if (element.matches(':disabled')) return fail('It is disabled.');
     scrollTo(element);
     element.focus();
-    if (deepFocus() !== element && !within(deepFocus(), element)) return fail('It cannot be focused.');
+    if (deepFocus() !== element && !within(deepFocus(), element)) return fail(blocked(element) || 'It cannot be focused.');
     return JSON.stringify({});
   };
   const fileField = (id) => {
     const element = find(id);
-    if (!element) return null;
+    if (!element || blocked(element)) return null;
     if (element.tagName === 'INPUT' && element.type === 'file') return element;
     const control = element.closest('label')?.control;
     return control && control.type === 'file' ? control : null;
@@ -146,6 +184,7 @@
   // --- scrolling ----------------------------------------------------------------------------------------
   const scrolls = (element) => {
     if (element === document.scrollingElement) return true;
+    if (element === document.body) return bodyScrolls();
     if (element.scrollHeight <= element.clientHeight && element.scrollWidth <= element.clientWidth) return false;
     const { overflowX, overflowY } = getComputedStyle(element);
     const open = (overflow) => overflow === 'auto' || overflow === 'scroll';
@@ -169,11 +208,10 @@
     const hit = deepHit(x, y);
     positions = regionsAround(hit).map(position);
     if (hit?.tagName !== 'IFRAME' && hit?.tagName !== 'FRAME') return JSON.stringify({ frame: -1 });
-    const [left, top] = frameOf(hit);
-    return JSON.stringify({ frame: frameNumber(hit), left, top });
+    return JSON.stringify({ frame: frameNumber(hit), ...frameOf(hit) });
   };
   const report = ({ region, left, top }) => JSON.stringify({
-    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === document.scrollingElement, id: ids.get(region) ?? 0, what: describe(region),
+    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === pageView(), id: ids.get(region) ?? 0, what: describe(region),
     at: [region.scrollLeft, region.scrollTop].map(Math.round), most: [region.scrollWidth - region.clientWidth, region.scrollHeight - region.clientHeight],
   });
   // What the wheel moved of what lay under the mouse, or else the innermost region there.
@@ -183,15 +221,26 @@
     const moved = connected.find(({ region, left, top }) => region.scrollLeft !== left || region.scrollTop !== top) ?? connected[0];
     return moved ? report(moved) : JSON.stringify({ moved: false });
   };
-  const scrollRegion = async (id, right, down) => {
-    const element = find(id);
-    if (!element) return fail('gone');
-    const region = regionOf(element);
-    if (!region) return fail('Nothing around it can be scrolled.');
+  const moveBy = async (region, right, down) => {
     const before = position(region);
     region.scrollBy({ left: right, top: down, behavior: 'instant' });
     await nextFrame();
     return report(before);
+  };
+  const scrollRegion = async (id, right, down) => {
+    const element = find(id);
+    if (!element) return fail('gone');
+    // It stands for its document, which only the frame itself can scroll.
+    if (element.tagName === 'IFRAME' || element.tagName === 'FRAME') return JSON.stringify({ frame: frameNumber(element) });
+    const region = regionOf(element);
+    return region ? moveBy(region, right, down) : fail('Nothing around it can be scrolled.');
+  };
+  // Scrolls this whole document, or the region that fills a document which does not scroll itself.
+  const scrollDocument = async (right, down) => {
+    const view = pageView();
+    const fills = (one) => scrolls(one) && area(one) >= innerWidth * innerHeight / 2;
+    const region = pageScroll() ? view : [...document.querySelectorAll('body *')].find(fills) ?? view;
+    return region ? moveBy(region, right, down) : JSON.stringify({ moved: false });
   };
 
   // --- typing -------------------------------------------------------------------------------------------
@@ -302,5 +351,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, beginTyping, afterKey, endTyping, mark };
+  return { locate, owner, showFrame, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, scrollDocument, beginTyping, afterKey, endTyping, mark };
 }

@@ -2,8 +2,8 @@
 ({
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
-  implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, dropPlaces, findStandouts, holds,
-  isList, likeness, listens, pageScroll, scrollState, share, showsHand, stoodOut,
+  implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
+  isList, likeness, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -43,6 +43,25 @@
     }
     return null;
   };
+  // The modal dialog on top: everything outside it is inert, other modal dialogs too. No function tells which one that
+  // is, but the mouse can hit only what is not inert, and it hits a dialog wherever its backdrop is.
+  const modalsAround = (inner) => {
+    const found = [];
+    for (let node = inner; node; node = node.assignedSlot ?? node.parentNode ?? node.host) if (node.tagName === 'DIALOG' && node.matches(':modal')) found.push(node);
+    return found;
+  };
+  const VIEW_SPOTS = [[0.5, 0.5], [0.01, 0.01], [0.99, 0.01], [0.01, 0.99], [0.99, 0.99]];
+  const middleOf = (element) => { const box = element.getBoundingClientRect(); return [box.left + box.width / 2, box.top + box.height / 2]; };
+  const topModal = () => {
+    const open = [...document.querySelectorAll('dialog:modal')];
+    let around = [];
+    for (const [x, y] of [...VIEW_SPOTS.map(([fx, fy]) => [innerWidth * fx, innerHeight * fy]), ...open.map(middleOf)]) {
+      const found = modalsAround(deepHit(x, y));
+      // A dialog inside the one on top is not inert either: where the fewest are hit, the innermost is the one on top.
+      if (found.length > 0 && (around.length === 0 || found.length < around.length)) around = found;
+    }
+    return around[0] ?? modalsAround(deepFocus())[0] ?? open.pop() ?? null;
+  };
   const RENDERED = { visibilityProperty: true };
   const observe = ({ boxes, clip, inFrame }) => {
     const out = [];
@@ -60,7 +79,7 @@
     ask({ about: 'listeners', changed: isChanged });
     const drops = dropPlaces();
     let truncated = false;
-    const modal = [...document.querySelectorAll('dialog:modal')].pop() ?? null;
+    const modal = topModal();
     const emit = (depth, role, text) => { const line = [depth, role, text, 0, '', []]; out.push(line); return line; };
     const emitGenerated = (element, which, depth, around) => {
       if (around.muted) return;
@@ -153,7 +172,8 @@
     const visit = (element, depth, state, around) => {
       const tag = element.tagName;
       if (SKIPPED.has(tag) || (tag === 'INPUT' && element.type === 'hidden')) return;
-      if (element.inert) return;
+      // A modal dialog is not inert, even inside something that is.
+      if (element.inert && (modal === null || element === modal || !holds(element, modal))) return;
       // A modal dialog makes everything except itself inert; its ancestors are only passed through.
       const behind = modal !== null && !holds(modal, element);
       if (behind && !holds(element, modal)) return;
@@ -325,8 +345,8 @@
     return element;
   };
 
-  const facts = () => ({ title: document.title, scroll: [scrollX, scrollY] });
+  const facts = () => { const view = pageView(); return { title: document.title, scroll: [view?.scrollLeft ?? scrollX, view?.scrollTop ?? scrollY] }; };
   const page = () => JSON.stringify(facts());
 
-  return { find, missing, frameNumber, SKIPPED, CLOSED, controlAt, observe, deepFocus, page };
+  return { find, missing, frameNumber, SKIPPED, CLOSED, controlAt, topModal, observe, deepFocus, page };
 }
