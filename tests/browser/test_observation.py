@@ -118,6 +118,38 @@ async def test_boxes_visibility_and_clickability(visit: Opener) -> None:
         assert behind is not None and behind.visible == 0.0 and not behind.marked
 
 
+@pytest.mark.parametrize("name", ["padded", "edged", "small", "zoomed", "held"])
+async def test_what_is_in_a_frame_is_where_it_is_drawn(visit: Opener, name: str) -> None:
+    """Whatever border, padding, transform and zoom the frames around it have."""
+    async with visit("drawn_frames.html") as page:
+        clicked = []
+        for place in ("near", "far"):
+            one = await page.node("button", f"{name} {place}")
+            assert (await page.do("click", one.id)).error == ""
+            clicked.append(f"{name} {place}")
+            assert await page.log() == " ".join(clicked), "clicked by its id"
+            seen = await page.node("button", f"{name} {place}")
+            box = seen.box
+            assert box is not None and seen.visible == 1.0
+            # A pixel inside its corners.
+            for x, y in ((box[0] + 1, box[1] + 1), (box[0] + box[2] - 1, box[1] + box[3] - 1)):
+                await page.do("mouse_click", x, y)
+                clicked.append(f"{name} {place}")
+                assert await page.log() == " ".join(clicked), f"its box is {box}"
+
+
+async def test_the_wheel_finds_the_frame_that_is_drawn_larger(visit: Opener) -> None:
+    async with visit("drawn_frames.html") as page:
+        tab = page.session._context.active
+        await page.do("hover", (await page.node("button", "held far")).id)
+        script = "(({ left, top }) => [left, top])(document.getElementById('large').getBoundingClientRect())"
+        left, top = await tab.evaluate(tab.main_frame, script)
+        # At its far end, where it would not be if it were drawn in its own size.
+        await page.do("scroll_at", left + 211, top + 103, 0, 40)
+        notices = (await page.see()).notices
+        assert any("now 40 of" in notice for notice in notices), notices
+
+
 async def test_listeners_make_plain_elements_clickable(visit: Opener) -> None:
     async with visit("roles.html") as page:
         nodes = (await page.see("tree", "boxes")).nodes

@@ -128,8 +128,7 @@ class InputController:
             await self._show(frame)
         for scrolling in ("if needed", "always") if scroll else ("never",):
             point = await self._ask(element_id, "locate", anything, scrolling)
-            left, top = await self._origin(frame)
-            x, y = point["x"] + left, point["y"] + top
+            x, y = await self._on_page(frame, point["x"], point["y"])
             # It may be in view of its own frame and still out of view of the page.
             if 0 <= x < width and 0 <= y < height:
                 return x, y
@@ -149,14 +148,13 @@ class InputController:
                 if error:
                     raise ActionError(f"The frame around it, [{parent.prefix or ''}{owner['id']}]: {error}")
 
-    async def _origin(self, frame: Frame) -> tuple[float, float]:
-        left = top = 0.0
+    async def _on_page(self, frame: Frame, x: float, y: float) -> tuple[float, float]:
+        """Where a point of this frame is in the page's viewport."""
         while frame.parent and frame.parent in self._page.frames:
             owner = await owner_of(self._page, frame)
-            left += owner["left"]
-            top += owner["top"]
+            x, y = owner["left"] + x * owner["across"], owner["top"] + y * owner["down"]
             frame = self._page.frames[frame.parent]
-        return left, top
+        return x, y
 
     # --- mouse -----------------------------------------------------------------------------------------
 
@@ -300,7 +298,7 @@ class InputController:
             inner = await inner_frame(self._page, frames[-1], hit["frame"]) if hit["frame"] >= 0 else None
             if inner is None:
                 return frames
-            x, y = x - hit["left"], y - hit["top"]
+            x, y = (x - hit["left"]) / hit["across"], (y - hit["top"]) / hit["down"]
             frames.append(inner)
 
     def _say_what_scrolled(self, frame: Frame, seen: Params, page: str = "") -> None:

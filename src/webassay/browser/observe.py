@@ -38,11 +38,35 @@ class Tree:
 
 @dataclass(frozen=True)
 class _Place:
-    """A frame's position in the page's viewport, and the part of it (left, top, right, bottom) that is visible."""
+    """A frame's position in the page's viewport, and the part of it (left, top, right, bottom) that is visible, in its
+    own pixels."""
 
     left: float
     top: float
     clip: Box
+    across: float = 1.0
+    """How many of the page's pixels one of its own takes, from left to right."""
+    down: float = 1.0
+
+    def inside(self, owner: dict[str, Any]) -> "_Place":
+        """Of the frame in this element; the numbers are those of `owner_of`."""
+        left, top, across, down = owner["left"], owner["top"], owner["across"], owner["down"]
+        visible = (
+            max(0.0, (self.clip[0] - left) / across),
+            max(0.0, (self.clip[1] - top) / down),
+            min(float(owner["width"]), (self.clip[2] - left) / across),
+            min(float(owner["height"]), (self.clip[3] - top) / down),
+        )
+        corner = (self.left + left * self.across, self.top + top * self.down)
+        return _Place(*corner, visible, self.across * across, self.down * down)
+
+    def on_page(self, x: float, y: float, width: float, height: float) -> Box:
+        return (
+            round(self.left + x * self.across, 1),
+            round(self.top + y * self.down, 1),
+            round(width * self.across, 1),
+            round(height * self.down, 1),
+        )
 
 
 def letters(place: int) -> str:
@@ -75,7 +99,7 @@ async def read_facts(page: Page) -> Tree:
 
 
 async def owner_of(page: Page, frame: Frame) -> dict[str, Any]:
-    """Position and size, in the parent document, of the element that holds this frame."""
+    """Position, size and scale, in the parent document, of the element that holds this frame."""
     parent = page.frames.get(frame.parent)
     if parent is None or parent.world is None:
         raise Refused("The frame has no parent.")
@@ -122,19 +146,8 @@ async def _read_children(page: Page, frame: Frame, prefix: str, place: _Place, *
             continue
         try:
             owner = await owner_of(page, child)
-            left, top = owner["left"], owner["top"]
-            width, height = owner["width"], owner["height"]
-            clip = place.clip
-            # The visible part of the frame, in the frame's own coordinates.
-            visible = (
-                max(0.0, clip[0] - left),
-                max(0.0, clip[1] - top),
-                min(float(width), clip[2] - left),
-                min(float(height), clip[3] - top),
-            )
-            inner = _Place(place.left + left, place.top + top, visible)
-            place_number = int(owner["place"])
-            trees[place_number] = await _read_frame(page, child, prefix + letters(place_number), inner, boxes=boxes)
+            number = int(owner["place"])
+            trees[number] = await _read_frame(page, child, prefix + letters(number), place.inside(owner), boxes=boxes)
         except Refused:
             # The frame went away while it was being read: the tree keeps its element, with nothing inside.
             continue
@@ -147,8 +160,7 @@ def _node(row: Sequence[Any], prefix: str, place: _Place) -> Node:
     visible: float | None = None
     clickable = False
     if len(row) > 8:
-        x, y, width, height = row[8]
-        box = (round(x + place.left, 1), round(y + place.top, 1), round(width, 1), round(height, 1))
+        box = place.on_page(*row[8])
         visible = float(row[9])
         clickable = bool(row[10])
     return Node(

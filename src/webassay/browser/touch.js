@@ -19,7 +19,19 @@
     }
     return '';
   };
-  const frameOf = (element) => { const box = element.getBoundingClientRect(); return [box.left + element.clientLeft, box.top + element.clientTop]; };
+  // Where the document in a frame begins, in this one; how large it is there, and how many pixels one of its own takes here
+  // (across and down): border and padding lie around it, and a transform makes it larger or smaller.
+  const frameOf = (element) => {
+    const box = element.getBoundingClientRect(), style = getComputedStyle(element);
+    // Sizes in layout are rounded: less than a pixel is no transform.
+    const scale = (drawn, laid) => (drawn > 0 && laid > 0 && Math.abs(drawn - laid) >= 1 ? drawn / laid : 1);
+    const across = scale(box.width, element.offsetWidth), down = scale(box.height, element.offsetHeight);
+    const [left, top, right, bottom] = [style.paddingLeft, style.paddingTop, style.paddingRight, style.paddingBottom].map((size) => parseFloat(size) || 0);
+    return {
+      left: box.left + (element.clientLeft + left) * across, top: box.top + (element.clientTop + top) * down, across, down,
+      width: element.clientWidth - left - right, height: element.clientHeight - top - bottom,
+    };
+  };
   const scrollTo = (element) => {
     const box = element.getBoundingClientRect();
     const x = box.left + box.width / 2, y = box.top + box.height / 2;
@@ -76,10 +88,7 @@
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };
-  const owner = (element) => {
-    const [left, top] = frameOf(element);
-    return JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, left, top, width: element.clientWidth, height: element.clientHeight });
-  };
+  const owner = (element) => JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, ...frameOf(element) });
   const showFrame = (id) => {
     const element = find(id);
     const why = element ? blocked(element) : '';
@@ -199,8 +208,7 @@
     const hit = deepHit(x, y);
     positions = regionsAround(hit).map(position);
     if (hit?.tagName !== 'IFRAME' && hit?.tagName !== 'FRAME') return JSON.stringify({ frame: -1 });
-    const [left, top] = frameOf(hit);
-    return JSON.stringify({ frame: frameNumber(hit), left, top });
+    return JSON.stringify({ frame: frameNumber(hit), ...frameOf(hit) });
   };
   const report = ({ region, left, top }) => JSON.stringify({
     moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === pageView(), id: ids.get(region) ?? 0, what: describe(region),
