@@ -140,8 +140,12 @@ async def test_what_is_in_a_frame_is_where_it_is_drawn(visit: Opener, name: str)
 
 async def test_the_wheel_finds_the_frame_that_is_drawn_larger(visit: Opener) -> None:
     async with visit("drawn_frames.html") as page:
+        tab = page.session._context.active
         await page.do("hover", (await page.node("button", "held far")).id)
-        await page.do("scroll", 0, 40)
+        script = "(({ left, top }) => [left, top])(document.getElementById('large').getBoundingClientRect())"
+        left, top = await tab.evaluate(tab.main_frame, script)
+        # At its far end, where it would not be if it were drawn in its own size.
+        await page.do("scroll_at", left + 211, top + 103, 0, 40)
         notices = (await page.see()).notices
         assert any("now 40 of" in notice for notice in notices), notices
 
