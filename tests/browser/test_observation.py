@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -313,3 +314,20 @@ async def test_handlers_that_are_kept_on_elements_make_them_clickable(visit: Ope
             assert (await page.do("click", row.id)).error == ""
         await page.do("click", next(node.id for node in seen.nodes if node.name == "Open"))
         assert await page.log() == "row0 row1 open"
+
+
+def lines_of(seen: Observation) -> list[str]:
+    """The short form, with the ids replaced by #, and without indentation."""
+    return [re.sub(r"\[[0-9]+\]", "[#]", line.strip()) for line in str(seen.pruned).splitlines()]
+
+
+async def test_the_short_form_keeps_the_states_of_headings_that_are_links(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        lines = lines_of(await page.see("pruned", "links"))
+        assert f"link [#] 'Saw' [title: Part of the sale] [current: true] [url: {page.base}/saw.html]" in lines
+        assert f"link [#] 'Drill' [title: Sold out] [url: {page.base}/drill.html]" in lines
+        at = lines.index("heading 'Vise' [title: Of the heading]")
+        assert lines[at + 1] == f"link [#] 'Vise' [title: Of the link] [url: {page.base}/vise.html]"
+        at = lines.index("heading [#] 'Rasp'")
+        assert lines[at + 1] == f"link [#] 'Rasp' [url: {page.base}/rasp.html]", "both can be clicked"
+        assert "link [#] 'Drill' [title: Sold out]" in lines_of(await page.see("pruned"))

@@ -261,9 +261,14 @@ def _merge_headings(item: _Item) -> None:
     if len(item.children) != 1:
         return
     (child,) = item.children
-    if {item.role, child.role} == {"heading", "link"} and item.name == child.name:
-        item.role, item.id = "link", item.id if item.role == "link" else child.id
-        item.children = child.children
+    heading, link = (item, child) if item.role == "heading" else (child, item)
+    if (heading.role, link.role) != ("heading", "link") or heading.name != link.name:
+        return
+    # One line has room for one id, and for one title.
+    if heading.interactive or any(link.properties.get(key, said) != said for key, said in heading.properties.items()):
+        return
+    item.properties = heading.properties | link.properties
+    item.role, item.id, item.url, item.children = "link", link.id, link.url, child.children
 
 
 _PASSES: tuple[Callable[[_Item], None], ...] = (
