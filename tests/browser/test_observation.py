@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -345,3 +346,69 @@ async def test_handlers_that_are_kept_on_elements_make_them_clickable(visit: Ope
             assert (await page.do("click", row.id)).error == ""
         await page.do("click", next(node.id for node in seen.nodes if node.name == "Open"))
         assert await page.log() == "row0 row1 open"
+
+
+def lines_of(seen: Observation) -> list[str]:
+    """The short form, with the ids replaced by #, and without indentation."""
+    return [re.sub(r"\[[0-9]+\]", "[#]", line.strip()) for line in str(seen.pruned).splitlines()]
+
+
+async def test_the_short_form_keeps_the_states_of_headings_that_are_links(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        lines = lines_of(await page.see("pruned", "links"))
+        assert f"link [#] 'Saw' [title: Part of the sale] [current: true] [url: {page.base}/saw.html]" in lines
+        assert f"link [#] 'Drill' [title: Sold out] [url: {page.base}/drill.html]" in lines
+        at = lines.index("heading 'Vise' [title: Of the heading]")
+        assert lines[at + 1] == f"link [#] 'Vise' [title: Of the link] [url: {page.base}/vise.html]"
+        at = lines.index("heading [#] 'Rasp'")
+        assert lines[at + 1] == f"link [#] 'Rasp' [url: {page.base}/rasp.html]", "both can be clicked"
+        assert "link [#] 'Drill' [title: Sold out]" in lines_of(await page.see("pruned"))
+
+
+async def test_the_short_form_keeps_ids_and_states_of_options(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        seen = await page.see("tree", "pruned")
+        lines = lines_of(seen)
+        for line in (
+            "option [#] 'Any' [selected: false]",
+            "option [#] 'Letter' [selected: false]",
+            "option [#] 'Packet' [selected: true]",
+            "option [#] 'Crate' [disabled: true] [selected: false]",
+            "option [#] 'North' [selected: true]",
+            "option [#] 'South' [disabled: true] [selected: false]",
+            # These are chosen by their label.
+            "combobox [#] 'Size: S; M; L [disabled: true]; XL [title: by order only]' [value: M]",
+            "option [#] 'Anywhere' [selected: false]",
+            "group 'Near: Chad; Mali' [value: Mali]",
+            "group 'Far: Fiji; Peru' [disabled: true]",
+        ):
+            assert line in lines, f"{line} in\n{seen.pruned}"
+        letter = next(node for node in seen.nodes if node.name == "Letter")
+        assert (await page.do("click", letter.id)).error == ""
+        assert "option [#] 'Letter' [selected: true]" in lines_of(await page.see("pruned"))
+
+
+async def test_the_short_form_keeps_the_states_of_cells_and_details(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        lines = lines_of(await page.see("pruned"))
+    assert (
+        "| 1 | 2 [selected: true] | 3 [disabled: true] | gridcell [#] '4' [current: date] [title: Ascension Day] |"
+        in lines
+    )
+    assert "| 1001 | yesterday [title: 3 May 2024] | [title: Paid in full] | 2 [valuemin: 0] [valuemax: 3] |" in lines
+    assert "text 'Stock: 12 [title: counted on Monday]'" in lines
+
+
+async def test_the_short_form_keeps_states_of_what_says_nothing_else(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        lines = lines_of(await page.see("pruned"))
+    for line in (
+        "generic '' [title: Verified buyer]",
+        "progressbar '' [valuemin: 0] [valuemax: 1]",
+        "list 'Results' [busy: true]",
+        "text '' [checked: true]",
+        "LayoutTableCell 'Tongs' [title: Left side]",
+        "text 'Nails'",
+        "checkbox [#] 'Acme' [checked: false] [offscreen]",
+    ):
+        assert line in lines, "\n".join([line, *lines])

@@ -299,16 +299,18 @@ def test_pruning_never_fails_and_keeps_what_can_be_clicked(nodes: list[Node]) ->
 
 @st.composite
 def trees_of_facts(draw: st.DrawFn) -> list[Node]:
-    """Every name and value is a word of its own."""
+    """Every name, value and title is a word of its own."""
     more = ["image", "listitem", "caption", "Legend", "button", "checkbox", "paragraph", "rowgroup", "LayoutTableCell"]
+    more += ["group", "listbox", "grid", "gridcell", "progressbar"]
     nodes = [Node("", "RootWebArea", "page", 0)]
     for number in range(1, draw(st.integers(1, 30))):
         role = draw(st.one_of(roles, st.sampled_from(more)))
         depth = draw(st.integers(1, nodes[-1].depth + 1))
         name = draw(st.sampled_from((f"word{number}x", f"word{number}x more{number}x", "")))
         value = f"value{number}x" if role in ("combobox", "cell") and draw(st.booleans()) else ""
-        uses = (("clickable", ""),) if role != "StaticText" and draw(st.integers(0, 3)) == 0 else ()
-        nodes.append(Node("" if role == "StaticText" else str(number), role, name, depth, value, uses))
+        said = [("clickable", ""), ("title", f"title{number}x"), ("offscreen", "")]
+        properties = tuple(one for one in said if role != "StaticText" and draw(st.integers(0, 3)) == 0)
+        nodes.append(Node("" if role == "StaticText" else str(number), role, name, depth, value, properties))
     return nodes
 
 
@@ -316,7 +318,7 @@ def trees_of_facts(draw: st.DrawFn) -> list[Node]:
 def test_the_short_form_says_everything_that_the_tree_says(nodes: list[Node]) -> None:
     text = prune(nodes)
     for node in nodes:
-        for word in (*node.name.split(), *node.value.split()):
+        for word in (*node.name.split(), *node.value.split(), *str(node.get("title") or "").split()):
             assert word in text, f"{word} is missing in\n{text}"
         if node.get("clickable") is not None:
             assert f"[{node.id}]" in text, f"[{node.id}] is missing in\n{text}"

@@ -6,7 +6,7 @@ The passes run in a fixed order, each over the whole tree; docs/observation.md d
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from webassay.core.interaction import Node
@@ -24,10 +24,14 @@ _USES = frozenset({"clickable", "draggable", "droppable", "scroll", "editable"})
 _KEPT = frozenset(
     {
         *("required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"),
-        *("expanded", "placeholder", "title", "description", "overlay", "offscreen", "stands out", *_USES),
+        *("expanded", "busy", "placeholder", "title", "description", "overlay", "offscreen", "stands out", *_USES),
     }
 )
-_SCAFFOLD = frozenset({"generic", "MenuListPopup", "rowgroup", "ListMarker"})
+_WHEREABOUTS = frozenset({"overlay", "offscreen"})
+"""Properties that say where something is on the page, and nothing about what it is."""
+_REMARKS = frozenset({"title", "description"})
+"""Properties that often repeat the text they are about, as where a column is too narrow for it."""
+_SCAFFOLD = frozenset({"generic", "rowgroup", "ListMarker"})
 _REPEATERS = frozenset({"StaticText", "LabelText", "caption", "Legend", "Figcaption"})
 
 
@@ -50,17 +54,34 @@ class _Item:
         for child in self.children:
             yield from child.walk()
 
-    def words(self) -> str:
+    def words(self, *, states: bool = True) -> str:
         """Its whole content as running text; interactive parts keep their ids."""
-        held = [child.words() for child in self.children]
         if self.interactive:
             # A clickable row may hold a button: both are interactive.
             own = _line(self)
-            told = [said for child, said in zip(self.children, held, strict=True) if child.acts or said not in own]
-            return " ".join(filter(None, (own, *told)))
-        inner = " ".join(filter(None, held))
+            return " ".join(filter(None, (own, *(child._words_after(own) for child in self.children))))
+        inner = " ".join(filter(None, (child.words(states=states) for child in self.children)))
         own = "" if all(word in inner for word in self.name.split()) else self.name
-        return " ".join(filter(None, (own, self.value, inner)))
+        told = self._states(f"{self.name} {inner}") if states else []
+        return " ".join(filter(None, (own, self.value, *told, inner)))
+
+    def _words_after(self, said: str) -> str:
+        """Only the states, if its words have just been said."""
+        if self.acts or self.words(states=False) not in said:
+            return self.words()
+        return " ".join(state for one in self.walk() for state in one._states(said) if state not in said)
+
+    def _states(self, said: str) -> list[str]:
+        """In running text, which leaves out what is so of most cells of a calendar or a wide table."""
+        told = {key: value for key, value in self.properties.items() if key not in _WHEREABOUTS}
+        if told.get("selected") == "false":
+            del told["selected"]
+        return _brackets({key: value for key, value in told.items() if key not in _REMARKS or value not in said})
+
+    @property
+    def says_no_more(self) -> bool:
+        """Besides its name, its value and what it holds: an icon may have nothing but a title."""
+        return self.properties.keys() <= _WHEREABOUTS
 
     @property
     def acts(self) -> bool:
@@ -112,16 +133,24 @@ def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
 # --- the passes, in order -----------------------------------------------------------------------------------
 
 
+def _released(item: _Item) -> list[_Item]:
+    """Its children, to take its place. What was out of sight with it still is."""
+    if "offscreen" in item.properties:
+        for child in item.children:
+            child.properties["offscreen"] = ""
+    return item.children
+
+
 def _lift_scaffolding(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
         scaffold = child.role in _SCAFFOLD and not child.name and not child.properties
-        layout = child.role.startswith("LayoutTable") and not child.interactive
+        layout = child.role.startswith("LayoutTable") and child.says_no_more
         if scaffold or layout:
             said = " ".join(inner.words() for inner in child.children)
             if any(word not in said for word in child.name.split()):
-                children.append(_Item("StaticText", child.name))
-            children += child.children
+                child.children.insert(0, _Item("StaticText", child.name))
+            children += _released(child)
         elif child.role == "ListMarker":
             if any(char.isalnum() for char in child.name):
                 children.append(_Item("StaticText", child.name))
@@ -139,7 +168,7 @@ def _hide_repeated_text(item: _Item) -> None:
         if child.role not in _REPEATERS:
             return False
         said = child.words()
-        if child.acts or child.properties:
+        if child.acts or not child.says_no_more:
             return False
         if not said or (item.name and said in item.name):
             return True
@@ -181,15 +210,16 @@ def _merge_only_text(item: _Item) -> None:
         (child,) = item.children
         if child.role == "StaticText" and not child.children:
             item.name = child.name
+            item.properties |= child.properties
             item.children = []
 
 
 def _rename(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
-        if child.role == "LabelText" and not child.name and not child.interactive:
+        if child.role == "LabelText" and not child.name and child.says_no_more:
             # The control it labelled already carries its name; keep only what it holds.
-            children += child.children
+            children += _released(child)
             continue
         if child.role in ("StaticText", "LabelText"):
             child.role = "text"
@@ -199,16 +229,31 @@ def _rename(item: _Item) -> None:
 
 def _collapse_options(item: _Item) -> None:
     """Those of a closed list, which are chosen by their label; any other option is clicked, by its id."""
-    if item.role not in ("combobox", "group") or len(item.children) < 2:
+    # Only a list that the browser itself opens has this child.
+    if [child.role for child in item.children] != ["MenuListPopup"]:
         return
-    if all(child.role == "option" and not child.children for child in item.children):
-        options = "; ".join(child.name for child in item.children)
-        item.name = f"{item.name}: {options}" if item.name else options
-        chosen = [child.name for child in item.children if child.properties.get("selected") == "true"]
-        if chosen and not item.value:
-            item.value = "; ".join(chosen)
-        item.properties.pop("expanded", None)
-        item.children = []
+    item.children = item.children[0].children
+    for child in item.children:
+        if child.role == "group":
+            _join_options(child)
+    _join_options(item)
+
+
+def _join_options(item: _Item) -> None:
+    options = item.children
+    if len(options) < 2 or any(option.role != "option" or option.children for option in options):
+        return
+    labels: list[str] = []
+    for option in options:
+        # The value says what is selected, and a group that is disabled says so for all its options.
+        told = {key: said for key, said in option.properties.items() if item.properties.get(key) != said}
+        told.pop("selected", None)
+        labels.append(" ".join(filter(None, (option.name, *_brackets(told)))))
+    item.name = f"{item.name}: {'; '.join(labels)}" if item.name else "; ".join(labels)
+    chosen = [option.name for option in options if option.properties.get("selected") == "true"]
+    item.value = item.value or "; ".join(chosen)
+    item.properties.pop("expanded", None)
+    item.children = []
 
 
 def _collapse_descriptions(item: _Item) -> None:
@@ -261,9 +306,14 @@ def _merge_headings(item: _Item) -> None:
     if len(item.children) != 1:
         return
     (child,) = item.children
-    if {item.role, child.role} == {"heading", "link"} and item.name == child.name:
-        item.role, item.id = "link", item.id if item.role == "link" else child.id
-        item.children = child.children
+    heading, link = (item, child) if item.role == "heading" else (child, item)
+    if (heading.role, link.role) != ("heading", "link") or heading.name != link.name:
+        return
+    # One line has room for one id, and for one title.
+    if heading.interactive or any(link.properties.get(key, said) != said for key, said in heading.properties.items()):
+        return
+    item.properties = heading.properties | link.properties
+    item.role, item.id, item.url, item.children = "link", link.id, link.url, child.children
 
 
 _PASSES: tuple[Callable[[_Item], None], ...] = (
@@ -290,10 +340,14 @@ def _line(item: _Item) -> str:
     if item.interactive:
         parts.append(f"[{item.id}]")
     parts.append(repr(item.name))
-    shown = {"value": item.value} if item.value else {}
-    shown |= {key: value for key, value in item.properties.items() if key != "clickable"}
-    parts += [f"[{key}: {value}]" if value else f"[{key}]" for key, value in shown.items()]
+    parts += _brackets(({"value": item.value} if item.value else {}) | item.properties)
     return " ".join(parts)
+
+
+def _brackets(properties: Mapping[str, str]) -> list[str]:
+    # An id already says that something can be clicked.
+    shown = ((key, value) for key, value in properties.items() if key != "clickable")
+    return [f"[{key}: {value}]" if value else f"[{key}]" for key, value in shown]
 
 
 def _lines(item: _Item, depth: int) -> Iterator[str]:
@@ -301,7 +355,7 @@ def _lines(item: _Item, depth: int) -> Iterator[str]:
         # Skip empty shells; one with content keeps its place.
         if not child.role and not child.name:
             continue
-        if not child.name and not child.value and not child.children and not child.interactive:
+        if not child.name and not child.value and not child.children and child.says_no_more and not child.interactive:
             continue
         yield "\t" * depth + _line(child)
         yield from _lines(child, depth + 1)
