@@ -129,6 +129,33 @@ async def test_nothing_of_the_machine_stands_in_a_question_and_every_fence_holds
         assert "[[" not in rest and "Order" not in rest, question.purpose
 
 
+EXAMINED = "what was examined, and what was not"
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+async def test_a_prompt_promises_only_what_its_question_holds(profile):
+    blobs = MemoryBlobs()
+    run = trajectory(blobs, 3, trees={n: f"main ''\n\tStaticText 'Page number {n}'" for n in range(4)})
+    model = Understudy("m", dear=True, keep=True)
+    await verify(run.goal, run, blobs, Models.one(model), PROFILES[profile])
+    asked = {question.purpose.split("#")[0]: question for question in model.asked}
+    promised = {stage for stage, one in asked.items() if EXAMINED in one.messages[0].text.casefold()}
+    assert {"rescore", "outcome"} <= promised and "evidence" not in promised, "whoever sees one page has no such list"
+    for stage in promised:
+        assert f" {EXAMINED}]]" in asked[stage].messages[-1].text, stage
+    if PROFILES[profile].page_text:
+        assert "Not examined: none." in asked["rescore"].messages[-1].text
+    outcome = asked["outcome"].messages
+    assert ("share of the points" in outcome[0].text) <= ("Share of the points: " in outcome[1].text)
+
+
+@pytest.mark.parametrize("stage", ["side_effects", "rescore", "outcome", "outcome_checked", "cp_violation"])
+def test_the_right_deed_on_the_wrong_target_has_one_home(stage):
+    text = prompt(stage).words
+    assert "on the wrong target" in text
+    assert "in place of the one that was asked for" not in text, "that made it a side effect as well"
+
+
 def test_every_reason_belongs_to_a_rule_that_is_there():
     reasons = prompt_reasons()
     for name, rules in reasons.items():

@@ -298,6 +298,17 @@ async def test_what_each_judge_gets_to_see():
     assert pictures == [] and "page 0" in text and "page 1" in text and "page 2" not in text
 
 
+async def test_a_notice_is_told_with_the_action_before_it():
+    blobs = MemoryBlobs()
+    run = trajectory(blobs, 2, trees={i: f"StaticText 'page {i}'" for i in range(3)})
+    second = run.steps[1].seen.model_copy(update={"notices": ("The order was canceled.",)})
+    run = run.model_copy(update={"steps": (run.steps[0], run.steps[1].model_copy(update={"seen": second}))})
+    model = ByStage(lambda purpose, messages: REPLIES[purpose.split("#")[0]])
+    await read("nnetnav", run, blobs, model)
+    told = {purpose for purpose, messages in model.asked if "The order was canceled." in messages[-1].text}
+    assert told == {"nnetnav.change#0001"}
+
+
 async def test_the_simplified_judge_answers_four_questions():
     verdict, _ = await judge("agentrewardbench-screenshot")
     values = {name: aspect.value for name, aspect in verdict.aspects.items()}

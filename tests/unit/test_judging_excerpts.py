@@ -1,9 +1,11 @@
 """What is left of a page where there is no room for all of it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webassay.judging.excerpts import excerpt, weigher
+from webassay.judging.paging import tells_extent
 
 MENU = [f"{name} | Deals and more for your home" for name in ("Kitchen", "Garden", "Office", "Beauty", "Games")]
 ORDER = ["Order # 102624", "Ship to: 12 Long Street, Springfield", "Items Ordered"]
@@ -61,3 +63,43 @@ def test_what_comes_with_every_page_goes_before_what_stands_on_one():
     weigh = weigher("How many are there?", lambda line: False, [one, other])
     kept = excerpt(one, 600, weigh).split("\n")
     assert sum(line in ROWS for line in kept) > 8
+
+
+REVIEWS = [f"Rating: {number % 5 + 1} of 5 stars | It does what it should, number {number}" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    "extent",
+    [
+        "Reviews 1-10 of 36",
+        "Items 11 to 20 of 1,480 total",
+        "Page 2 of 9",
+        "9,372 orders found",
+        "Showing 20 results",
+        "link 'Next page'",
+        "Pages to turn to: Page 1 (this page), Page 2, Next",
+    ],
+)
+def test_the_line_that_says_how_much_there_is_stays(extent):
+    buyers = [f"by {name}" for name in ("Ann", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida", "Jo", "Kai", "Lu")]
+    page = [*MENU, *buyers, *REVIEWS[:20], extent, *REVIEWS[20:], *END]
+    weigh = weigher("Which of the buyers give one star?", lambda line: line in REVIEWS, [page])
+    kept = excerpt(page, 700, weigh).split("\n")
+    assert extent in kept and len(set(REVIEWS) & set(kept)) > 5
+
+
+def test_a_line_beside_every_row_does_not_crowd_out_the_rows():
+    rows = [
+        line
+        for number in range(40)
+        for line in (f"{number} of some 99 matches", f"The row {number} that was asked for")
+    ]
+    kept = excerpt(rows, 700, weigher("", lambda line: line.startswith("The row"), [rows])).split("\n")
+    assert sum(line.startswith("The row") for line in kept) > 5
+
+
+@pytest.mark.parametrize(
+    "line", ["4 of 5 stars", "Rating: 4 out of 5 stars", "2 of 3 found it good", "Show", "Next-Day Shipping"]
+)
+def test_what_says_nothing_of_that_is_a_line_like_any_other(line):
+    assert not tells_extent(line)

@@ -14,7 +14,7 @@ from webassay.core.trajectory import MemoryBlobs, RecordedObservation, RowChange
 from webassay.judging.case import Case, frames_of
 from webassay.judging.facts import named_in, positive_facts
 from webassay.judging.pages import Book, Page, digest, elements_of, place
-from webassay.judging.record_findings import record_findings
+from webassay.judging.record_findings import describe_change, record_findings
 from webassay.judging.sheet import date_of, describe_history
 
 ORDERS = """RootWebArea 'My Orders', focused
@@ -158,6 +158,14 @@ def test_what_repeats_the_node_above_it_is_told_once_unless_it_has_a_state():
     assert told_of(tree, "x")[0].lines == (line,)
 
 
+@pytest.mark.parametrize("role", ["alert", "status"])
+def test_what_a_page_says_after_an_action_is_content_wherever_it_stands(role):
+    tree = f"banner ''\n\tlink 'Home'\n\t{role} ''\n\t\tStaticText 'Added to your cart.'\nmain ''\n\tStaticText 'A row'"
+    blobs = MemoryBlobs()
+    page = book_of(run_over(blobs, [("/", tree), ("/", "x")]), blobs).pages[1]
+    assert page.lines == ("Added to your cart.", "A row") and page.around == ("link 'Home'",)
+
+
 BY_NAME = (("Alpha", "$30"), ("Beta", "$10"), ("Gamma", "$20"))
 
 
@@ -246,6 +254,72 @@ def test_pages_of_one_kind_belong_together():
     assert book.kin(1) == (1, 2) and book.kin(3) == (3,)
 
 
+# --- whether there is more ------------------------------------------------------------------------------
+
+
+def pager(front, last):
+    """As the tree of a page has it: links, and the page in front as two texts."""
+    parts = [f"\t\t\tlistitem ''\n\t\t\t\tlink 'Page {n}'\n" for n in range(1, last + 1)]
+    parts[front - 1] = f"\t\t\tlistitem ''\n\t\t\t\tStaticText 'Page'\n\t\t\t\tStaticText '{front}'\n"
+    following = "\t\t\tlistitem ''\n\t\t\t\tlink 'Next'\n" if front < last else ""
+    return f"\tnavigation 'Pages'\n\t\tlist ''\n{''.join(parts)}{following}"
+
+
+MENU = "banner ''\n\tlink 'Home'\nnavigation 'Main'\n\tlink 'Orders'\n\tlink 'Next-Day Shipping'\n"
+
+
+def test_a_pager_is_told_on_every_page_though_it_is_navigation():
+    pages = [
+        MENU + "main ''\n\tnavigation 'Account'\n\t\tlink 'My Orders'\n\tStaticText 'Row of some page'\n" + pager(n, 3)
+        for n in (1, 2, 3)
+    ]
+    blobs = MemoryBlobs()
+    book = book_of(run_over(blobs, [(f"/orders?p={n}", page) for n, page in enumerate(pages, 1)]), blobs)
+    assert [page.lines[-1] for page in book.pages.values()] == [
+        "Pages to turn to: Page 1 (this page), Page 2, Page 3, Next",
+        "Pages to turn to: Page 1, Page 2 (this page), Page 3, Next",
+        "Pages to turn to: Page 1, Page 2, Page 3 (this page)",
+    ]
+    assert all("Page 2" not in line for page in book.pages.values() for line in page.around)
+    assert "link 'My Orders'" in book.pages[1].around, "other navigation stays outside"
+    for block, page in zip(book.told(), book.pages.values(), strict=True):
+        assert page.lines[-1] in block.lines, "what is told by its difference says it, too"
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ("link 'Previous'|link 'Next'", "Previous, Next"),
+        ("link '‹'|link '1'|link '2', current='page'|link '3'|link '›'", "‹, 1, 2 (this page), 3, ›"),
+        ("button 'Newer posts'|button 'Older posts', disabled", "Newer posts, Older posts (disabled)"),
+        ("link 'Home'|link 'Next'|link 'Sale'|link 'Garden'", ""),
+        ("link 'Home'|link 'Tools'|StaticText 'Saw 200'", ""),
+    ],
+)
+def test_a_pager_is_known_by_its_parts_and_a_menu_is_none(parts, told):
+    tree = "main ''\n\tStaticText 'A row'\nnavigation ''\n" + "".join(f"\t{part}\n" for part in parts.split("|"))
+    lines = told_of(tree, "x")[0].lines
+    assert lines[0] == "A row"
+    assert [line for line in lines if line.startswith("Pages to turn to")] == (
+        [f"Pages to turn to: {told}"] if told else []
+    )
+
+
+def test_a_page_of_which_only_the_pager_is_main_content_is_told_whole():
+    tree = "complementary ''\n\tStaticText 'A row'\nnavigation ''\n\tlink '1'\n\tlink '2'\n"
+    assert told_of(tree, "x")[0].lines == ("A row", "Pages to turn to: 1, 2")
+
+
+def test_of_a_page_told_in_part_it_is_said_how_much_there_was():
+    rows = "".join(f"\tStaticText 'Row {n} of no interest at all'\n" for n in range(40))
+    tree = f"main ''\n\tStaticText 'Reviews 1-40 of 80'\n{rows}\tStaticText 'SKU-77'\n{rows}" + pager(1, 2)
+    blobs = MemoryBlobs()
+    book = book_of(run_over(blobs, [("/a", tree), ("/b", "main ''\n\tStaticText 'x'")]), blobs)
+    told = digest(book, 600, lambda number: number, lambda line: "SKU-77" in line)
+    assert told.part == (1,) and "Reviews 1-40 of 80" in told.text and "Page 1 (this page), Page 2, Next" in told.text
+    assert digest(book, 600, lambda number: number).missing == (1,), "a pager alone is no part of a page"
+
+
 # --- the sheet ------------------------------------------------------------------------------------------
 
 
@@ -263,6 +337,29 @@ def test_actions_are_told_by_the_names_of_their_elements_and_the_screenshots_by_
     assert "Action 2: go_back()\n  On: screenshot 2, /orders/102766" in told
     assert told.endswith("The page at the end: screenshot 3, /orders")
     assert "shop.test" not in told, "the host is another one in every run"
+
+
+def test_a_notice_stands_with_the_action_that_it_answers():
+    blobs = MemoryBlobs()
+    run = run_over(blobs, [("/a", ORDERS), ("/b", ORDERS), ("/c", ORDERS)], actions=(Action.of("go_forward"),))
+    said = ("It asks for a log-in.", "The order was canceled.", "A dialog was closed.")
+    first, second = run.steps
+    steps = (
+        first.model_copy(update={"seen": first.seen.model_copy(update={"notices": said[:1]}), "error": "slow"}),
+        second.model_copy(update={"seen": second.seen.model_copy(update={"notices": said[1:2]})}),
+    )
+    last = run.last_seen.model_copy(update={"notices": said[2:]})
+    told = describe_history(Case.of(run.goal, run.model_copy(update={"steps": steps, "last_seen": last}), blobs))
+    assert told.splitlines()[:8] == [
+        "Notice before the first action: It asks for a log-in.",
+        "Action 1: go_forward()",
+        "  On: screenshot 1, /a",
+        "  Error! slow",
+        "  Notice after this action: The order was canceled.",
+        "Action 2: go_back()",
+        "  On: screenshot 2, /b",
+        "  Notice after this action: A dialog was closed.",
+    ]
 
 
 def test_the_date_is_the_world_s_and_not_the_machine_s():
@@ -465,6 +562,29 @@ def test_rows_that_differ_are_told_and_that_none_does():
     changed = run_over(blobs, [("/", ORDERS), ("/", ORDERS)], rows=RowsResult(site="shop", changes=(change,)))
     ((_, said),) = facts(changed, blobs)
     assert "a row of orders (id=7) was changed: state: 'open' -> 'gone'" in said
+
+
+@pytest.mark.parametrize(
+    ("row", "called"),
+    [
+        ({"number": "100720", "customer_id": 31, "created_at": "2026-02-01 10:00:00"}, "; number='100720'"),
+        ({"increment_id": "000100720", "method": "standard"}, "; increment_id='000100720'"),
+        ({"sku": "HOM-44321", "text": "long " * 40}, "; sku='HOM-44321'"),
+        ({"nickname": "Stacy", "title": "Regret", "stars": 2}, "; nickname='Stacy'; title='Regret'"),
+        ({"first_name": "", "price": "12.99", "day": "2026-02-01", "flag": "yes"}, ""),
+        ({"a_name": "A", "b_name": "B", "c_name": "C", "d_name": "D"}, "; a_name='A'; b_name='B'; c_name='C'"),
+    ],
+)
+def test_a_row_is_told_by_what_pages_call_it(row, called):
+    before, after = {"id": 720, **row, "state": "open"}, {"id": 720, **row, "state": "gone"}
+    for one, other, done in ((before, after, "changed"), (None, after, "added"), (before, None, "deleted")):
+        change = RowChange(table="things", key={"id": 720}, before=one, after=other)
+        assert describe_change("site", change) == f"on site, a row of things (id=720{called}) was {done}"
+
+
+def test_a_name_that_was_changed_is_told_as_the_change_and_not_as_the_name():
+    change = RowChange(table="pages", key={"id": 1}, before={"id": 1, "title": "Old"}, after={"id": 1, "title": "New"})
+    assert describe_change("site", change) == "on site, a row of pages (id=1) was changed"
 
 
 def test_values_in_prose_are_amounts_dates_quotes_and_codes():

@@ -278,7 +278,7 @@ async def test_where_no_criterion_can_be_told_there_is_no_process_score():
     verdict = await verify(run.goal, run, blobs, Models.one(model))
     assert verdict.aspects["process_score"].value is None and verdict.aspects["process_success"].value is None
     (asked,) = [messages[-1].text for purpose, messages in model.asked if purpose == "outcome"]
-    assert "cannot be told from the evidence" in asked and "Share of the points" not in asked
+    assert "cannot be told from the evidence" in asked and "Share of the points: cannot be told" in asked
     assert "Process undecided (100.0 % by actions alone), outcome success" in explain(verdict)
     read = _rating(verdict, run.id, "judge")
     assert read.score is None and read.process is None, "and none in a comparison with people"

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.unit.judging_samples import OUTSIDE, png
@@ -361,6 +361,9 @@ def test_prose_is_only_ever_suspected():
     assert found("What do they cost in total?", "Together $17.20.") == []
 
 
+@example("1" + "0" * 28, [])
+@example("1" + "0" * 300, [])
+@example("0." + "1" * 60, [])
 @given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=3))
 def test_hostile_text_breaks_nothing(answer, trees):
     found("Which kettle?", answer, trees=tuple(trees) or ("",))

@@ -125,18 +125,16 @@ def read_text(blobs: Blobs, ref: BlobRef) -> str:
         raise GradingError(f"Blob {ref.hash} cannot be read: {error}.") from error
 
 
-def describe_step(step: Step, thought: int, frame: int | None = None) -> str:
+def describe_step(step: Step, after: RecordedObservation | None) -> str:
+    """`after` is what was seen next: the notices that came with it are this action's."""
     acted = "; ".join(action.text for action in step.actions) or step.action_text or "(nothing)"
     lines = [f"Action {step.index + 1}: {clip(acted, 2000)}"]
     if step.seen.url:
         lines.append(f"  Page: {clip(step.seen.url, 300)}")
-    if frame is not None:
-        lines.append(f"  Page before it: screenshot {frame}")
-    if step.thought and thought:
-        lines.append(f"  Agent's reasoning: {clip(step.thought, thought)}")
-    lines += [f"  Notice: {clip(notice, 300)}" for notice in step.seen.notices[:5]]
     if step.error:
         lines.append(f"  Error! {clip(step.error, 500)}")
+    notices = after.notices[:5] if after is not None else ()
+    lines += [f"  Notice after this action: {clip(notice, 300)}" for notice in notices]
     return "\n".join(lines)
 
 

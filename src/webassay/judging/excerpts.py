@@ -1,7 +1,8 @@
 """The part of a page's text that a stage without room for all of it is given.
 
-Lines that hold a value of the answer or of the task stay, then those with words of the task, the rarer on this page
-the better, then what stands on this page alone: menus and forms that come with every page go first.
+What says how much there is and whether it goes on stays, then lines that hold a value of the answer or of the task,
+then those with words of the task, the rarer on this page the better, then what stands on this page alone: menus and
+forms that come with every page go first.
 """
 
 import re
@@ -9,9 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from webassay.judging.case import clip
+from webassay.judging.paging import tells_extent
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _VALUE = 2.0
+_EXTENT = 3.0
+_FEW = 4
+"""Lines of a page that say how much there is weigh this much as long as they are few: they are short, and without them
+nobody can tell whether the rows are all. Beside every row they say something else."""
 _OWN = 0.1
 _SEVERAL = 6
 """Lines that there is room for, however long they are."""
@@ -33,9 +39,14 @@ def weigher(task: str, holds_value: Callable[[str], bool], pages: Iterable[Seque
     def weigh(lines: Sequence[str]) -> list[float]:
         shared = [words_in(line) & asked for line in lines]
         often = Counter(word for words in shared for word in words)
+        extents = [tells_extent(line) for line in lines]
+        extent = _EXTENT * min(1.0, _FEW / max(sum(extents), 1))
         return [
-            _VALUE * holds_value(line) + sum(1 / often[word] for word in sorted(words)) + _OWN * (on_pages[line] <= 1)
-            for line, words in zip(lines, shared, strict=True)
+            _VALUE * holds_value(line)
+            + extent * tells
+            + sum(1 / often[word] for word in sorted(words))
+            + _OWN * (on_pages[line] <= 1)
+            for line, words, tells in zip(lines, shared, extents, strict=True)
         ]
 
     return weigh
@@ -90,4 +101,4 @@ def _with_gaps(lines: Sequence[str], kept: set[int]) -> Iterator[str]:
 
 
 def _note(gap: int) -> str:
-    return f"[{gap} lines were left out at […]; whoever scores is given the text of the pages]"
+    return f"[{gap} lines of this page were left out, where […] stands]"

@@ -120,8 +120,9 @@ async def _vote(
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("scored rubric", summary(scores))
         share = process_score(scores)
-        if checked and share is not None:
-            builder.note(f"Share of the points: {100 * share:.0f} %")
+        if checked:
+            said = "cannot be told" if share is None else f"{100 * share:.0f} %"
+            builder.note(f"Share of the points: {said}")
         return material.told(builder, criteria, range(len(criteria)), "whole")
 
     key = str(vote) if inquiry.profile.votes > 1 else ""

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from webassay.core.trajectory import Blobs, RecordedObservation
 from webassay.judging.case import Frame, clip, read_text
+from webassay.judging.paging import PAGER, is_numbered, tells_extent, turns_pages
 
 _NODE = re.compile(
     r"^(?P<indent>\s*)(?:\[(?P<id>\w+)\] )?(?P<role>[A-Za-z]\w*)"
@@ -25,6 +26,8 @@ _VALUE = re.compile(r"\bvalue=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\w.+-]+)"
 _STATE = re.compile(r"\b(checked|selected|pressed|current)='?(true|True|mixed|page)'?|\b(disabled|invalid)\b")
 _ITEMS = frozenset(("row", "listitem", "article", "option", "term", "definition"))
 _OUTSIDE = frozenset(("banner", "navigation", "contentinfo", "complementary", "search"))
+_MESSAGES = frozenset(("alert", "status"))
+"""What a page says after an action belongs to its content, wherever it stands."""
 _PLAIN = frozenset(("StaticText", "generic", "paragraph", "cell", "gridcell", "LabelText", "rowheader", "columnheader"))
 _SILENT = frozenset(("list", "table", "rowgroup", "main", "form", "group", "region", "section", "MenuListPopup"))
 _MAX_NODES = 60_000
@@ -134,8 +137,10 @@ def _text_lines(text: str) -> list[str]:
 
 def _split(tree: str) -> tuple[list[str], list[str]]:
     """The lines of the main content, and those around it. In an item, the text of a node that repeats one above it is
-    told once, as a link in a cell; two cells side by side may well say the same."""
-    nodes = list(nodes_of(tree))
+    told once, as a link in a cell; two cells side by side may well say the same.
+
+    A pager is navigation and belongs to the content all the same: it says whether this is all there is."""
+    nodes, pagers = _without_pagers(list(nodes_of(tree)))
     has_main = any(node.role == "main" for node in nodes)
     inside: list[list[str]] = []
     outside: list[list[str]] = []
@@ -149,9 +154,12 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
             items.pop()
         while above and above[-1].depth >= node.depth:
             above.pop()
+        if node.role == _PAGER:
+            inside.append([node.name])
+            continue
         if node.role in _OUTSIDE:
             regions.append((node.depth, False))
-        elif node.role == "main":
+        elif node.role == "main" or node.role in _MESSAGES:
             regions.append((node.depth, True))
         is_main = regions[-1][1] if regions else not has_main
         lines = inside if is_main else outside
@@ -168,9 +176,52 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
             lines.append([said])
         if said:
             above.append(node)
-    if not any(inside):
-        inside, outside = outside, []
+    if sum(map(bool, inside)) == pagers:  # no other content was found
+        inside, outside = [*outside, *inside], []
     return _joined(inside), _joined(outside)
+
+
+_PAGER = "pager"
+
+
+def _without_pagers(nodes: Sequence[Node]) -> tuple[list[Node], int]:
+    """All nodes, with one in place of each pager and all that is in it; and how many pagers there are."""
+    kept: list[Node] = []
+    pagers = 0
+    at = 0
+    while at < len(nodes):
+        node, end = nodes[at], at + 1
+        if node.role == "navigation":
+            while end < len(nodes) and nodes[end].depth > node.depth:
+                end += 1
+            parts = _parts_of(nodes[at + 1 : end])
+            if turns_pages([name for name, _ in parts]):
+                node = Node(node.depth, node.id, _PAGER, PAGER + ", ".join(said for _, said in parts))
+                pagers += 1
+            else:
+                end = at + 1  # it may hold a pager
+        kept.append(node)
+        at = end
+    return kept, pagers
+
+
+def _parts_of(nodes: Sequence[Node]) -> list[tuple[str, str]]:
+    """The names in a navigation, and how to say them. The page in front is no link, and may be spelt in two texts."""
+    parts: list[tuple[str, str]] = []
+    plain = False
+    for node in nodes:
+        if node.role in _ITEMS:
+            plain = False
+        if not node.name or (parts and parts[-1][0] == node.name):
+            continue
+        name = node.name
+        if plain and node.role in _PLAIN:
+            name = f"{parts.pop()[0]} {name}"
+        plain = node.role in _PLAIN
+        in_front = (plain and is_numbered(name)) or "current" in node.state
+        state = " (this page)" if in_front else f" ({node.state})" if node.state else ""
+        parts.append((name, f"{name}{state}"))
+    return parts
 
 
 def _said(node: Node) -> str:
@@ -342,8 +393,10 @@ def digest(
 
 
 def _shortened(head: str, lines: Sequence[str], room: int, matters: Callable[[str], bool]) -> str | None:
-    """The lines that matter, with their neighbours; None if not even those fit."""
+    """The lines that matter with their neighbours, and those that say how many there are; None if these do not fit."""
     wanted = {near for at, line in enumerate(lines) if matters(line) for near in (at - 1, at, at + 1)}
+    if wanted:
+        wanted |= {at for at, line in enumerate(lines) if tells_extent(line)}
     chosen = [line for at, line in enumerate(lines) if at in wanted]
     if not chosen:
         return None

@@ -216,6 +216,10 @@ def _not_sent(trajectory: Trajectory) -> Iterator[Finding]:
 # --- changes --------------------------------------------------------------------------------------------
 
 _WRITING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+_NAMING = re.compile(r"(?:^|_)(?:name|title|number|code|label|subject|nickname|email)$", re.IGNORECASE)
+_CODE = re.compile(r"(?=.*\d)(?=.*[A-Z]|\d{4})[A-Z\d][A-Z\d_-]{3,24}")
+_LONGEST_NAME = 80
+_MOST_NAMES = 3
 _PAST = {"insert": "added", "update": "changed", "delete": "deleted"}
 
 
@@ -229,7 +233,23 @@ def changed_rows(trajectory: Trajectory) -> list[tuple[RowsResult, RowChange]] |
 
 def describe_change(site: str, change: RowChange) -> str:
     key = ", ".join(f"{name}={value}" for name, value in change.key.items())
-    return f"on {site}, a row of {change.table} ({key}) was {_PAST[change.operation]}"
+    called = "".join(f"; {name}={value!r}" for name, value in _called(change).items())
+    return f"on {site}, a row of {change.table} ({key}{called}) was {_PAST[change.operation]}"
+
+
+def _called(change: RowChange) -> dict[str, str]:
+    """What a page is likely to call the row, which shows no page its key: by the names of its columns, or because the
+    value is a code and no other kind of thing. What was changed is told by itself."""
+    before, after = change.before or change.after or {}, change.after or change.before or {}
+    kept = {name: value for name, value in before.items() if name not in change.key and after.get(name) == value}
+    short = {
+        name: value
+        for name, value in kept.items()
+        if isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME and not DATES.search(value)
+    }
+    named = [name for name in short if _NAMING.search(name)]
+    codes = [name for name, value in short.items() if name not in named and _CODE.fullmatch(value)]
+    return {name: short[name] for name in (*named, *codes)[:_MOST_NAMES]}
 
 
 def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Finding]:

@@ -133,7 +133,9 @@ class Examined:
         if self.texts or self.parts:
             lines.append(f"Read as text, whole: {_listed(self.texts)}.")
         if self.parts:
-            lines.append(f"Read as text, only the lines that hold a value of the task: {_listed(self.parts)}.")
+            lines.append(
+                f"Read as text, only the lines that hold a value of task, answer or rubric: {_listed(self.parts)}."
+            )
         if self.unseen:
             lines.append("Rated for relevance at most, and not examined:")
             lines += [f"- screenshot {number}: {why}" for number, why in sorted(self.unseen.items())]
@@ -143,7 +145,7 @@ class Examined:
                 else "Whoever rated these found them of no use for any criterion."
             )
         else:
-            lines.append("Every recorded page was examined.")
+            lines.append("Not examined: none. Every recorded page was examined.")
         return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from webassay.core.interaction import Action
-from webassay.core.trajectory import RowsResult, Step, Trajectory
+from webassay.core.trajectory import RecordedObservation, RowsResult, Step, Trajectory
 from webassay.judging.case import Case, PromptBuilder, clip, read_text
 from webassay.judging.pages import Book, elements_of, place
 from webassay.judging.readings import dates_in
@@ -16,6 +16,7 @@ from webassay.judging.readings import dates_in
 _HISTORY_BUDGET = 60_000
 _THOUGHT_LENGTHS = (2000, 600, 200, 0)
 _ID_IN_TEXT = re.compile(r"\bbid\s*=\s*['\"]?(\w+)|\[(\d+|[a-zA-Z]{1,4}\d+)\]")
+_MOST_NOTICES = 5
 _ID_ARGUMENTS = ("bid", "from_bid", "to_bid")
 
 
@@ -71,8 +72,8 @@ def _stamped(trajectory: Trajectory) -> Iterator[str]:
 
 
 def describe_history(case: Case) -> str:
-    """Every action in order, with the screenshots before and after. If space is short, thoughts are cut; actions never
-    are."""
+    """Every action in order, each with the page it began on and the notices that came after it. If space is short,
+    thoughts are cut; actions never are."""
     shown = {frame.step: frame.number for frame in case.frames}
     for frame in case.frames:
         # Identical frames are shown once; an earlier step is told under the number of the one that is shown.
@@ -80,8 +81,11 @@ def describe_history(case: Case) -> str:
     steps = case.trajectory.steps
     named = {step.index: _elements(case, step) for step in steps}
     bases = tuple(case.trajectory.bases.values())
+    first = [f"Notice before the first action: {notice}" for step in steps[:1] for notice in _notices(step.seen)]
+    after = [_notices(seen) for seen in (*(step.seen for step in steps[1:]), case.trajectory.last_seen)]
     for length in _THOUGHT_LENGTHS:
-        text = "\n".join(_step(step, named[step.index], length, shown, bases) for step in steps)
+        told = (_step(step, named[step.index], length, shown, bases) for step in steps)
+        text = "\n".join((*first, *(_with_notices(*one) for one in zip(told, after, strict=False))))
         if len(text) <= _HISTORY_BUDGET:
             break
     return f"{text}\n{_end(case, shown)}" if steps else "(no action was taken)"
@@ -113,10 +117,18 @@ def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, int]
         lines.append(f"  On: {before}{place(step.seen.url, bases)}")
     if step.thought and thought:
         lines.append(f"  Agent's reasoning: {clip(step.thought, thought)}")
-    lines += [f"  Notice: {clip(notice, 300)}" for notice in step.seen.notices[:5]]
     if step.error:
         lines.append(f"  Error! {clip(step.error, 500)}")
     return "\n".join(lines)
+
+
+def _notices(seen: RecordedObservation | None) -> list[str]:
+    return [clip(notice, 300) for notice in seen.notices[:_MOST_NOTICES]] if seen is not None else []
+
+
+def _with_notices(told: str, notices: Sequence[str]) -> str:
+    """They are recorded with the next page, but it is this action that they answer."""
+    return "\n".join((told, *(f"  Notice after this action: {notice}" for notice in notices)))
 
 
 def _action(action: Action, named: dict[str, str]) -> str:

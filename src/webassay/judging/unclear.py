@@ -100,7 +100,8 @@ def _digits_in(text: str) -> Iterator[str]:
 
 
 def _digits_of(number: Decimal) -> set[str]:
-    forms = {f"{number:f}", f"{number:.2f}"} if number % 1 else {f"{number:f}"}
+    # Not `number % 1`: that raises from 29 digits on.
+    forms = {f"{number:f}"} if number == number.to_integral_value() else {f"{number:f}", f"{number:.2f}"}
     return {form.replace(".", "").lstrip("0") for form in forms}
 
 

@@ -29,7 +29,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: NNetNavOpt
     if len(trees) < 2 or None in trees:
         return Opinion(None, why_not="An accessibility tree of every page is needed.")
     shown = [(tree or "")[: options.tree_limit] for tree in trees]
-    actions = [describe_step(step, 0) for step in case.trajectory.steps]
+    actions = [describe_step(step, after) for step, after in zip(case.trajectory.steps, pages[1:], strict=False)]
 
     async def change(i: int) -> str:
         def build() -> PromptBuilder:
@@ -62,7 +62,7 @@ def read_reward(text: str) -> int | None:
 NNETNAV = ModelJudge(
     name="nnetnav",
     summary="NNetNav: what every action changed in the accessibility tree, then a reward.",
-    version="1",
+    version="2",
     options=NNetNavOptions,
     as_published=NNetNavOptions(temperature=0.0, seed=42),
     sample_reply="Thought: x\nReward: 3",
