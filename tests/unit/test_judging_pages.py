@@ -292,6 +292,7 @@ def test_a_pager_is_told_on_every_page_though_it_is_navigation():
         ("link 'Previous'|link 'Next'", "Previous, Next"),
         ("link '‹'|link '1'|link '2', current='page'|link '3'|link '›'", "‹, 1, 2 (this page), 3, ›"),
         ("button 'Newer posts'|button 'Older posts', disabled", "Newer posts, Older posts (disabled)"),
+        ("link 'Page 1'|link 'Page 2'|link 'Page 9'|link 'Next'", "Page 1, Page 2, …, Page 9, Next"),
         ("link 'Home'|link 'Next'|link 'Sale'|link 'Garden'", ""),
         ("link 'Home'|link 'Tools'|StaticText 'Saw 200'", ""),
     ],
@@ -333,7 +334,7 @@ def test_actions_are_told_by_the_names_of_their_elements_and_the_screenshots_by_
     same = pages[0].model_copy(update={"title": pages[2].title})
     run = run.model_copy(update={"last_seen": same})
     told = describe_history(Case.of(run.goal, run, blobs, text=True, merge=True))
-    assert "Action 1: click(bid='20') on link 'View Order 102766'\n  On: screenshot 3, /orders" in told
+    assert "Action 1: click(bid='20') on link 'View Order 102766'\n  On: the same as screenshot 3, /orders" in told
     assert "Action 2: go_back()\n  On: screenshot 2, /orders/102766" in told
     assert told.endswith("The page at the end: screenshot 3, /orders")
     assert "shop.test" not in told, "the host is another one in every run"

@@ -196,7 +196,7 @@ def _without_pagers(nodes: Sequence[Node]) -> tuple[list[Node], int]:
                 end += 1
             parts = _parts_of(nodes[at + 1 : end])
             if turns_pages([name for name, _ in parts]):
-                node = Node(node.depth, node.id, _PAGER, PAGER + ", ".join(said for _, said in parts))
+                node = Node(node.depth, node.id, _PAGER, PAGER + ", ".join(_with_gaps(parts)))
                 pagers += 1
             else:
                 end = at + 1  # it may hold a pager
@@ -222,6 +222,17 @@ def _parts_of(nodes: Sequence[Node]) -> list[tuple[str, str]]:
         state = " (this page)" if in_front else f" ({node.state})" if node.state else ""
         parts.append((name, f"{name}{state}"))
     return parts
+
+
+def _with_gaps(parts: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A pager may skip numbers; without a sign of it, those pages would seem not to exist."""
+    before: int | None = None
+    for name, said in parts:
+        number = int(name.split()[-1]) if is_numbered(name) else None
+        if before is not None and number is not None and number > before + 1:
+            yield "…"
+        before = number
+        yield said
 
 
 def _said(node: Node) -> str:

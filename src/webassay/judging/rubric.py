@@ -206,7 +206,7 @@ def describe_point(point: CriticalPoint) -> str:
     if point.missing_information or point.present:
         lines.append(f"information that is missing: {', '.join(point.missing_information) or 'none'}")
     if point.underspecified or point.present:
-        lines.append(f"left open by the task: {', '.join(point.underspecified) or 'nothing'}")
+        lines.append(f"left open by the task: {'; '.join(point.underspecified) or 'nothing'}")
     if point.expected_behaviour:
         lines.append(f"what a careful agent would do: {point.expected_behaviour}")
     return "\n".join(lines)

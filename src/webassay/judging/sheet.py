@@ -74,10 +74,10 @@ def _stamped(trajectory: Trajectory) -> Iterator[str]:
 def describe_history(case: Case) -> str:
     """Every action in order, each with the page it began on and the notices that came after it. If space is short,
     thoughts are cut; actions never are."""
-    shown = {frame.step: frame.number for frame in case.frames}
+    shown = {frame.step: f"screenshot {frame.number}" for frame in case.frames}
     for frame in case.frames:
         # Identical frames are shown once; an earlier step is told under the number of the one that is shown.
-        shown.update(dict.fromkeys(frame.earlier_steps, frame.number))
+        shown.update(dict.fromkeys(frame.earlier_steps, f"the same as screenshot {frame.number}"))
     steps = case.trajectory.steps
     named = {step.index: _elements(case, step) for step in steps}
     bases = tuple(case.trajectory.bases.values())
@@ -91,13 +91,13 @@ def describe_history(case: Case) -> str:
     return f"{text}\n{_end(case, shown)}" if steps else "(no action was taken)"
 
 
-def _end(case: Case, shown: dict[int, int]) -> str:
-    last, number = case.trajectory.last_seen, shown.get(len(case.trajectory.steps))
+def _end(case: Case, shown: dict[int, str]) -> str:
+    last = case.trajectory.last_seen
     if last is None:
         before = shown.get(len(case.trajectory.steps) - 1)
-        known = f" The last page on record is screenshot {before}, before that action." if before is not None else ""
+        known = f" The last page on record is {before}, before that action." if before else ""
         return f"No page was recorded after the last action.{known}"
-    where = f"screenshot {number}" if number is not None else "no screenshot"
+    where = shown.get(len(case.trajectory.steps), "no screenshot")
     return f"The page at the end: {where}, {place(last.url, case.trajectory.bases.values())}"
 
 
@@ -108,11 +108,10 @@ def _elements(case: Case, step: Step) -> dict[str, str]:
     return elements_of(read_text(case.blobs, step.seen.tree)) if wanted and step.seen.tree is not None else {}
 
 
-def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, int], bases: Sequence[str]) -> str:
+def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, str], bases: Sequence[str]) -> str:
     acted = "; ".join(_action(action, named) for action in step.actions) or _written(step.action_text, named)
     lines = [f"Action {step.index + 1}: {clip(acted or '(nothing)', 2000)}"]
-    number = shown.get(step.index)
-    before = f"screenshot {number}, " if number is not None else ""
+    before = f"{shown[step.index]}, " if step.index in shown else ""
     if before or step.seen.url:
         lines.append(f"  On: {before}{place(step.seen.url, bases)}")
     if step.thought and thought:
