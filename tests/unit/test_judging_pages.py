@@ -1,17 +1,15 @@
 """What a judge is told of pages, actions and the record: short, and with everything that decides."""
 
-import json
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.judging_samples import png, trajectory
-from webassay.core.interaction import Action, Goal
-from webassay.core.protocols import ARENA_PROTOCOL
-from webassay.core.trajectory import MemoryBlobs, RecordedObservation, RowChange, RowsResult, Step
-from webassay.judging.case import Case, frames_of
+from tests.unit.judging_runs import book_of, run_over, told_of
+from webassay.core.interaction import Action
+from webassay.core.trajectory import MemoryBlobs, RowChange, RowsResult
+from webassay.judging.case import Case
 from webassay.judging.facts import named_in, positive_facts
 from webassay.judging.pages import Book, Page, digest, elements_of, place
 from webassay.judging.record_findings import describe_change, record_findings
@@ -59,39 +57,6 @@ ORDERS = """RootWebArea 'My Orders', focused
 """
 
 
-def seen(blobs, number, tree, path):
-    return RecordedObservation(
-        url=f"http://shop.test:8000{path}",
-        title=f"Page {number}",
-        tree=blobs.write(tree.encode(), "text/plain"),
-        screenshot=blobs.write(png(number), "image/png"),
-    )
-
-
-def run_over(blobs, trees, *, answer="", instruction="How much did I spend?", actions=(), rows=None):
-    """`trees` by address; the last page is the one at the end."""
-    pages = [seen(blobs, number, tree, path) for number, (path, tree) in enumerate(trees)]
-    steps = tuple(
-        Step(index=i, seen=page, actions=(actions[i],) if i < len(actions) else (Action.of("go_back"),))
-        for i, page in enumerate(pages[:-1])
-    )
-    return trajectory(blobs, 1).model_copy(
-        update={
-            "goal": Goal(instruction=instruction, start_urls=("__SHOP__/",), protocol=ARENA_PROTOCOL),
-            "bases": {"shop": "http://shop.test:8000"},
-            "steps": steps,
-            "last_seen": pages[-1],
-            "answer": answer if isinstance(answer, str) else json.dumps(answer),
-            "probes": (rows,) if rows is not None else (),
-            "started_at": "2031-05-06T07:08:09+00:00",
-        }
-    )
-
-
-def book_of(run, blobs):
-    return Book.of(frames_of(run, text=True, merge=True), blobs)
-
-
 # --- pages ----------------------------------------------------------------------------------------------
 
 
@@ -126,13 +91,6 @@ def test_whatever_stands_in_a_row_stands_in_its_line(rows):
 
 def table_of(*rows):
     return "main ''\n" + "".join("\trow ''\n" + "".join(f"\t\tcell '{cell}'\n" for cell in row) for row in rows)
-
-
-def told_of(*pages):
-    """Pages of one kind, as they are told one after the other."""
-    blobs = MemoryBlobs()
-    run = run_over(blobs, [("/list?sort=" + str(number), page) for number, page in enumerate(pages)])
-    return book_of(run, blobs).told()
 
 
 @pytest.mark.parametrize("row", [("Mug", "$10.00", "1", "$10.00"), ("Lamp", "0", "0", "12")])
@@ -252,73 +210,6 @@ def test_pages_of_one_kind_belong_together():
     run = run_over(blobs, [(path, ORDERS + f"\tStaticText '{path}'") for path in ("/orders/17", "/orders/18", "/cart")])
     book = book_of(run, blobs)
     assert book.kin(1) == (1, 2) and book.kin(3) == (3,)
-
-
-# --- whether there is more ------------------------------------------------------------------------------
-
-
-def pager(front, last):
-    """As the tree of a page has it: links, and the page in front as two texts."""
-    parts = [f"\t\t\tlistitem ''\n\t\t\t\tlink 'Page {n}'\n" for n in range(1, last + 1)]
-    parts[front - 1] = f"\t\t\tlistitem ''\n\t\t\t\tStaticText 'Page'\n\t\t\t\tStaticText '{front}'\n"
-    following = "\t\t\tlistitem ''\n\t\t\t\tlink 'Next'\n" if front < last else ""
-    return f"\tnavigation 'Pages'\n\t\tlist ''\n{''.join(parts)}{following}"
-
-
-MENU = "banner ''\n\tlink 'Home'\nnavigation 'Main'\n\tlink 'Orders'\n\tlink 'Next-Day Shipping'\n"
-
-
-def test_a_pager_is_told_on_every_page_though_it_is_navigation():
-    pages = [
-        MENU + "main ''\n\tnavigation 'Account'\n\t\tlink 'My Orders'\n\tStaticText 'Row of some page'\n" + pager(n, 3)
-        for n in (1, 2, 3)
-    ]
-    blobs = MemoryBlobs()
-    book = book_of(run_over(blobs, [(f"/orders?p={n}", page) for n, page in enumerate(pages, 1)]), blobs)
-    assert [page.lines[-1] for page in book.pages.values()] == [
-        "Pages to turn to: Page 1 (this page), Page 2, Page 3, Next",
-        "Pages to turn to: Page 1, Page 2 (this page), Page 3, Next",
-        "Pages to turn to: Page 1, Page 2, Page 3 (this page)",
-    ]
-    assert all("Page 2" not in line for page in book.pages.values() for line in page.around)
-    assert "link 'My Orders'" in book.pages[1].around, "other navigation stays outside"
-    for block, page in zip(book.told(), book.pages.values(), strict=True):
-        assert page.lines[-1] in block.lines, "what is told by its difference says it, too"
-
-
-@pytest.mark.parametrize(
-    ("parts", "told"),
-    [
-        ("link 'Previous'|link 'Next'", "Previous, Next"),
-        ("link '‹'|link '1'|link '2', current='page'|link '3'|link '›'", "‹, 1, 2 (this page), 3, ›"),
-        ("button 'Newer posts'|button 'Older posts', disabled", "Newer posts, Older posts (disabled)"),
-        ("link 'Page 1'|link 'Page 2'|link 'Page 9'|link 'Next'", "Page 1, Page 2, …, Page 9, Next"),
-        ("link 'Home'|link 'Next'|link 'Sale'|link 'Garden'", ""),
-        ("link 'Home'|link 'Tools'|StaticText 'Saw 200'", ""),
-    ],
-)
-def test_a_pager_is_known_by_its_parts_and_a_menu_is_none(parts, told):
-    tree = "main ''\n\tStaticText 'A row'\nnavigation ''\n" + "".join(f"\t{part}\n" for part in parts.split("|"))
-    lines = told_of(tree, "x")[0].lines
-    assert lines[0] == "A row"
-    assert [line for line in lines if line.startswith("Pages to turn to")] == (
-        [f"Pages to turn to: {told}"] if told else []
-    )
-
-
-def test_a_page_of_which_only_the_pager_is_main_content_is_told_whole():
-    tree = "complementary ''\n\tStaticText 'A row'\nnavigation ''\n\tlink '1'\n\tlink '2'\n"
-    assert told_of(tree, "x")[0].lines == ("A row", "Pages to turn to: 1, 2")
-
-
-def test_of_a_page_told_in_part_it_is_said_how_much_there_was():
-    rows = "".join(f"\tStaticText 'Row {n} of no interest at all'\n" for n in range(40))
-    tree = f"main ''\n\tStaticText 'Reviews 1-40 of 80'\n{rows}\tStaticText 'SKU-77'\n{rows}" + pager(1, 2)
-    blobs = MemoryBlobs()
-    book = book_of(run_over(blobs, [("/a", tree), ("/b", "main ''\n\tStaticText 'x'")]), blobs)
-    told = digest(book, 600, lambda number: number, lambda line: "SKU-77" in line)
-    assert told.part == (1,) and "Reviews 1-40 of 80" in told.text and "Page 1 (this page), Page 2, Next" in told.text
-    assert digest(book, 600, lambda number: number).missing == (1,), "a pager alone is no part of a page"
 
 
 # --- the sheet ------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from webassay.llm.client import Image, Message
 
 NO_ANSWER = "(no answer was given)"
 
+_MOST_NOTICES = 5
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BROWSER_START = re.compile(r"^https?://(www\.)?(bing\.com/?|google\.com/?)$|^about:blank$")
 
@@ -125,16 +126,30 @@ def read_text(blobs: Blobs, ref: BlobRef) -> str:
         raise GradingError(f"Blob {ref.hash} cannot be read: {error}.") from error
 
 
-def describe_step(step: Step, after: RecordedObservation | None) -> str:
-    """`after` is what was seen next: the notices that came with it are this action's."""
+def notices_after(trajectory: Trajectory) -> list[list[str]]:
+    """Of each step, what the page that came next said: it answers this action, and is recorded with the next one."""
+    told: list[RecordedObservation | None] = [
+        # Where somebody else drives, several actions are recorded with the page that was looked at before them all.
+        None if "driven" in following.info else following.seen
+        for following in trajectory.steps[1:]
+    ]
+    # After a fault nobody looked again.
+    told.append(None if trajectory.ending.kind == "fault" else trajectory.last_seen)
+    return [notices_of(seen) for seen in told]
+
+
+def notices_of(seen: RecordedObservation | None) -> list[str]:
+    return [clip(notice, 300) for notice in seen.notices[:_MOST_NOTICES]] if seen is not None else []
+
+
+def describe_step(step: Step, notices: Sequence[str]) -> str:
     acted = "; ".join(action.text for action in step.actions) or step.action_text or "(nothing)"
     lines = [f"Action {step.index + 1}: {clip(acted, 2000)}"]
     if step.seen.url:
         lines.append(f"  Page: {clip(step.seen.url, 300)}")
     if step.error:
         lines.append(f"  Error! {clip(step.error, 500)}")
-    notices = after.notices[:5] if after is not None else ()
-    lines += [f"  Notice after this action: {clip(notice, 300)}" for notice in notices]
+    lines += [f"  Notice after this action: {notice}" for notice in notices]
     return "\n".join(lines)
 
 

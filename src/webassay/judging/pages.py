@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from webassay.core.trajectory import Blobs, RecordedObservation
 from webassay.judging.case import Frame, clip, read_text
-from webassay.judging.paging import PAGER, is_numbered, tells_extent, turns_pages
+from webassay.judging.paging import is_numbered, pager_of, tells_extent, turns_pages
 
 _NODE = re.compile(
     r"^(?P<indent>\s*)(?:\[(?P<id>\w+)\] )?(?P<role>[A-Za-z]\w*)"
@@ -140,15 +140,16 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
     told once, as a link in a cell; two cells side by side may well say the same.
 
     A pager is navigation and belongs to the content all the same: it says whether this is all there is."""
-    nodes, pagers = _without_pagers(list(nodes_of(tree)))
+    nodes = _without_pagers(list(nodes_of(tree)))
     has_main = any(node.role == "main" for node in nodes)
     inside: list[list[str]] = []
     outside: list[list[str]] = []
-    regions: list[tuple[int, bool]] = []
+    regions: list[Node] = []
     items: list[tuple[int, list[str]]] = []
     above: list[Node] = []
+    found = False
     for node in nodes:
-        while regions and regions[-1][0] >= node.depth:
+        while regions and regions[-1].depth >= node.depth:
             regions.pop()
         while items and items[-1][0] >= node.depth:
             items.pop()
@@ -157,18 +158,18 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
         if node.role == _PAGER:
             inside.append([node.name])
             continue
-        if node.role in _OUTSIDE:
-            regions.append((node.depth, False))
-        elif node.role == "main" or node.role in _MESSAGES:
-            regions.append((node.depth, True))
-        is_main = regions[-1][1] if regions else not has_main
+        if node.role in _OUTSIDE or node.role == "main" or node.role in _MESSAGES:
+            regions.append(node)
+        message = bool(regions) and regions[-1].role in _MESSAGES
+        is_main = regions[-1].role not in _OUTSIDE if regions else not has_main
         lines = inside if is_main else outside
         said = _said(node)
+        found = found or (bool(said) and is_main and not message)
         if node.role in _ITEMS:
             parts = [said] if said else []
             lines.append(parts)
             items.append((node.depth, parts))
-        elif said and items:
+        elif said and items and not (message and items[-1][0] < regions[-1].depth):
             depth, parts = items[-1]
             if node.state or not any(node.name == other.name for other in above if other.depth >= depth):
                 parts.append(said)
@@ -176,18 +177,19 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
             lines.append([said])
         if said:
             above.append(node)
-    if sum(map(bool, inside)) == pagers:  # no other content was found
+    if not found:  # a pager and a message are not the content
         inside, outside = [*outside, *inside], []
     return _joined(inside), _joined(outside)
 
 
 _PAGER = "pager"
+_NOTE = 60
+"""Room for the note of what was left out of a line."""
 
 
-def _without_pagers(nodes: Sequence[Node]) -> tuple[list[Node], int]:
-    """All nodes, with one in place of each pager and all that is in it; and how many pagers there are."""
+def _without_pagers(nodes: Sequence[Node]) -> list[Node]:
+    """All nodes, with one in place of each pager and all that is in it."""
     kept: list[Node] = []
-    pagers = 0
     at = 0
     while at < len(nodes):
         node, end = nodes[at], at + 1
@@ -196,21 +198,25 @@ def _without_pagers(nodes: Sequence[Node]) -> tuple[list[Node], int]:
                 end += 1
             parts = _parts_of(nodes[at + 1 : end])
             if turns_pages([name for name, _ in parts]):
-                node = Node(node.depth, node.id, _PAGER, PAGER + ", ".join(_with_gaps(parts)))
-                pagers += 1
+                told = pager_of(node.name, _with_gaps(parts))
+                node = Node(node.depth, node.id, _PAGER, clip(told, _LONGEST_LINE - _NOTE))
             else:
                 end = at + 1  # it may hold a pager
         kept.append(node)
         at = end
-    return kept, pagers
+    return kept
 
 
 def _parts_of(nodes: Sequence[Node]) -> list[tuple[str, str]]:
     """The names in a navigation, and how to say them. The page in front is no link, and may be spelt in two texts."""
     parts: list[tuple[str, str]] = []
     plain = False
+    texts: set[int] = set()
     for node in nodes:
         if node.role in _ITEMS:
+            plain = False
+        if not node.name and node.state:  # a field for the number of the page
+            parts.append(("", f"({node.state})"))
             plain = False
         if not node.name or (parts and parts[-1][0] == node.name):
             continue
@@ -218,9 +224,14 @@ def _parts_of(nodes: Sequence[Node]) -> list[tuple[str, str]]:
         if plain and node.role in _PLAIN:
             name = f"{parts.pop()[0]} {name}"
         plain = node.role in _PLAIN
-        in_front = (plain and is_numbered(name)) or "current" in node.state
-        state = " (this page)" if in_front else f" ({node.state})" if node.state else ""
+        state = " (this page)" if "current" in node.state else f" ({node.state})" if node.state else ""
         parts.append((name, f"{name}{state}"))
+        if plain and not state:
+            texts.add(len(parts) - 1)
+    numbers = [at for at in texts if at < len(parts) and is_numbered(parts[at][0])]
+    if len(numbers) == 1:
+        (at,) = numbers
+        parts[at] = (parts[at][0], f"{parts[at][0]} (this page)")
     return parts
 
 
@@ -406,10 +417,12 @@ def digest(
 def _shortened(head: str, lines: Sequence[str], room: int, matters: Callable[[str], bool]) -> str | None:
     """The lines that matter with their neighbours, and those that say how many there are; None if these do not fit."""
     wanted = {near for at, line in enumerate(lines) if matters(line) for near in (at - 1, at, at + 1)}
-    if wanted:
-        wanted |= {at for at, line in enumerate(lines) if tells_extent(line)}
-    chosen = [line for at, line in enumerate(lines) if at in wanted]
-    if not chosen:
+    if not wanted:
         return None
-    text = "\n".join((f"{head} (only lines that matter)", *(f"  {line}" for line in chosen)))
-    return text if len(text) <= room else None
+    extents = {at for at, line in enumerate(lines) if tells_extent(line)}
+    for chosen in (wanted | extents, wanted):
+        told = (f"  {line}" for at, line in enumerate(lines) if at in chosen)
+        text = "\n".join((f"{head} (only lines that matter)", *told))
+        if len(text) <= room:
+            return text
+    return None

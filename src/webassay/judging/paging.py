@@ -5,13 +5,17 @@ of its lines are left out.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 PAGER = "Pages to turn to: "
 """How the line of a pager begins."""
 
 _LONGEST = 120
-_NUMBERED = re.compile(r"(?:[^\W\d]+ )?\d{1,6}")
+_NUMBERED = re.compile(r"(?:(?:page|seite|página|pagina) )?\d{1,6}", re.IGNORECASE)
+"""Not any word: menus have `Orders 3` and `January 2024`."""
+_BETWEEN = re.compile(r"(?:page|(?:of|/) ?\d[\d,.]*)?", re.IGNORECASE)
+"""Around a field for the number: `Page [2] of 9`."""
+_UNTOLD = re.compile(r"(?:pages?|pagination|pager)\b.*", re.IGNORECASE)
 _TURNS = re.compile(
     r"\W*(?:go to )?(?:the )?(?:next|previous|prev|older|newer|first|last|back|forward)"
     r"(?: (?:page|results|posts|entries))?\W*|[‹›«»←→<>…. ]+",
@@ -31,7 +35,14 @@ def turns_pages(names: Sequence[str]) -> bool:
     """Whether the parts of a navigation are those of a pager: numbers, and ways to the next and the previous page."""
     numbers = sum(map(is_numbered, names))
     ways = sum(_TURNS.fullmatch(name) is not None for name in names)
-    return (numbers > 1 or ways > 0) and 2 * (numbers + ways) >= len(names)
+    others = sum(_BETWEEN.fullmatch(name) is None for name in names) - numbers - ways
+    return (numbers > 1 or ways > 0) and numbers + ways >= others
+
+
+def pager_of(label: str, parts: Iterable[str]) -> str:
+    """One line; the label says which list goes on, unless it only says that it is a pager."""
+    told = f" ({label})" if label and not _UNTOLD.fullmatch(label) else ""
+    return f"{PAGER}{', '.join(parts)}{told}"
 
 
 def is_numbered(name: str) -> bool:

@@ -8,15 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from webassay.core.interaction import Action
-from webassay.core.trajectory import RecordedObservation, RowsResult, Step, Trajectory
-from webassay.judging.case import Case, PromptBuilder, clip, read_text
+from webassay.core.trajectory import RowsResult, Step, Trajectory
+from webassay.judging.case import Case, PromptBuilder, clip, notices_after, notices_of, read_text
 from webassay.judging.pages import Book, elements_of, place
 from webassay.judging.readings import dates_in
 
 _HISTORY_BUDGET = 60_000
 _THOUGHT_LENGTHS = (2000, 600, 200, 0)
 _ID_IN_TEXT = re.compile(r"\bbid\s*=\s*['\"]?(\w+)|\[(\d+|[a-zA-Z]{1,4}\d+)\]")
-_MOST_NOTICES = 5
 _ID_ARGUMENTS = ("bid", "from_bid", "to_bid")
 
 
@@ -81,8 +80,8 @@ def describe_history(case: Case) -> str:
     steps = case.trajectory.steps
     named = {step.index: _elements(case, step) for step in steps}
     bases = tuple(case.trajectory.bases.values())
-    first = [f"Notice before the first action: {notice}" for step in steps[:1] for notice in _notices(step.seen)]
-    after = [_notices(seen) for seen in (*(step.seen for step in steps[1:]), case.trajectory.last_seen)]
+    first = [f"Notice before the first action: {notice}" for step in steps[:1] for notice in notices_of(step.seen)]
+    after = notices_after(case.trajectory)
     for length in _THOUGHT_LENGTHS:
         told = (_step(step, named[step.index], length, shown, bases) for step in steps)
         text = "\n".join((*first, *(_with_notices(*one) for one in zip(told, after, strict=False))))
@@ -121,12 +120,7 @@ def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, str]
     return "\n".join(lines)
 
 
-def _notices(seen: RecordedObservation | None) -> list[str]:
-    return [clip(notice, 300) for notice in seen.notices[:_MOST_NOTICES]] if seen is not None else []
-
-
 def _with_notices(told: str, notices: Sequence[str]) -> str:
-    """They are recorded with the next page, but it is this action that they answer."""
     return "\n".join((told, *(f"  Notice after this action: {notice}" for notice in notices)))
 
 

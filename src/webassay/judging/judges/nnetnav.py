@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from webassay.core.verdict import Aspect
-from webassay.judging.case import Case, PromptBuilder, describe_step
+from webassay.judging.case import Case, PromptBuilder, describe_step, notices_after
 from webassay.judging.judges.base import ModelJudge, ModelOptions, Opinion
 from webassay.judging.ledger import Ledger, Models, Question, gather_all, prompt
 from webassay.judging.parsers import DRESS, LEAD, tidy
@@ -29,7 +29,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: NNetNavOpt
     if len(trees) < 2 or None in trees:
         return Opinion(None, why_not="An accessibility tree of every page is needed.")
     shown = [(tree or "")[: options.tree_limit] for tree in trees]
-    actions = [describe_step(step, after) for step, after in zip(case.trajectory.steps, pages[1:], strict=False)]
+    actions = list(map(describe_step, case.trajectory.steps, notices_after(case.trajectory)))
 
     async def change(i: int) -> str:
         def build() -> PromptBuilder:
