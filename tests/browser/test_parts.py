@@ -331,6 +331,21 @@ def test_a_rating_is_in_the_short_form_once() -> None:
     assert text.count("Rating: 1 out of 5 stars") == 1 and text.count("Steel saw") == 1 and text.count("image") == 1
 
 
+def test_rows_that_are_being_loaded_are_rows_of_a_table_all_the_same() -> None:
+    rows = [Node("2", "rowgroup", "", 2, properties=(("busy", "true"),)), Node("3", "row", "", 3)]
+    cells = [Node("4", "cell", "Saw", 4), Node("5", "cell", "$ 7", 4)]
+    text = prune([Node("", "RootWebArea", "Tools", 0), Node("1", "table", "", 1), *rows, *cells])
+    assert "| Saw | $ 7 |" in text and "[busy: true]" in text and "rowgroup" not in text
+
+
+def test_a_picture_out_of_sight_that_says_what_stands_beside_it_is_left_out() -> None:
+    far = (("offscreen", ""),)
+    row = [Node("2", "LayoutTableRow", "", 2, properties=far), Node("3", "LayoutTableCell", "", 3)]
+    inside = [Node("4", "image", "Acme", 4), Node("5", "StaticText", "Acme", 4)]
+    text = prune([Node("", "RootWebArea", "Brands", 0), Node("1", "LayoutTable", "", 1), *row, *inside])
+    assert text.count("Acme") == 1
+
+
 def test_links_say_where_they_lead_if_asked() -> None:
     nodes = [Node("", "RootWebArea", "T", 0), Node("1", "link", "Saw", 1, url="http://shop/saw")]
     assert "http" not in render(nodes) and "http" not in prune(nodes)

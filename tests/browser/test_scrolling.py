@@ -118,3 +118,23 @@ async def test_a_frame_stands_for_the_region_that_fills_it(visit: Opener) -> Non
         await page.do("noop", 100)
         error, said = await scroll(page, 0, 60, (await page.node("Iframe", "Framed")).id)
         assert (error, "now 60 of 380 pixels down" in said) == ("", True), said
+
+
+async def test_a_frame_that_may_not_scroll_stays_where_it_is(visit: Opener) -> None:
+    """A script could move it, and then nobody could move it back."""
+    async with visit("scrolling.html") as page:
+        tab = page.session._context.active
+        shell = (
+            "<style>html,body{height:100%;margin:0;overflow:hidden}</style>"
+            "<div style='position:absolute;top:300px'>far</div>"
+            "<div style='height:100%;overflow:auto'><div style='height:500px'>long</div></div>"
+        )
+        await tab.evaluate(tab.main_frame, f"document.querySelector('iframe').srcdoc = {shell!r}")
+        await page.do("noop", 100)
+        framed = await page.node("Iframe", "Framed")
+        error, said = await scroll(page, 0, 60, framed.id)
+        assert (error, "now 60 of" in said) == ("", True), said
+        inside = "(({ scrollTop }, pane) => [scrollTop, pane.scrollTop])"
+        document = "document.querySelector('iframe').contentDocument"
+        moved = f"{inside}({document}.documentElement, {document}.querySelectorAll('div')[1])"
+        assert await tab.evaluate(tab.main_frame, moved) == [0, 60]

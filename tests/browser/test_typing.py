@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.conftest import Opener, Visit
+from webassay.browser.cdp import Unanswered
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -103,3 +104,16 @@ async def test_what_the_agent_holds_stays_down_until_it_lets_go(visit: Opener) -
         await page.do("keyboard_up", "Shift")
         await page.do("keyboard_press", "f")
         assert await page.log() == "Shift A B C click ! d 2 E f"
+
+
+async def test_a_page_that_stops_answering_leaves_no_key_down(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with visit("typing.html") as page:
+        hand = page.session._hand
+
+        async def unanswered(*_: object, **__: object) -> None:
+            raise Unanswered("Input.dispatchKeyEvent was not answered.")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(hand, "_key_up", unanswered)
+            await page.do("keyboard_press", "Control+Enter")
+        assert hand._held == []

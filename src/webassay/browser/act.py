@@ -377,6 +377,7 @@ class InputController:
     async def _down(self, names: Sequence[str], *, exact: bool = False) -> AsyncIterator[None]:
         """Presses the keys, and releases them afterwards; what the agent itself holds stays down."""
         pressed: list[str] = []
+        held = list(self._held)
         try:
             for name in names:
                 if keys.key_named(name).key not in self._held:
@@ -384,8 +385,12 @@ class InputController:
                     pressed.append(name)
             yield
         finally:
-            for name in reversed(pressed):
-                await self._key_up(name, exact=exact)
+            try:
+                for name in reversed(pressed):
+                    await self._key_up(name, exact=exact)
+            finally:
+                # Also where the page no longer answers: else the key would be down on every page after it.
+                self._held[:] = held
 
     def _key(self, name: str, *, exact: bool) -> keys.Key:
         """`exact`: the character itself, even while Shift is held."""

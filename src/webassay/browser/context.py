@@ -301,16 +301,16 @@ class Context:
         channel = page.channel
         width, height = self.settings.viewport
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        channel.on("Page.javascriptDialogOpening", lambda p: self._dialog(page, p))
-        channel.on("Page.fileChooserOpened", self.file_dialog)
-        self._set_up(channel, page)
-        channel.post("Page.setInterceptFileChooserDialog", {"enabled": True})
-        channel.post("Emulation.setDeviceMetricsOverride", metrics)
-        tree = channel.post("Page.getFrameTree")
-        channel.post("Runtime.runIfWaitingForDebugger")
-        if page.opener:
-            self.connection.spawn(self._rouse(page.opener))
         try:
+            channel.on("Page.javascriptDialogOpening", lambda p: self._dialog(page, p))
+            channel.on("Page.fileChooserOpened", self.file_dialog)
+            self._set_up(channel, page)
+            channel.post("Page.setInterceptFileChooserDialog", {"enabled": True})
+            channel.post("Emulation.setDeviceMetricsOverride", metrics)
+            tree = channel.post("Page.getFrameTree")
+            channel.post("Runtime.runIfWaitingForDebugger")
+            if page.opener:
+                self.connection.spawn(self._rouse(page.opener))
             async with asyncio.timeout(_SETUP_TIMEOUT):
                 page.adopt(channel, (await tree)["frameTree"])
             # It may have closed itself in the meantime.

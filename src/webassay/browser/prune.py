@@ -144,6 +144,9 @@ def _released(item: _Item) -> list[_Item]:
 def _lift_scaffolding(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
+        if child.role == "rowgroup" and child.properties.keys() == {"busy"}:
+            # Rows are written as a table only where they are in it.
+            item.properties["busy"] = child.properties.pop("busy")
         scaffold = child.role in _SCAFFOLD and not child.name and not child.properties
         layout = child.role.startswith("LayoutTable") and child.says_no_more
         if scaffold or layout:
@@ -182,7 +185,7 @@ def _hide_images(item: _Item) -> None:
     """Those without a name, and those whose name stands beside them."""
 
     def needed(image: _Item) -> bool:
-        if image.children or image.interactive or image.properties:
+        if image.children or image.interactive or not image.says_no_more:
             return True
         others = (other.words() for other in item.children if other is not image)
         return bool(image.name) and image.name not in item.name and not any(image.name in said for said in others)

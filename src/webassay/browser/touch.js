@@ -1,7 +1,7 @@
 // Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageScroll, pageView, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageView, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -116,7 +116,9 @@
     // The text goes to whatever has the focus. A page may move it on, but if it stays where it was, the text is not for there.
     const before = deepFocus();
     const refused = () => deepFocus() === before && !within(before, element) && !(before?.isContentEditable && within(element, before));
-    const unfocused = 'It cannot be focused, so nothing was written: look for what is in its way.';
+    const unfocused = () => (before && before !== document.body
+      ? `The focus stays in ${describe(before)}, so nothing was written. Fill that one if it is meant, or close what holds the focus.`
+      : 'It cannot be focused, so nothing was written: look for what is in its way.');
     if (tag === 'INPUT' && !TYPED.has(element.type)) {
       if (['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden'].includes(element.type)) return fail(`An input of type ${element.type} does not take text.`);
       element.focus();
@@ -129,14 +131,14 @@
     if (tag === 'INPUT' && element.type === 'number' && value.trim() !== '' && Number.isNaN(Number(value))) return fail(`${JSON.stringify(value)} is not a number.`);
     if (tag === 'INPUT' || tag === 'TEXTAREA') {
       element.focus();
-      if (refused()) return fail(unfocused);
+      if (refused()) return fail(unfocused());
       element.select();
       return JSON.stringify({ done: false, empty: element.value === '' });
     }
     if (element.isContentEditable) {
       element.focus();
       getSelection().selectAllChildren(element);
-      if (refused()) return fail(unfocused);
+      if (refused()) return fail(unfocused());
       return JSON.stringify({ done: false, empty: element.textContent === '' });
     }
     return fail(tag === 'SELECT' ? 'It is a list: use select_option.' : 'It is not a text field.');
@@ -211,7 +213,7 @@
     return JSON.stringify({ frame: frameNumber(hit), ...frameOf(hit) });
   };
   const report = ({ region, left, top }) => JSON.stringify({
-    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === pageView(), id: ids.get(region) ?? 0, what: describe(region),
+    moved: region.scrollLeft !== left || region.scrollTop !== top, page: region === pageView() || region === document.scrollingElement, id: ids.get(region) ?? 0, what: describe(region),
     at: [region.scrollLeft, region.scrollTop].map(Math.round), most: [region.scrollWidth - region.clientWidth, region.scrollHeight - region.clientHeight],
   });
   // What the wheel moved of what lay under the mouse, or else the innermost region there.
@@ -238,9 +240,18 @@
   // Scrolls this whole document, or the region that fills a document which does not scroll itself.
   const scrollDocument = async (right, down) => {
     const view = pageView();
-    const fills = (one) => scrolls(one) && area(one) >= innerWidth * innerHeight / 2;
-    const region = pageScroll() ? view : [...document.querySelectorAll('body *')].find(fills) ?? view;
-    return region ? moveBy(region, right, down) : JSON.stringify({ moved: false });
+    if (!view) return JSON.stringify({ moved: false });
+    const goesOn = (one) => (right !== 0 && one.scrollWidth > one.clientWidth) || (down !== 0 && one.scrollHeight > one.clientHeight);
+    // A script can scroll what is hidden, and nobody could scroll it back.
+    const locked = () => {
+      const axis = down !== 0 ? 'overflowY' : 'overflowX';
+      const own = getComputedStyle(document.documentElement)[axis];
+      return view === document.scrollingElement && ['hidden', 'clip'].includes(own === 'visible' && document.body ? getComputedStyle(document.body)[axis] : own);
+    };
+    if (goesOn(view) && !locked()) return moveBy(view, right, down);
+    const fills = (one) => scrolls(one) && goesOn(one) && area(one) >= innerWidth * innerHeight / 2;
+    const region = [...document.querySelectorAll('body *')].find(fills);
+    return region ? moveBy(region, right, down) : moveBy(view, 0, 0);
   };
 
   // --- typing -------------------------------------------------------------------------------------------
