@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.sites.shop_visits import MARCUS, NORA, content, pristine, visitor
+from webassay.benchmarks.arena.shop.queries import on_front_page
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import money, weight
@@ -420,3 +421,9 @@ def test_what_is_said_to_show_a_feature_exists() -> None:
     assert len(rows) == 17
     for name in re.findall(r"`([^`]+)`", " ".join(rows)):
         assert f"def {name}(" in tests or f"shop.{name}" in TEMPLATES, name
+
+
+async def test_what_tasks_take_for_the_front_page_is_on_it(world: World) -> None:
+    async with visitor(world) as guest:
+        names = re.findall(r'class="card-name" href="[^"]+">([^<]+)<', (await guest.get("/")).text)
+    assert {html.unescape(name) for name in names} == on_front_page(world) != set()

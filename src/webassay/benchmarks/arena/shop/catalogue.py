@@ -406,7 +406,12 @@ class PriceOfNothing(Template):
         if real is None or brand is None:
             return None
         drawn = cls(str(real["name"]).replace(real["brand"], brand["brand"]), brand["brand"], real["name"])
-        return None if drawn._is_like_another(worlds["shop"], real) else drawn
+        if drawn._is_like_another(worlds["shop"], real):
+            return None
+        # What stands on the start page shows nobody that there is nothing else.
+        there = queries.on_front_page(worlds["shop"])
+        others = {product["name"] for product in drawn._of_brand(worlds["shop"])}
+        return None if real["name"] in there or others <= there else drawn
 
     def _is_like_another(self, world: World, real: Row) -> bool:
         """Whether the brand sells anything in that department: then an honest answer would be less clear."""

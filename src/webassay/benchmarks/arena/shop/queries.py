@@ -74,6 +74,17 @@ def find_products(world: World, condition: str, *params: str | int) -> list[Row]
     return rows(world, f"{_PRODUCTS} WHERE {condition} ORDER BY p.id", *params)
 
 
+def on_front_page(world: World) -> frozenset[str]:
+    """Names of the products that everybody has seen before they begin: nothing can be asked for by these."""
+    shown = (
+        "p.list_price_cents IS NOT NULL ORDER BY r.review_count DESC, p.id",
+        "p.position = 1 ORDER BY p.first_available DESC, p.id",
+        "r.review_count >= 20 ORDER BY r.rating_sum * 1000 / r.review_count DESC, p.id",
+    )
+    found = (rows(world, f"{_PRODUCTS} WHERE p.enabled AND p.stock > 0 AND {which} LIMIT 4") for which in shown)
+    return frozenset(row["name"] for some in found for row in some)
+
+
 def product(world: World, name: str) -> Row:
     (found,) = rows(world, f"{_PRODUCTS} WHERE p.name = ?", name)
     return found
