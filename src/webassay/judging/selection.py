@@ -145,7 +145,7 @@ class Examined:
                 else "Whoever rated these found them of no use for any criterion."
             )
         else:
-            lines.append("Not examined: none. Every recorded page was examined.")
+            lines.append("Not examined: none. Every recorded page was examined, as picture or text, as listed above.")
         return "\n".join(lines)
 
 

@@ -46,7 +46,7 @@ from webassay.judging.selection import Examined, Groups, Relevance, group, selec
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "7"
+VERSION = "8"
 
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
