@@ -60,6 +60,7 @@ check-arena: setup  ## A sample of the same: every template, one instance, one w
 	$(BIN)/python scripts/check_arena.py --worlds 1 --instances 1 --workers $(WORKERS)
 
 check-arena-full: setup  ## Every template on ten unseen worlds: routes pass; shortcuts, naive agents, mistakes fail
+	$(BIN)/python scripts/scan_start_pages.py --worlds 10 --instances 5
 	$(BIN)/python scripts/check_arena.py --worlds 10 --instances 5 --obstacles --workers $(WORKERS)
 
 docs: setup  ## Write the generated pages again
