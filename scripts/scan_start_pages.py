@@ -4,7 +4,8 @@ would pass.
     python scripts/scan_start_pages.py [--worlds 10] [--instances 5] [--seeds-from TEXT] [--cache FOLDER] [template …]
 
 Needs no browser: the start page and its pictures are fetched as a browser would, with the task's log-in, and the
-site's own record of that is held against the evidence of every drawn task that is answered in words.
+site's own record of that is held against the evidence of every drawn task that is answered in words. Templates
+with too few instances in a world are listed too.
 """
 
 import argparse
@@ -23,11 +24,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from scripts.check_arena import commit, seeds_of
 
 from webassay.benchmarks.base import Selection
+from webassay.core.errors import TaskError
 from webassay.core.served import ServedRecord
 from webassay.core.task import EvidenceCheck, Task
 from webassay.core.trajectory import MemoryBlobs, ServedResult
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.grading.seen import check_evidence
+from webassay.workbench.kinds import TEMPLATES
 from webassay.workbench.setup import Setup
 from webassay.workbench.tasks import select, sites
 
@@ -86,12 +89,18 @@ async def scan(tasks: Sequence[Task], cache: Path | None) -> list[str]:
     return given
 
 
-def drawn(given: argparse.Namespace, setup: Setup) -> Iterator[tuple[int, Sequence[Task]]]:
+def drawn(given: argparse.Namespace, setup: Setup) -> Iterator[tuple[int, Sequence[Task], list[str]]]:
+    """Of each world: its seed, what can be drawn, and what cannot."""
     for seed in seeds_of(given.seeds_from or commit(), given.worlds):
-        selection = Selection(
-            templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed, difficulty=""
-        )
-        yield seed, select(selection, setup).tasks
+        tasks: list[Task] = []
+        problems = []
+        for name in given.template or sorted(TEMPLATES.names()):
+            chosen = Selection(templates=(name,), instances=given.instances, world_seed=seed, seed=seed)
+            try:
+                tasks += select(chosen, setup).tasks
+            except TaskError as error:
+                problems.append(str(error))
+        yield seed, tasks, problems
 
 
 def main() -> None:
@@ -105,7 +114,8 @@ def main() -> None:
     setup = Setup(cache=given.cache) if given.cache else Setup()
     kinds: Counter[str] = Counter()
     gifts: list[str] = []
-    for seed, tasks in drawn(given, setup):
+    missing = 0
+    for seed, tasks, problems in drawn(given, setup):
         started = time.monotonic()
         asked = [task for task in tasks if task.kind in IN_WORDS]
         bare = [task.id for task in asked if not evidence_of(task)]
@@ -116,10 +126,13 @@ def main() -> None:
         print(
             f"World {seed}: {len(asked)} tasks, {len(found)} given away, {len(bare)} without evidence, {seconds:.0f} s"
         )
-        for name in (*found, *bare):
-            print(f"  {name}", flush=True)
-    print(f"{sum(kinds.values())} tasks ({dict(kinds)}), {len(gifts)} given away.")
-    sys.exit(bool(gifts))
+        missing += len(problems)
+        for said in (*found, *bare, *problems):
+            print(f"  {said}", flush=True)
+    print(
+        f"{sum(kinds.values())} tasks ({dict(kinds)}), {len(gifts)} given away, {missing} templates short of instances."
+    )
+    sys.exit(bool(gifts or missing))
 
 
 if __name__ == "__main__":
