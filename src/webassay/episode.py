@@ -455,6 +455,7 @@ class Episode:
             benchmark=task.benchmark,
             goal=task.goal,
             bases=self.bases,
+            now_ms=self._stage.now_ms if self._stage is not None else None,
             started_at=self._started_at.isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - self._started, 3),
             steps=tuple(self.steps),

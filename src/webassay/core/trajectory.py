@@ -278,6 +278,8 @@ class Trajectory(Record):
     trial: int = 0
     bases: dict[str, str] = Field(default_factory=dict)
     """Site to base URL, as the sites were reached in this episode."""
+    now_ms: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What the sites' own clock says throughout the episode, where they have one: milliseconds since 1970, UTC."""
     started_at: str = ""
     """ISO 8601, UTC."""
     seconds: float = 0.0

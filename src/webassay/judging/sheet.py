@@ -6,6 +6,7 @@ are named as they stood in the tree that the agent saw.
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from webassay.core.interaction import Action
 from webassay.core.trajectory import RowsResult, Step, Trajectory
@@ -43,6 +44,8 @@ def describe_task(case: Case, today: str) -> PromptBuilder:
 
 def date_of(trajectory: Trajectory, book: Book | None) -> str:
     """Sites with a world of their own have a clock of their own; the date of the machine would mislead there."""
+    if trajectory.now_ms is not None:
+        return f"the site's own clock said {datetime.fromtimestamp(trajectory.now_ms / 1000, UTC).date().isoformat()}"
     if not trajectory.bases:
         return f"the run began on {trajectory.started_at[:10]}" if trajectory.started_at else ""
     if book is None:
@@ -54,7 +57,7 @@ def date_of(trajectory: Trajectory, book: Book | None) -> str:
     if not shown:
         return ""
     latest = f"the latest date on its pages is {max(shown).isoformat()}"
-    return f"the site has a clock of its own; {latest}, so today is likely to be that day or soon after"
+    return f"the site has a clock of its own; {latest}, which may be today, or lie ahead as the end of an offer does"
 
 
 def _stamped(trajectory: Trajectory) -> Iterator[str]:
