@@ -55,6 +55,12 @@ def test_only_the_command_line_prints_reads_the_environment_or_imports_late(path
                     raise AssertionError(f"{name_of(path)}:{inner.lineno} imports {module} inside a function")
 
 
+def test_whoever_opens_a_run_is_told_what_is_damaged():
+    """`damage.open_run` tells; a store that is opened past it would leave units out without a word."""
+    direct = [path.name for path in (SOURCE / "workbench").glob("*.py") if "Store.open(" in path.read_text()]
+    assert direct == ["damage.py"]
+
+
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_modules_stay_readable(path):
     assert len(path.read_text().splitlines()) <= 600

@@ -13,7 +13,8 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.store import Store
-from webassay.workbench.fault_scores import bench_in_words, in_our_taxonomy, load, score_bench
+from webassay.workbench import Workbench
+from webassay.workbench.fault_scores import bench_in_words, in_our_taxonomy, load
 from webassay.workbench.faultbench import LABELS, MANIFEST
 from webassay.workbench.injecting import CODES, KINDS
 
@@ -140,7 +141,7 @@ def test_a_stored_diagnosis_counts_in_the_taxonomy_it_was_made_with(tmp_path, co
             )
             store.add_episode(unit.id, samples.trajectory(id=one.trajectory_id, task_id=one.task_id), [verdict])
     bench(tmp_path, labels)
-    section = score_bench(tmp_path).sections[1]
+    section = Workbench().score_faultbench(tmp_path).sections[1]
     cells = {row[0]: row[section.headings.index("universal")] for row in section.rows}
     assert cells["7.1"] == found
 

@@ -119,6 +119,12 @@ def test_two_models_of_one_judge_do_not_collide(both):
     assert "Did you mean universal" in other.value.hint
 
 
+def test_errors_of_a_judge_are_those_of_its_model(both):
+    bench = Workbench()
+    failed = {name: json.loads(bench.errors([both], name).json)["failed"] for name in bench.graders([both])}
+    assert failed == {"rules": 2, "universal openai:a": 4, "universal openai:b": 2}
+
+
 def test_a_judge_brings_process_scores_and_errors(both):
     (agent,) = Workbench().report([both], graders=["universal openai:a"]).agents
     assert GOOD_PROCESS == PROCESS_THRESHOLD == agent.process.threshold

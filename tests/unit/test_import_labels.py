@@ -13,11 +13,13 @@ from scripts import cuaverifierbench_like as like
 from tests.unit.judging_samples import OUTSIDE, png, trajectory
 from tests.unit.test_importers import fara, import_all, mind2web, one
 from webassay.core.errors import InputError
-from webassay.core.trajectory import MemoryBlobs
+from webassay.core.labels import persons_verdict, published_verdict
+from webassay.core.trajectory import AgentInfo, MemoryBlobs
 from webassay.importers import archives
+from webassay.importers.base import Claim, Importer
 from webassay.importers.originals import write_files
 from webassay.store import Store
-from webassay.workbench import Workbench
+from webassay.workbench import Workbench, importing
 from webassay.workbench.kinds import IMPORTERS
 
 outside = pytest.mark.skipif(not OUTSIDE.is_dir(), reason=f"the outside data is not at {OUTSIDE.name}")
@@ -252,6 +254,39 @@ def test_online_mind2web_s_judges_and_people(tmp_path):
         Workbench().agree(tmp_path / "other")
     again = imported(tmp_path / "data", tmp_path / "named", agent="Agent-E")
     assert (again.added, again.known, again.verdicts) == (0, 1, 0)
+
+
+def noted(place):
+    """With a comment that is not UTF-8."""
+    return [persons_verdict("anna\udcff", "pass", comment=place.read_bytes().decode("utf-8", "surrogateescape"))]
+
+
+NOTES = Importer(
+    name="notes",
+    summary="A note is a trajectory with a verdict; a list says what somebody else thinks of it.",
+    recognises=lambda place: place.suffix == ".note",
+    read=lambda place, blobs: trajectory(blobs, 1, task_id=place.stem, agent=AgentInfo(name="unknown")),
+    verdicts=noted,
+    recognises_claims=lambda place: place.suffix == ".list",
+    claims=lambda place: [
+        Claim(name, noted(place)[0].model_copy(update={"fingerprint": published_verdict("bot", "fail").fingerprint}))
+        for name in ("a", "b")
+    ],
+)
+
+
+def test_a_character_that_cannot_be_stored_costs_no_item(tmp_path, monkeypatch):
+    monkeypatch.setattr(importing, "IMPORTERS", [NOTES])
+    for name, text in (("a.note", b"caf\xe9"), ("b.note", b"fine"), ("c.list", b"caf\xe9")):
+        tmp_path.joinpath("notes", name).parent.mkdir(exist_ok=True)
+        tmp_path.joinpath("notes", name).write_bytes(text)
+    made = imported(tmp_path / "notes", tmp_path / "run", agent="caf\udce9")
+    assert (made.added, made.verdicts, made.skipped, made.homeless) == (2, 4, [], [])
+    assert [one[:2] for one in verdicts(tmp_path / "run")] == [
+        *(("a", "human:anna\ufffd"), ("a", "published:bot"), ("b", "human:anna\ufffd"), ("b", "published:bot")),
+    ]
+    again = imported(tmp_path / "notes", tmp_path / "run", agent="caf\udce9")
+    assert (again.added, again.known, again.verdicts) == (0, 2, 0)
 
 
 def test_fara_s_own_verifier(tmp_path):

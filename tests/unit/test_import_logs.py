@@ -62,6 +62,19 @@ def statuses(run):
         }
 
 
+async def test_an_episode_of_a_task_that_is_gone_is_left_ungraded(place):
+    told = []
+    bench = Workbench(cache=place / "cache", on_notice=told.append)
+    bench.import_logs([place / "agent"], place / "run", wanted(place))
+    (place / "tasks.json").write_text(json.dumps([one for one in ENTRIES if one["task_id"] != 2]))
+    graded = [one.unit.task_id.rpartition(".")[2] for one in bench.grade(place / "run")]
+    assert graded == ["0", "1", "3", "4", "5", "6"]
+    (said,) = told
+    assert said.startswith("1 of 8 trajectories were left ungraded, because they are not of webarena-verified's tasks")
+    assert "webarena-verified.2" in said
+    assert (await bench.ask_model(place / "run")).questions == 0
+
+
 @pytest.mark.parametrize("config", [True, False])
 def test_a_folder_becomes_a_run_with_a_report(place, config):
     bench = Workbench(cache=place / "cache")

@@ -86,6 +86,8 @@ def test_a_line_separator_inside_a_comment_ends_no_line(run, tmp_path, name):
     [
         ("id,label\n", "no labels"),
         ("id,verdict\nx,pass\n", "no column label"),
+        ('"id"x,label\nx,pass\n', "line 1: "),
+        ('id,label\nx,pass\n"y"z,pass\n', "line 3: "),
         ("id,label\nx,maybe\n", "line 2: 'maybe' is not a label"),
         ("id,label\n,pass\n", "line 2, has no id"),
         ("id,label,score\nx,pass,7\n", "line 2: the score '7'"),

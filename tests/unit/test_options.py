@@ -47,6 +47,8 @@ def test_what_cannot_be_read_says_how_to_write_it(spec):
         ("depth", "many", "whole number"),
         ("depth", "1" * 30, "whole number"),
         ("share", "half", "must be a number"),
+        ("share", "nan", "must be a number"),
+        ("share", "-inf", "must be a number"),
         ("loud", "maybe", "yes or no"),
         ("mode", "medium", "Choose one of fast, slow"),
     ],

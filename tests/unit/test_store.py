@@ -18,6 +18,7 @@ from webassay.core.errors import InputError, StoreError
 from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.task import ActivityCheck, ResponseCheck
 from webassay.core.trajectory import BlobRef, Ending, NetworkLog
+from webassay.core.verdict import Fingerprint
 from webassay.grading.grade import grade
 from webassay.store import LEDGER, Store, UnitOfWork
 
@@ -77,6 +78,19 @@ def test_the_newest_verdict_of_a_grader_counts_and_old_ones_stay(store):
     assert store.verdict(trajectory_id, "another") is None
     assert store.verdict(trajectory_id, fingerprint=samples.verdict().fingerprint.content_hash()).status == "pass"
     assert store.verdict(trajectory_id, fingerprint="sha256:other") is None
+
+
+def test_a_verdict_can_be_had_from_certain_raters(store):
+    one = unit()
+    store.plan([one])
+    store.add_trajectory(one.id, attempt(one, 0))
+    for model, status in (("openai:A", "fail"), ("openai:B", "pass")):
+        stamp = Fingerprint(grader="webjudge", version="1", model=model)
+        store.add_verdict(samples.verdict(trajectory_id=f"{one.id}/0", status=status, fingerprint=stamp))
+    of_model = {stamp.model: id for id, stamp in store.raters().items()}
+    assert store.verdict(f"{one.id}/0", "webjudge").status == "pass"
+    assert store.verdict(f"{one.id}/0", "webjudge", raters=[of_model["openai:A"]]).status == "fail"
+    assert store.verdict(f"{one.id}/0", "webjudge", raters=["nobody"]) is None
 
 
 def test_a_fault_is_no_verdict_to_skip_judging_for(store):

@@ -83,6 +83,14 @@ def test_verdicts_on_the_same_id_are_printed_with_their_runs(days):
     assert CliRunner().invoke(app, ["verify", monday]).stdout.splitlines()[0] == "clerk/t/0/0: fail"
 
 
+async def test_a_dry_run_only_reads(days):
+    with Store.open(days[0], writable=True), verification(days, dry_run=True) as verify:
+        assert (await verify.estimate()).trajectories == 2
+        with pytest.raises(InputError, match="only estimates"):
+            await verify.run()
+    assert [stored(run) for run in days] == [[], []]
+
+
 async def test_what_one_run_knows_of_an_id_says_nothing_of_another_run(days):
     async with replaying(Script(lambda messages: PASS)) as server:
         options = {"judge": "agenttrek", "model": f"openai:judge@{server.url}"}

@@ -21,6 +21,8 @@ run -o out -a oracle[nosuch=1]
 run -o out -a oracle[route=nosuch] --template nosuch
 run -o out -a flawed[skill=1.5]
 run -o out -a flawed[skill=x]
+run -o out -a flawed[skill=nan]
+verify run --judge webjudge[temperature=inf] --model openai:x --dry-run
 run -o out -a flawed[errors=nosuch]
 faultbench
 faultbench generate

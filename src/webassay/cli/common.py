@@ -1,6 +1,7 @@
 """What several commands share."""
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -98,13 +99,21 @@ def workbench() -> "Iterator[Workbench]":
     """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
     from webassay.workbench import Workbench
 
+    said: set[str] = set()
+
+    def notice(text: str) -> None:
+        """Once, although a command may open a run several times."""
+        if text not in said:
+            said.add(text)
+            say(f"! {text}", stderr=True)
+
     with _bar() as show:
         try:
             yield Workbench(
                 cache=os.environ.get("WEBASSAY_CACHE"),
                 chromium=os.environ.get("WEBASSAY_CHROMIUM"),
                 on_progress=show,
-                on_notice=lambda said: say(f"! {said}", stderr=True),
+                on_notice=notice,
             )
         except KeyboardInterrupt:
             print("\nInterrupted. Finished work is kept; run the same command again to resume.", file=sys.stderr)
@@ -249,6 +258,11 @@ def write(path: Path, text: str) -> Path:
 
 def chosen_format(name: str | None, as_json: bool = False, markdown: bool = False, as_csv: bool = False) -> str:
     return name or ("json" if as_json else "markdown" if markdown else "csv" if as_csv else "table")
+
+
+def quoted(path: Path) -> str:
+    """For commands to be pasted."""
+    return shlex.quote(str(path))
 
 
 def program() -> str:

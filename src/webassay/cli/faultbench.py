@@ -68,9 +68,10 @@ def generate(
     if as_json:
         print(made.model_dump_json(indent=1))
     else:
+        run = common.quoted(out)
         common.give(bench_in_words(made), "table")
         common.say(
-            f"\nJudge it: webassay verify {out} --judge NAME --model MODEL; then webassay faultbench score {out}"
+            f"\nJudge it: webassay verify {run} --judge NAME --model MODEL; then webassay faultbench score {run}"
         )
     if made.disagreements:
         raise typer.Exit(1)

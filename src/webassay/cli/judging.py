@@ -89,6 +89,7 @@ def verify(
         at_once=at_once,
         cache=not no_cache,
         out=out,
+        dry_run=dry_run,
     )
     with common.workbench() as bench, bench.verification(paths, options) as verification:
         _tell_skipped(verification.imported)

@@ -1,5 +1,6 @@
 """`webassay label`: what people say, as verdicts."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -27,4 +28,5 @@ def label(
     """
     with common.workbench() as bench:
         count = bench.label(run, labels, annotator)
-    common.say(f"{count} labels added. See them with: webassay report {run} --grader human:{annotator.strip()}")
+    grader = shlex.quote(f"human:{annotator.strip()}")
+    common.say(f"{count} labels added. See them with: webassay report {common.quoted(run)} --grader {grader}")

@@ -158,14 +158,15 @@ def _worth_seeing(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _where_to_look(path: Path, page: Path, failed: str) -> None:
     webassay, opener = common.program(), "open" if sys.platform == "darwin" else "xdg-open"
-    common.say(f"\nOpen the report: {opener} {page}")
+    run = common.quoted(path)
+    common.say(f"\nOpen the report: {opener} {common.quoted(page)}")
     if failed:
-        common.say(f"An episode that failed, and why: {opener} {path / 'failed.html'}")
-        common.say(f"The same in the terminal: {webassay} show {path} '{failed}'")
+        common.say(f"An episode that failed, and why: {opener} {common.quoted(path / 'failed.html')}")
+        common.say(f"The same in the terminal: {webassay} show {run} '{failed}'")
     common.say("Look closer:")
-    for command, does in ((f"show {path}", "every episode"), (f"report {path}", "all tables")):
+    for command, does in ((f"show {run}", "every episode"), (f"report {run}", "all tables")):
         common.say(f"  {webassay} {command}  # {does}")
-    common.say(f"  {webassay} grade {path} --explain  # every check")
+    common.say(f"  {webassay} grade {run} --explain  # every check")
 
 
 def run(
@@ -239,7 +240,7 @@ def run(
         report = bench.report([out], title=out.name)
     common.give(report, "table")
     common.tell_crashes(bench, out)
-    common.say(f"\nThe whole report: webassay report {out} --html report.html")
+    common.say(f"\nThe whole report: webassay report {common.quoted(out)} --html report.html")
 
 
 def try_(
@@ -281,9 +282,11 @@ def try_(
         common.say(ending.said)
         common.say("\n".join(ending.writes[:MOST_WRITES]))
         if len(ending.writes) > MOST_WRITES:
-            common.say(f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {path}` lists them.")
+            common.say(
+                f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {common.quoted(path)}` lists them."
+            )
     common.tell_crashes(bench, path)
-    common.say(f"Recorded in {path}; `webassay verify {path} …` judges it.")
+    common.say(f"Recorded in {path}; `webassay verify {common.quoted(path)} …` judges it.")
 
 
 def check(

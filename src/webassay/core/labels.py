@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from webassay.core.rater import HUMAN
 from webassay.core.record import Json
+from webassay.core.text import well_formed
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 
 Said = Literal["pass", "fail", "unsure", "third", "missing"]
@@ -102,6 +103,6 @@ def _verdict(
         task_id="",
         status=status,
         aspects=aspects,
-        findings=(Finding(check="label", status=status, message=message, code=said),),
+        findings=(Finding(check="label", status=status, message=well_formed(message), code=said),),
         fingerprint=fingerprint,
     )

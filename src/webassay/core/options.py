@@ -6,6 +6,7 @@ frozen dataclass with defaults. This module reads the text into that dataclass, 
 
 import ast
 import inspect
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import UnionType
@@ -110,9 +111,12 @@ def _read(owner: str, kind: Any, text: str) -> Any:
         raise InputError(f"{owner} must be a whole number, not {text!r}.")
     if kind is float:
         try:
-            return float(text)
+            value = float(text)
         except ValueError:
-            raise InputError(f"{owner} must be a number, not {text!r}.") from None
+            value = math.nan
+        if math.isfinite(value):
+            return value
+        raise InputError(f"{owner} must be a number, not {text!r}.")
     return text
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def translate_errors(place: Path) -> Iterator[None]:
         ) from error
     except PydanticSerializationError as error:
         raise StoreError(f"A record cannot be written to {place}: {error}.") from error
+    except apsw.ReadOnlyError as error:
+        raise not_writable(place) from error
     except apsw.Error as error:
         raise StoreError(f"{place}: {error}.") from error
     except OSError as error:
@@ -41,9 +44,30 @@ _UNREADABLE = (apsw.NotADBError, apsw.CorruptError, apsw.FormatError, apsw.SQLEr
 
 def structural(place: Path, why: str) -> StoreError:
     """Beyond single rows: nothing in the file can be relied on."""
+    run = shlex.quote(str(place.parent))
     return StoreError(
         f"{place} is damaged, and SQLite cannot read it: {why}.",
-        hint=f"Nothing was changed. `webassay store repair {place.parent}` recovers every intact row.",
+        hint=f"Nothing was changed. `webassay store repair {run}` recovers every intact row.",
+    )
+
+
+def damaged(ledger: Path, kind: str, name: object) -> StoreError:
+    return StoreError(
+        f"{ledger}: {kind} {name} is damaged: it is not what was written.",
+        hint=f"Nothing was changed. `webassay store check {shlex.quote(str(ledger.parent))}` lists all damage.",
+    )
+
+
+def unreadable(ledger: Path, kind: str, name: object, why: str) -> StoreError:
+    return StoreError(
+        f"{ledger}: this version of webassay cannot read {kind} {name}: {why}.",
+        hint="Nothing was changed. It may have been written by another version.",
+    )
+
+
+def not_writable(place: Path) -> StoreError:
+    return StoreError(
+        f"{place} is read-only.", hint="Copy the run directory to a place where you may write, and use the copy."
     )
 
 

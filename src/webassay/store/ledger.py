@@ -36,7 +36,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import goal_of, insert_sealed, insert_trajectory, insert_unit, insert_verdict
-from webassay.store.failures import structural, translate_errors
+from webassay.store.failures import damaged, structural, translate_errors, unreadable
 from webassay.store.inspection import Damage, Inspection, inspect
 from webassay.store.migrations import MIGRATIONS
 from webassay.store.opening import (
@@ -44,6 +44,8 @@ from webassay.store.opening import (
     connect_to_write,
     copied,
     is_being_written,
+    is_empty,
+    refuse_name,
     refuse_strange_files,
     take_lock,
 )
@@ -102,9 +104,10 @@ class Store:
     @staticmethod
     def check_place(path: Path) -> None:
         """Raises if a run directory could not be made there, or continued."""
+        refuse_name(path)
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file, not a run directory.", hint="Give another --out.")
-        if path.is_dir() and any(path.iterdir()) and not (path / LEDGER).exists():
+        if path.is_dir() and not is_empty(path) and not (path / LEDGER).exists():
             raise InputError(
                 f"{path} is not empty and not a run directory.", hint="Give a new --out; nothing was written."
             )
@@ -118,6 +121,7 @@ class Store:
         """
         if not (path / LEDGER).is_file():
             raise InputError(f"{path} is not a run directory: it has no {LEDGER}.", hint="`webassay run` makes one.")
+        refuse_name(path)
         return cls(path, writable=writable, thorough=thorough)
 
     def close(self) -> None:
@@ -291,14 +295,22 @@ class Store:
     # --- verdicts -----------------------------------------------------------------------------------------
 
     def verdict(
-        self, trajectory_id: str, grader: str = "", *, fingerprint: str = "", replies: bool = False
+        self,
+        trajectory_id: str,
+        grader: str = "",
+        *,
+        raters: Collection[str] = (),
+        fingerprint: str = "",
+        replies: bool = False,
     ) -> Verdict | None:
-        """The newest one of that grader, or with that fingerprint (its content hash)."""
+        """The newest one of that grader, or with that fingerprint (its content hash). `raters`: as for `rows`."""
         query = (
             f"{_VERDICTS} WHERE v.trajectory = :trajectory AND (:grader = '' OR v.grader = :grader) "
+            "AND (:raters IS NULL OR v.rater IN (SELECT value FROM json_each(:raters))) "
             "AND (:fingerprint = '' OR v.fingerprint = :fingerprint) ORDER BY v.ordinal DESC LIMIT 1"
         )
-        found = self._one(query, trajectory=trajectory_id, grader=grader, fingerprint=fingerprint)
+        wanted = {"trajectory": trajectory_id, "grader": grader, "fingerprint": fingerprint}
+        found = self._one(query, raters=_listed(raters or None), **wanted)
         return None if found is None else self._verdict(found, replies)
 
     def verdicts(self, trajectory_id: str, *, replies: bool = False) -> list[Verdict]:
@@ -346,7 +358,7 @@ class Store:
             if found is not None and seal("rater", {"id": rater, "example": found[0].decode()}) == found[1]:
                 return Fingerprint.from_json(found[0])
         except (ValidationError, UnicodeDecodeError) as error:
-            raise self._unreadable("Fingerprint", f"of {rater}", str(error)) from error
+            raise unreadable(self._ledger, "Fingerprint", f"of {rater}", str(error)) from error
         of_rater = self._one(f"{_VERDICTS} WHERE v.rater = :rater ORDER BY v.ordinal DESC LIMIT 1", rater=rater)
         return None if of_rater is None else self._verdict(of_rater, replies=False).fingerprint
 
@@ -389,7 +401,7 @@ class Store:
                     yield UnitResult(agent, task, trial, summary, trajectory, verdict)
                 except (msgspec.MsgspecError, TypeError, RecursionError) as error:
                     with _confined(on_damage):
-                        raise self._unreadable("a summary of UnitOfWork", self._id(unit), str(error)) from error
+                        raise unreadable(self._ledger, "a summary of UnitOfWork", self._id(unit), str(error)) from error
 
     # --- writing, inside ----------------------------------------------------------------------------------
 
@@ -442,8 +454,8 @@ class Store:
         try:
             kept = json.loads(self.blobs.read(BlobRef.from_json(reference)))
         except (ValidationError, ValueError, RecursionError) as error:
-            raise self._unreadable(
-                "the replies of Verdict", f"{ordinal} of {trajectory_id}", str(error)[:200]
+            raise unreadable(
+                self._ledger, "the replies of Verdict", f"{ordinal} of {trajectory_id}", str(error)[:200]
             ) from error
         return verdict.model_copy(update={"replies": kept})
 
@@ -451,7 +463,7 @@ class Store:
         try:
             return goal_of(self._sound("Trajectory", name, record, stamp))
         except (msgspec.MsgspecError, ValidationError, RecursionError) as error:
-            raise self._unreadable("Trajectory", name, str(error)) from error
+            raise unreadable(self._ledger, "Trajectory", name, str(error)) from error
 
     def _id(self, ordinal: int) -> str:
         """Of a unit."""
@@ -463,24 +475,12 @@ class Store:
         try:
             return kind.from_json(text)
         except ValidationError as error:
-            raise self._unreadable(kind.__name__, name, error.errors()[0]["msg"]) from error
+            raise unreadable(self._ledger, kind.__name__, name, error.errors()[0]["msg"]) from error
 
     def _sound(self, kind: str, name: object, text: bytes | None, stamp: bytes) -> bytes:
         if text is None or digest(text) != stamp:
-            raise self._damaged(kind, name)
+            raise damaged(self._ledger, kind, name)
         return text
-
-    def _damaged(self, kind: str, name: object) -> StoreError:
-        return StoreError(
-            f"{self._ledger}: {kind} {name} is damaged: it is not what was written.",
-            hint=f"Nothing was changed. `webassay store check {self.path}` lists all damage.",
-        )
-
-    def _unreadable(self, kind: str, name: object, why: str) -> StoreError:
-        return StoreError(
-            f"{self._ledger}: this version of webassay cannot read {kind} {name}: {why}.",
-            hint="Nothing was changed. It may have been written by another version.",
-        )
 
     def _one(self, query: str, **parameters: object) -> tuple[Any, ...] | None:
         with translate_errors(self._ledger):

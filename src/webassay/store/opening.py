@@ -6,6 +6,8 @@ import os
 import shutil
 import stat
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
@@ -14,7 +16,26 @@ import apsw
 
 from webassay.core.errors import InputError
 from webassay.core.files import own_prefix
-from webassay.store.failures import translate_errors
+from webassay.store.failures import not_writable, translate_errors
+
+_LOCK = ".lock"
+_TRIES, _PAUSE = 25, 0.02
+"""A reader that looks whether somebody writes holds the lock for a moment: a writer tries for half a second."""
+
+
+def refuse_name(folder: Path) -> None:
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"The path {folder} is not UTF-8, and a ledger cannot be opened under such a name.",
+            hint="Rename the folder, or give another one.",
+        ) from None
+
+
+def is_empty(folder: Path) -> bool:
+    """But for the lock: a process that was killed before it wrote anything leaves that behind."""
+    return all(entry.name == _LOCK for entry in folder.iterdir())
 
 
 def refuse_strange_files(ledger: Path) -> None:
@@ -50,7 +71,7 @@ def _connect_without_writing(ledger: Path) -> apsw.Connection:
     one, a copy of both is read."""
     log = ledger.with_name(f"{ledger.name}-wal")
     if not log.exists() or not log.stat().st_size:
-        place = quote(str(ledger.absolute()))
+        place = quote(os.fsencode(ledger.absolute()))
         return apsw.Connection(f"file:{place}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     with tempfile.TemporaryDirectory(prefix=own_prefix("ledger")) as folder:
         for path in (ledger, log):
@@ -67,28 +88,30 @@ def copied(db: apsw.Connection) -> apsw.Connection:
     return copy
 
 
-def take_lock(folder: Path) -> BinaryIO:
+def take_lock(folder: Path, *, wait: Callable[[float], object] = time.sleep) -> BinaryIO:
     """Held by the one writer; the system lets go of it when the process dies."""
-    with translate_errors(folder / ".lock"):
+    if not os.access(folder, os.W_OK):
+        raise not_writable(folder)
+    with translate_errors(folder / _LOCK):
         how = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        lock = os.fdopen(os.open(folder / ".lock", how, 0o644), "rb")
-    if not _locked(lock):
-        lock.close()
-        raise InputError(
-            f"Another webassay process is writing to {folder}.", hint="Wait for it, or give another --out."
-        )
-    return lock
+        lock = os.fdopen(os.open(folder / _LOCK, how, 0o644), "rb")
+    for _ in range(_TRIES):
+        if _locked(lock, fcntl.LOCK_EX):
+            return lock
+        wait(_PAUSE)
+    lock.close()
+    raise InputError(f"Another webassay process is writing to {folder}.", hint="Wait for it, or give another --out.")
 
 
 def is_being_written(folder: Path) -> bool:
-    with contextlib.suppress(OSError), os.fdopen(os.open(folder / ".lock", os.O_RDONLY | os.O_NONBLOCK), "rb") as lock:
-        return not _locked(lock)
+    with contextlib.suppress(OSError), os.fdopen(os.open(folder / _LOCK, os.O_RDONLY | os.O_NONBLOCK), "rb") as lock:
+        return not _locked(lock, fcntl.LOCK_SH)
     return False
 
 
-def _locked(lock: BinaryIO) -> bool:
+def _locked(lock: BinaryIO, how: int) -> bool:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

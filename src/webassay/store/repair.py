@@ -18,7 +18,7 @@ from webassay.store.columns import insert_sealed, trajectory_row, unit_row, verd
 from webassay.store.failures import translate_errors
 from webassay.store.inspection import Damage
 from webassay.store.ledger import LEDGER, Store
-from webassay.store.opening import refuse_strange_files, take_lock
+from webassay.store.opening import refuse_name, refuse_strange_files, take_lock
 from webassay.store.salvage import Salvaged, salvage
 from webassay.store.seals import NUMBERED, digest, seal, text
 from webassay.store.structure import make_tables
@@ -66,6 +66,7 @@ def repair(path: Path) -> Repaired:
     ledger = path / LEDGER
     if not ledger.is_file():
         raise InputError(f"{path} is not a run directory: it has no {LEDGER}.")
+    refuse_name(path)
     refuse_strange_files(ledger)
     lock = take_lock(path)
     new = path / ".ledger.repaired"

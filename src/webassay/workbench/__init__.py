@@ -12,6 +12,7 @@ Long work reports through `on_progress`; nothing here prints.
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from os import PathLike
@@ -141,6 +142,8 @@ __all__ = [
 ]
 
 AnyPath = str | PathLike[str]
+Paths = AnyPath | Sequence[AnyPath]
+Names = str | Sequence[str]
 
 ALL_TASKS = Selection()
 EVERYTHING = GradeOptions()
@@ -207,22 +210,22 @@ class Workbench:
     async def run(
         self,
         out: AnyPath,
-        agents: Sequence[str],
+        agents: Names,
         selection: Selection = ALL_TASKS,
         options: PlayOptions = DEFAULTS,
     ) -> None:
         """Plays every agent on every task and grades it. A run that was cut off is resumed; nothing is played twice."""
-        await playing.run(self.setup, Path(out), agents, selection, options, self.on_progress)
+        await playing.run(self.setup, Path(out), _names(agents), selection, options, self.on_progress)
 
     async def try_goals(
         self,
         out: AnyPath,
-        agents: Sequence[str],
+        agents: Names,
         goals: Sequence[OpenTask],
         options: PlayOptions = DEFAULTS,
     ) -> None:
         """Goals on sites of your choice, recorded like any task."""
-        await playing.try_goals(self.setup, Path(out), agents, goals, options, self.on_progress)
+        await playing.try_goals(self.setup, Path(out), _names(agents), goals, options, self.on_progress)
 
     def open_arena(self, options: PlayOptions = DEFAULTS) -> AbstractAsyncContextManager[EpisodeContext]:
         """One site server and one browser, for episodes that you step yourself; any number side by side."""
@@ -238,11 +241,11 @@ class Workbench:
 
     def endings(self, run: AnyPath) -> Iterator[EpisodeEnd]:
         """How each episode of a run ended, and what its agent said last."""
-        return playing.endings(Path(run))
+        return playing.endings(Path(run), self.setup.tell)
 
     def crashes(self, run: AnyPath) -> list[Crash]:
         """The agents whose own code failed, each with the trace of the first time."""
-        return playing.crashes(Path(run))
+        return playing.crashes(Path(run), self.setup.tell)
 
     async def check(
         self, out: AnyPath, selection: Selection = ALL_TASKS, options: PlayOptions = DEFAULTS
@@ -253,11 +256,9 @@ class Workbench:
         await checking.play(self.setup, Path(out), selection, options, self.on_progress)
         return checking.prove(self.setup, Path(out), selection, self.on_progress)
 
-    async def serve(
-        self, *, port: int, seed: int = 0, users: Sequence[str] = (), ready: Callable[[ArenaStage], None]
-    ) -> None:
+    async def serve(self, *, port: int, seed: int = 0, users: Names = (), ready: Callable[[ArenaStage], None]) -> None:
         """The embedded sites on a port of this machine, until cancelled. `users`: SITE=NAME, to be logged in."""
-        await serving.serve(self.setup, port, seed, serving.read_logins(users), ready)
+        await serving.serve(self.setup, port, seed, serving.read_logins(_names(users)), ready)
 
     async def replay_model(self, script: AnyPath, *, port: int, ready: Callable[[str], None]) -> None:
         """Stands in for a model, with scripted replies, until cancelled; `ready` hears the address."""
@@ -293,9 +294,9 @@ class Workbench:
             raise nearest("comparison grader", other, ("reference",))
         return grading.compare_with_reference(self.setup, Path(folder), logs, options, self.on_progress)
 
-    def verification(self, places: Sequence[AnyPath], options: VerifyOptions) -> Verification:
+    def verification(self, places: Paths, options: VerifyOptions) -> Verification:
         """Judges over runs and over trajectories of other people; `with` it, then `estimate()` or `run()`."""
-        return Verification(self.setup, [Path(place) for place in places], options, self.on_progress)
+        return Verification(self.setup, _paths(places), options, self.on_progress)
 
     def label(self, run: AnyPath, labels: AnyPath, annotator: str) -> int:
         """A person's labels, from CSV or JSON lines, as verdicts of the grader `human:ANNOTATOR`; returns how many."""
@@ -313,26 +314,28 @@ class Workbench:
         """Trajectories with one known mistake each, beside honest ones that look alike, as a run with labels."""
         return await faultbench.generate(self.setup, Path(out), options, self.on_progress)
 
-    def score_faultbench(self, bench: AnyPath, predictions: Sequence[str] = ()) -> Listed:
+    def score_faultbench(self, bench: AnyPath, predictions: Names = ()) -> Listed:
         """How well the judges whose verdicts are in a fault bench find its mistakes; `NAME=FILE` adds others."""
-        return fault_scores.score_bench(Path(bench), predictions)
+        return fault_scores.score_bench(Path(bench), self.setup.tell, _names(predictions))
 
     # --- trajectories of other people -------------------------------------------------------------------------
 
     def import_trajectories(
-        self, paths: Sequence[AnyPath], out: AnyPath, format: str | None = None, *, agent: str = ""
+        self, paths: Paths, out: AnyPath, format: str | None = None, *, agent: str = ""
     ) -> Imported:
         """With what people and published judges said of them. `agent`: whose they are, where the files do not say."""
-        found = [Path(path) for path in paths]
+        found = _paths(paths)
         for path in found:
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
         with damage.added_to(Path(out)) as store:
             return importing.import_into(store, found, self.on_progress, format=format, agent=agent)
 
-    def import_logs(self, folders: Sequence[AnyPath], out: AnyPath, wanted: LogImport) -> Imported:
+    def import_logs(self, folders: Paths, out: AnyPath, wanted: LogImport) -> Imported:
         """Log folders of a benchmark's own harness, as a graded run."""
-        return importing.import_logs(self.setup, Path(out), [Path(one) for one in folders], wanted, self.on_progress)
+        return importing.import_logs(
+            self.setup, Path(out), [Path(one) for one in _several(folders)], wanted, self.on_progress
+        )
 
     def export_trajectories(self, run: AnyPath, out: AnyPath, format: str) -> int:
         return importing.export_run(self.setup, Path(run), Path(out), format, self.on_progress)
@@ -341,9 +344,9 @@ class Workbench:
         """A package for WebArena-Verified's leaderboard; returns what its `submission.json` says."""
         return submitting.package(self.setup, Path(run), Path(out), told, self.on_progress)
 
-    def agentlab_table(self, runs: Sequence[AnyPath], grader: str = "") -> Listed:
+    def agentlab_table(self, runs: Paths, grader: str = "") -> Listed:
         """One line an episode, with the columns of AgentLab's result tables."""
-        return submitting.agentlab([Path(run) for run in runs], grader)
+        return submitting.agentlab(_paths(runs), grader, self.setup.tell)
 
     # --- one episode ------------------------------------------------------------------------------------------
 
@@ -354,7 +357,7 @@ class Workbench:
 
     def planted(self, run: AnyPath) -> dict[str, Planted]:
         """Of agents that err on purpose: how often they did, and whether the rules failed just those episodes."""
-        return planted(Path(run))
+        return planted(Path(run), self.setup.tell)
 
     def episode(self, run: AnyPath, unit: str) -> EpisodeView:
         """Everything about one episode. `unit`: `agent/task/trial`, a trajectory id, or a part that only one has."""
@@ -366,13 +369,10 @@ class Workbench:
         with showing.opened(self.setup, Path(run)) as recorded:
             return recorded.page(recorded.view(recorded.one(unit)))
 
-    def write_report(
-        self, report: Report, runs: Sequence[AnyPath], html: AnyPath, *, episodes: showing.Which = "none"
-    ) -> int:
+    def write_report(self, report: Report, runs: Paths, html: AnyPath, *, episodes: showing.Which = "none") -> int:
         """The report's page, with a table of its episodes. `episodes` also writes a page for `all` of them, or for
         those that did not pass (`failed`), into a folder next to it. Returns how many."""
-        places = [Path(run) for run in runs]
-        return showing.write_report(self.setup, report, places, Path(html), episodes, self.on_progress)
+        return showing.write_report(self.setup, report, _paths(runs), Path(html), episodes, self.on_progress)
 
     # --- damage -----------------------------------------------------------------------------------------------
 
@@ -386,68 +386,62 @@ class Workbench:
 
     # --- numbers ----------------------------------------------------------------------------------------------
 
-    def graders(self, runs: Sequence[AnyPath]) -> list[str]:
+    def graders(self, runs: Paths) -> list[str]:
         """Everybody who gave a verdict in these runs, by the names that `grader` takes."""
-        return reporting.labels_of_graders([Path(run) for run in runs])
+        return reporting.labels_of_graders(_paths(runs), self.setup.tell)
 
-    def rows(self, runs: Sequence[AnyPath], grader: str = "") -> list[dict[str, Any]]:
+    def rows(self, runs: Paths, grader: str = "") -> list[dict[str, Any]]:
         """One flat dictionary for every planned unit, ready for pandas or polars."""
-        return reporting.flat_rows([Path(run) for run in runs], grader)
+        return reporting.flat_rows(_paths(runs), grader, self.setup.tell)
 
-    def report(
-        self, runs: Sequence[AnyPath], *, anchor: str | None = None, title: str = "", graders: Sequence[str] = ()
-    ) -> Report:
+    def report(self, runs: Paths, *, anchor: str | None = None, title: str = "", graders: Names = ()) -> Report:
         """Success with intervals; agents are compared with `anchor`, by default the best one. The first of `graders`
         decides, the others stand beside it; without any, the rules do, or the only judge where no rule decided."""
-        return reporting.report([Path(run) for run in runs], anchor=anchor, title=title, wanted=graders)
+        return reporting.report(_paths(runs), anchor=anchor, title=title, wanted=_names(graders))
 
-    def leaderboard(self, runs: Sequence[AnyPath], *, title: str = "Leaderboard", grader: str = "") -> Listed:
-        return reporting.leaderboard_of([Path(run) for run in runs], self.setup.tell, title=title, wanted=grader)
+    def leaderboard(self, runs: Paths, *, title: str = "Leaderboard", grader: str = "") -> Listed:
+        return reporting.leaderboard_of(_paths(runs), self.setup.tell, title=title, wanted=grader)
 
     def audit(
         self,
-        benchmarks: Sequence[str],
-        runs: Sequence[AnyPath] = (),
+        benchmarks: Names,
+        runs: Paths = (),
         labels: Sequence[Label] = (),
         grader: str = "",
     ) -> Listed:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
-        tasks = [task for name in benchmarks for task in self._named_tasks(name)]
-        return reporting.audit_of(tasks, [Path(run) for run in runs], labels, grader, self.setup.tell)
+        tasks = [task for name in _names(benchmarks) for task in self._named_tasks(name)]
+        return reporting.audit_of(tasks, _paths(runs), labels, grader, self.setup.tell)
 
     def audit_against(self, before: str, after: str) -> Listed:
         """What one benchmark changed in the tasks of another, by their numbers: goal, key and checks."""
         made = changes(self._named_tasks(before), self._named_tasks(after))
         return Listed(f"{made.after} against {made.before}", of_changes(made), made.model_dump_json(indent=1))
 
-    def agree(
-        self, labels: AnyPath, predictions: Sequence[AnyPath] = (), options: AgreeOptions = AS_THEY_ARE
-    ) -> Listed:
+    def agree(self, labels: AnyPath, predictions: Paths = (), options: AgreeOptions = AS_THEY_ARE) -> Listed:
         """How far judges agree with people: files of labels and predictions, or run directories with verdicts of both.
         `NAME=PATH` gives a judge its name; several paths of one name are several runs of one judge."""
-        return agreeing.agree(self.setup, str(labels), [str(one) for one in predictions], options)
+        return agreeing.agree(self.setup, str(labels), [str(one) for one in _several(predictions)], options)
 
-    def subset(
-        self, runs: Sequence[AnyPath], procedure: Procedure = TEXT, grader: str = "", benchmark: str = ""
-    ) -> Listed:
+    def subset(self, runs: Paths, procedure: Procedure = TEXT, grader: str = "", benchmark: str = "") -> Listed:
         """The tasks that tell agents apart, by the rule of the WebArena Verified paper. Published outcomes will do in
         place of runs: tables of task, agent and outcome, whose templates and sites `benchmark` knows."""
-        tables, places = outcomes.apart([Path(run) for run in runs])
+        tables, places = outcomes.apart(_paths(runs))
         known = self._named_tasks(benchmark) if benchmark else ()
         published = [row for table in tables for row in outcomes.read(table, known)]
         return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
 
-    def tables(self, runs: Sequence[AnyPath], grader: str = "", benchmark: str = "") -> Listed:
+    def tables(self, runs: Paths, grader: str = "", benchmark: str = "") -> Listed:
         """Success by type and site, by modality and site, with and without tools, and of one benchmark against another.
         Published outcomes will do in place of runs, as for `subset`."""
-        found, places = outcomes.apart([Path(run) for run in runs])
+        found, places = outcomes.apart(_paths(runs))
         known = self._named_tasks(benchmark) if benchmark else ()
         published = [row for table in found for row in outcomes.read(table, known)]
         return reporting.tables_of(places, grader, self.setup.tell, published)
 
-    def errors(self, runs: Sequence[AnyPath], grader: str = "") -> Listed:
+    def errors(self, runs: Paths, grader: str = "") -> Listed:
         """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6."""
-        return failures.failures([Path(run) for run in runs], grader, self.on_progress)
+        return failures.failures(_paths(runs), grader, self.on_progress, self.setup.tell)
 
     async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Listed:
         """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""
@@ -457,10 +451,27 @@ class Workbench:
         """What asking a model about every task would take. Nothing is asked."""
         return await contamination.plan(self.setup, selection, model)
 
-    def protocols(self, places: Sequence[AnyPath], options: ProtocolOptions = BOTH_PROTOCOLS) -> Listed:
+    def protocols(self, places: Paths, options: ProtocolOptions = BOTH_PROTOCOLS) -> Listed:
         """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""
-        return protocols.protocols(self.setup, [Path(place) for place in places], options, self.on_progress)
+        return protocols.protocols(self.setup, _paths(places), options, self.on_progress)
 
     def _named_tasks(self, name: str) -> tuple[Task, ...]:
         benchmark, _, file = name.partition("=")
         return self.tasks(Selection(benchmark=benchmark, file=file))
+
+
+def _several(given: Paths) -> list[AnyPath]:
+    """A single one needs no list around it; taken for a list, its letters would be the paths."""
+    return [given] if isinstance(given, str | PathLike) else list(given)
+
+
+def _paths(given: Paths) -> list[Path]:
+    """Each place once, however it is written."""
+    found: dict[str, Path] = {}
+    for one in _several(given):
+        found.setdefault(os.path.realpath(one), Path(one))
+    return list(found.values())
+
+
+def _names(given: Names) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)

@@ -17,7 +17,7 @@ from webassay.core.rater import HUMAN, rater_id
 from webassay.core.rater import labels as labels_of_raters
 from webassay.core.verdict import Verdict
 from webassay.registry import nearest
-from webassay.workbench.damage import in_words, opened
+from webassay.workbench.damage import opened
 from webassay.workbench.importing import is_run
 from webassay.workbench.label_files import ROLES, Mapped, Read, Table
 from webassay.workbench.run_pool import RunPool
@@ -84,9 +84,7 @@ class _Reading:
 
     def take(self, truth: str, judged: Sequence[str]) -> None:
         paths = [_named(one)[1] for one in (truth, *judged)]
-        with opened({str(path): path for path in paths if is_run(path)}) as stores:
-            for said in (said for store in stores.values() for said in in_words(store)):
-                self.setup.tell(said)
+        with opened({str(path): path for path in paths if is_run(path)}, self.setup.tell) as stores:
             self.pool = RunPool(stores)
             self._take_labels(truth, predictions=not judged)
             self._take_predictions(judged, labels=paths[0])

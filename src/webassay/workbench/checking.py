@@ -24,6 +24,7 @@ from webassay.grading.grade import Policy
 from webassay.sites.kit import World
 from webassay.store import Store
 from webassay.workbench import playing
+from webassay.workbench.damage import open_run
 from webassay.workbench.kinds import GRADERS, TEMPLATES
 from webassay.workbench.playing import RULES, PlayOptions
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -134,7 +135,7 @@ def _instance(task: Task) -> Template:
 def prove(setup: Setup, run: Path, selection: Selection, on_progress: OnProgress) -> list[Proof]:
     """Of a run that `play` has played."""
     tasks = select(selection, setup)
-    with Store.open(run) as store:
+    with open_run(run, setup.tell) as store:
         prover = _Prover(tasks, setup, store)
         for number, (unit, trajectory) in enumerate(store.trajectories(), 1):
             on_progress(Progress("grafting mistakes", number, store.count_units()))

@@ -1,5 +1,6 @@
 """Run directories opened so that damage is found, and what a person is told about it."""
 
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -8,6 +9,7 @@ from pathlib import Path
 from webassay.core.errors import InputError
 from webassay.store import LEDGER, Damage, Store
 from webassay.store.repair import Repaired, check, repair
+from webassay.workbench.setup import OnNotice
 
 __all__ = [
     "Damage",
@@ -15,7 +17,7 @@ __all__ = [
     "added_to",
     "check",
     "in_words",
-    "open_for_numbers",
+    "open_run",
     "opened",
     "remove_empty",
     "repair",
@@ -26,14 +28,25 @@ MOST_READ = 512_000_000
 directory only the rows behind the numbers are checked; `webassay store check` reads everything."""
 
 
-def open_for_numbers(run: Path) -> Store:
-    return Store.open(run, thorough=(run / LEDGER).is_file() and _size(run) <= MOST_READ)
+def open_run(run: Path, tell: OnNotice, *, writable: bool = False, thorough: bool | None = None) -> Store:
+    """`tell` hears what is damaged, so that nobody gives numbers without saying what they leave out. `thorough`: None
+    is as far as a second or two allow."""
+    if thorough is None:
+        thorough = (run / LEDGER).is_file() and _size(run) <= MOST_READ
+    store = Store.open(run, writable=writable, thorough=thorough)
+    try:
+        for said in in_words(store):
+            tell(said)
+    except BaseException:
+        store.close()
+        raise
+    return store
 
 
 @contextmanager
-def opened(runs: Mapping[str, Path]) -> Iterator[dict[str, Store]]:
+def opened(runs: Mapping[str, Path], tell: OnNotice) -> Iterator[dict[str, Store]]:
     with ExitStack() as stack:
-        yield {name: stack.enter_context(open_for_numbers(path)) for name, path in runs.items()}
+        yield {name: stack.enter_context(open_run(path, tell)) for name, path in runs.items()}
 
 
 @contextmanager
@@ -66,13 +79,14 @@ def in_words(store: Store, *, played_now: bool = False) -> list[str]:
     """Nothing if everything is whole. `played_now`: whoever asks plays or grades again what is damaged."""
     units = len(store.damage.units)
     others = sum(not damage.unit and not damage.past for damage in store.damage.found)
+    check = f"`webassay store check {shlex.quote(str(store.path))}` says what is wrong."
     said = []
     if units:
         are = "unit is" if units == 1 else "units are"
         again = "it" if units == 1 else "them"
         done = "played or graded again" if played_now else f"left out; `webassay run …` plays {again} again"
-        said.append(f"{units} {are} damaged and {done}. `webassay store check {store.path}` says what is wrong.")
+        said.append(f"{units} {are} damaged and {done}. {check}")
     if others:
         items = "damaged item affects" if others == 1 else "damaged items affect"
-        said.append(f"{others} other {items} no known unit; `webassay store check {store.path}` says what is wrong.")
+        said.append(f"{others} other {items} no known unit; {check}")
     return said

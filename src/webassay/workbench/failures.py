@@ -10,17 +10,18 @@ from webassay.core.verdict import Finding, Verdict
 from webassay.store import Store
 from webassay.workbench.damage import opened
 from webassay.workbench.reporting import Graders, named
-from webassay.workbench.setup import OnProgress, Progress
+from webassay.workbench.setup import OnNotice, OnProgress, Progress
 
 
-def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress) -> Listed:
+def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: OnNotice) -> Listed:
     """By the verdicts of the rules or of a named grader; what judges diagnosed counts as well."""
     found, episodes = [], 0
-    with opened(named(runs)) as stores:
+    with opened(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
+        raters = () if rater.keyed else rater.ids
         for store in stores.values():
             for unit, trajectory in store.trajectories():
-                verdict = store.verdict(trajectory.id, rater.name)
+                verdict = store.verdict(trajectory.id, rater.name, raters=raters)
                 if verdict is None or verdict.score is None:
                     continue
                 episodes += 1

@@ -21,7 +21,9 @@ from webassay.judging.diagnosis import own_actions, tool_errors
 from webassay.judging.record_findings import record_findings
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.store import Store
+from webassay.workbench.damage import open_run
 from webassay.workbench.faultbench import LABELS, MANIFEST
+from webassay.workbench.setup import OnNotice
 
 FACTS = "facts alone"
 
@@ -37,10 +39,10 @@ def load(bench: Path) -> tuple[FaultBench, list[FaultLabel]]:
     return made, labels
 
 
-def score_bench(bench: Path, predictions: Sequence[str] = ()) -> Listed:
+def score_bench(bench: Path, tell: OnNotice, predictions: Sequence[str] = ()) -> Listed:
     """`predictions`: NAME=FILE, lines of JSON with trajectory_id, outcome and, where given, code and step (from 0)."""
     made, labels = load(bench)
-    with Store.open(bench) as store:
+    with open_run(bench, tell) as store:
         judges: dict[str, Mapping[str, Said]] = _trivial(store)
         judges |= _stored(store)
         alike = _lookalike(store, labels, made.seed)

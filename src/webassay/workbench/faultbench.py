@@ -31,12 +31,14 @@ from webassay.episode import EpisodeContext
 from webassay.run.plan import metadata, unit_seed
 from webassay.run.work import Played, perform
 from webassay.store import LEDGER, Store
+from webassay.store.opening import is_empty
+from webassay.workbench.damage import open_run
 from webassay.workbench.fault_journal import JOURNAL, FaultJournal, PlayedPair
 from webassay.workbench.fault_plan import LACKS_OCCASION, BenchOptions, Job, Planner, Tried, cells
 from webassay.workbench.injecting import CODES, Kind
 from webassay.workbench.kinds import GRADERS
 from webassay.workbench.playing import RULES, remember
-from webassay.workbench.setup import OnProgress, Progress, Setup
+from webassay.workbench.setup import OnProgress, Progress, Setup, unheard
 
 PLAYER = "player"
 """The agent of every trajectory: its name must not tell what it did."""
@@ -94,10 +96,10 @@ def _finished(out: Path, options: BenchOptions) -> FaultBench:
 
 def _may_be_made_in(out: Path) -> None:
     """In a new place, or in one that was left when nothing, or not all, had been played."""
-    if not out.is_dir() or not any(out.iterdir()) or (out / JOURNAL).exists():
+    if not out.is_dir() or is_empty(out) or (out / JOURNAL).exists():
         return
     if (out / LEDGER).is_file():
-        with Store.open(out) as store:
+        with open_run(out, unheard, thorough=False) as store:
             if not store.count_units():
                 return
     raise InputError(f"{out} is not empty and holds no unfinished fault bench.", hint="Give another --out.")

@@ -21,7 +21,7 @@ from webassay.grading.reference import Difference, differences, reference_python
 from webassay.llm.client import Budget, Message, Settings
 from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.damage import in_words
+from webassay.workbench.damage import open_run
 from webassay.workbench.kinds import BENCHMARKS, GRADERS
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.playing import RULES, selection_of
@@ -62,9 +62,7 @@ class Graded:
 def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnProgress) -> Iterator[Graded]:
     """With today's key and grader. Old verdicts are kept."""
     rules = GRADERS.get(RULES)
-    with Store.open(run, writable=True, thorough=True) as store:
-        for said in in_words(store):
-            setup.tell(said)
+    with open_run(run, setup.tell, writable=True, thorough=True) as store:
         wanted = [unit for unit in store.units() if _wants(options, unit)]
         if not wanted:
             raise InputError(
@@ -87,7 +85,7 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             crashed = ending.kind == "agent_crashed" and ending.fault is not None
             yield Graded(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
         if keys.without:
-            setup.tell(_left_ungraded(keys.without, len(wanted), options.benchmark))
+            setup.tell(keys.left_ungraded(len(wanted)))
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class Keys:
     bases: Mapping[str, Sequence[str]]
     without: list[tuple[str, str]] = field(default_factory=list)
     """Trajectories that were looked at and have no key here: the other benchmark that each is of, or nothing where it
-    names none, and the task's id."""
+    names none, and the task's id. Tasks of a run's own can go, too, when its benchmark changes."""
 
     @classmethod
     def of(cls, store: Store, setup: Setup, options: GradeOptions) -> "Keys":
@@ -116,13 +114,14 @@ class Keys:
         trajectory = store.trajectory(unit.id)
         if trajectory is None:
             return None
-        if not self.imported:
-            return self.tasks.get(unit.task_id), trajectory
-        task = self.of_imported(unit.task_id, trajectory.benchmark)
+        benchmark = trajectory.benchmark
+        task = self.of_imported(unit.task_id, benchmark) if self.imported else self._by_id.get(unit.task_id)
         if task is None:
-            other = "" if self._possible(trajectory.benchmark) else trajectory.benchmark
+            other = "" if self._possible(benchmark) else benchmark
             self.without.append((other, unit.task_id))
             return None
+        if not self.imported:
+            return task, trajectory
         bases = {site: urls[0] for site, urls in self.bases.items()} or trajectory.bases
         changed = {"task_id": task.id, "bases": bases or published_bases(_addresses(trajectory))}
         return task, trajectory.model_copy(update=changed)
@@ -146,6 +145,20 @@ class Keys:
             return self._benchmarks
         return frozenset(one for one in self._benchmarks if one.replace("_", "-") == benchmark.replace("_", "-"))
 
+    def left_ungraded(self, of: int) -> str:
+        """In words: how many of how many, and why."""
+        others = Counter(other for other, _ in self.without if other)
+        why = [f"{count} of {other}" for other, count in others.most_common(_MOST_NAMED)]
+        if rest := others.total() - sum(count for _, count in others.most_common(_MOST_NAMED)):
+            why.append(f"{rest} of others")
+        if unknown := [task_id for other, task_id in self.without if not other]:
+            why.append(f"{len(unknown)} with an id that no task has, such as {unknown[0]}")
+        benchmark = self.tasks.selection.benchmark
+        said = (
+            f"{len(self.without)} of {of} trajectories were left ungraded, because they are not of {benchmark}'s tasks"
+        )
+        return f"{said}: {', '.join(why)}."
+
     @cached_property
     def _benchmarks(self) -> frozenset[str]:
         return frozenset(task.benchmark for task in self.tasks.tasks)
@@ -160,17 +173,6 @@ _NUMBERED = re.compile(r"(?:task_)?[0-9]+|(?:browsergym/)?(?P<benchmark>[\w-]+)(
 _NO_BENCHMARK = frozenset(("", "agentrewardbench", "fara", "har"))
 """What importers call the benchmark where the files do not say which it was."""
 _MOST_NAMED = 10
-
-
-def _left_ungraded(without: Sequence[tuple[str, str]], of: int, benchmark: str) -> str:
-    others = Counter(other for other, _ in without if other)
-    why = [f"{count} of {other}" for other, count in others.most_common(_MOST_NAMED)]
-    if rest := others.total() - sum(count for _, count in others.most_common(_MOST_NAMED)):
-        why.append(f"{rest} of others")
-    if unknown := [task_id for other, task_id in without if not other]:
-        why.append(f"{len(unknown)} with an id that no task has, such as {unknown[0]}")
-    said = f"{len(without)} of {of} trajectories were left ungraded, because they are not of {benchmark}'s tasks"
-    return f"{said}: {', '.join(why)}."
 
 
 def number_in(task_id: str) -> str:
@@ -216,7 +218,7 @@ async def ask_model(
     setup: Setup, run: Path, options: GradeOptions, model: ModelOptions | None, on_progress: OnProgress
 ) -> Asked:
     """The questions of old protocols that have no reply yet. Without a model they are only counted."""
-    with Store.open(run, thorough=True) as store:
+    with open_run(run, setup.tell, thorough=True) as store:
         keys = Keys.of(store, setup, options)
         wanted: dict[str, Question] = {}
         for unit in store.units():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from webassay.benchmarks.base import Selection
 from webassay.core.errors import InputError
+from webassay.core.text import well_formed
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
@@ -17,7 +18,7 @@ from webassay.importers.base import Claim, Found, Importer, import_items, with_i
 from webassay.run.plan import plan
 from webassay.run.work import storable
 from webassay.store import LEDGER, Store
-from webassay.workbench.damage import added_to, in_words, open_for_numbers
+from webassay.workbench.damage import added_to, open_run
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
 from webassay.workbench.kinds import GRADERS, IMPORTERS
 from webassay.workbench.playing import RULES, remember
@@ -47,6 +48,7 @@ def import_into(
     is whose they are, where the files do not say."""
     if format is not None:
         IMPORTERS.get(format)
+    agent = well_formed(agent)
     made, known = Imported(), set(store.trajectory_ids())
     claims: list[Claim] = []
     for path in paths:
@@ -108,15 +110,13 @@ def _match(store: Store, claims: Sequence[Claim], made: Imported) -> None:
 
 
 def _add(store: Store, verdicts: Sequence[Verdict], trajectory_id: str, task_id: str) -> int:
-    """Only what is new: importing again adds nothing."""
+    """Only what is new: importing again adds nothing. A character that cannot be stored is replaced: whatever somebody
+    wrote beside a verdict, it counts."""
     if not verdicts:
         return 0
     there = {(one.fingerprint.content_hash(), one.status, one.findings) for one in store.verdicts(trajectory_id)}
-    new = [
-        one.model_copy(update={"trajectory_id": trajectory_id, "task_id": task_id})
-        for one in verdicts
-        if (one.fingerprint.content_hash(), one.status, one.findings) not in there
-    ]
+    placed = [storable(one.model_copy(update={"trajectory_id": trajectory_id, "task_id": task_id})) for one in verdicts]
+    new = [one for one in placed if (one.fingerprint.content_hash(), one.status, one.findings) not in there]
     store.add_verdicts(new)
     return len(new)
 
@@ -170,7 +170,7 @@ def import_logs(
 def _whose(folders: Sequence[Path], wanted: LogImport) -> dict[str, Path]:
     if wanted.agent and len(folders) > 1:
         raise InputError("One agent cannot have several log folders.", hint="Import them one by one.")
-    named = {wanted.agent or folder.resolve().name: folder for folder in folders}
+    named = {well_formed(wanted.agent or folder.resolve().name): folder for folder in folders}
     if len(named) < len(folders):
         raise InputError("Two log folders have the same name.", hint="Import them one by one, each with its --agent.")
     return named
@@ -213,9 +213,7 @@ def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnP
         able = [one.name for one in IMPORTERS if one.write is not None]
         raise InputError(f"{format} can be read but not written.", hint=f"These can: {', '.join(able)}.")
     taken: set[str] = set()
-    with open_for_numbers(run) as store:
-        for said in in_words(store):
-            setup.tell(said)
+    with open_run(run, setup.tell) as store:
         for unit, trajectory in store.trajectories():
             name = _free_folder(importer, unit, trajectory, taken)
             taken.add(name)

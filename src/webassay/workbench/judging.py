@@ -29,7 +29,7 @@ from webassay.judging.verify import Review, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
 from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.damage import added_to, in_words
+from webassay.workbench.damage import added_to, open_run
 from webassay.workbench.importing import Imported, import_into, is_run
 from webassay.workbench.kinds import JUDGES
 from webassay.workbench.models import OpenModels
@@ -59,6 +59,8 @@ class VerifyOptions:
     cache: bool = True
     out: Path | None = None
     """Where trajectories of other people are kept."""
+    dry_run: bool = False
+    """Only to estimate: run directories are opened to read, which nobody minds who writes to them."""
 
 
 @dataclass
@@ -130,7 +132,7 @@ class Verification:
 
     def __enter__(self) -> "Verification":
         try:
-            self.stores, self.imported = _open(self._setup, self._places, self._options.out, self._stack, self._tell)
+            self.stores, self.imported = _open(self._setup, self._places, self._options, self._stack, self._tell)
         except BaseException as error:
             self._stack.__exit__(type(error), error, error.__traceback__)
             raise
@@ -159,6 +161,8 @@ class Verification:
         return replace(plan, trajectories=plan.trajectories + known, already_judged=known)
 
     async def run(self) -> Verified:
+        if self._options.dry_run:
+            raise InputError("A dry run only estimates.", hint="Verify without dry_run to have it judged.")
         stamps: list[Fingerprint] = []
         tally = Tally()
         try:
@@ -364,24 +368,23 @@ def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
 
 
 def _open(
-    setup: Setup, places: Sequence[Path], out: Path | None, stack: ExitStack, on_progress: OnProgress
+    setup: Setup, places: Sequence[Path], options: VerifyOptions, stack: ExitStack, on_progress: OnProgress
 ) -> tuple[list[Store], Imported | None]:
     """Runs as they are; anything else is imported into a run directory of its own, once."""
     foreign = [path for path in places if not is_run(path)]
     runs = [path for path in places if is_run(path)]
-    stores = [stack.enter_context(Store.open(path, writable=True, thorough=True)) for path in runs]
-    for said in (said for store in stores for said in in_words(store)):
-        setup.tell(said)
+    writable = not options.dry_run
+    stores = [stack.enter_context(open_run(path, setup.tell, writable=writable, thorough=True)) for path in runs]
     if not foreign:
         return stores, None
-    if out is None:
+    if options.out is None:
         raise InputError(
             f"{foreign[0]} is not a run directory, so it has to be imported.", hint="Say where: --out runs/NAME."
         )
     for path in foreign:
         if not path.exists():
             raise InputError(f"{path} does not exist.")
-    store = stack.enter_context(added_to(out))
+    store = stack.enter_context(added_to(options.out))
     imported = import_into(store, foreign, on_progress)
     return [*stores, store], imported
 

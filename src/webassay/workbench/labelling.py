@@ -12,8 +12,7 @@ from webassay.core.files import read_regular
 from webassay.core.labels import Said, persons_verdict, read_label
 from webassay.core.text import capped, lines_of
 from webassay.core.verdict import Verdict
-from webassay.store import Store
-from webassay.workbench.damage import in_words
+from webassay.workbench.damage import open_run
 from webassay.workbench.setup import Setup
 
 _SHOWN = 5
@@ -36,9 +35,7 @@ def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
     if not name or not name.isprintable():
         raise InputError("The annotator's name is empty or not printable.", hint="Give one: --annotator anna")
     given = read_labels(labels)
-    with Store.open(run, writable=True) as store:
-        for said in in_words(store):
-            setup.tell(said)
+    with open_run(run, setup.tell, writable=True, thorough=False) as store:
         found = [(one, store.find_trajectory(one.id)) for one in given]
         unknown = [one.id for one, place in found if place is None]
         if unknown:
@@ -96,16 +93,18 @@ def read_labels(path: Path) -> list[PersonsLabel]:
 def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     # Not `splitlines`: a comment may hold a line separator of Unicode, which ends no line of a table.
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    missing = {"id", "label"} - {name.strip() for name in reader.fieldnames or ()}
-    if missing:
-        raise InputError(
-            f"{path} has no column {' and no column '.join(sorted(missing))}.", hint="The first line must name them."
-        )
     try:
+        missing = {"id", "label"} - {name.strip() for name in reader.fieldnames or ()}
+        if missing:
+            raise InputError(
+                f"{path} has no column {' and no column '.join(sorted(missing))}.",
+                hint="The first line must name them.",
+            )
         for row in reader:
             yield reader.line_num, {str(name).strip(): value for name, value in row.items()}
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}.") from error
+        # The outer reader counts a line when it has read it.
+        raise InputError(f"{path}, line {reader.reader.line_num}: {error}.") from error
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webassay.agents.flawed import FLAWED, errs
-from webassay.store import Store
+from webassay.workbench.damage import open_run
 from webassay.workbench.playing import RULES
+from webassay.workbench.setup import OnNotice
 
 
 @dataclass
@@ -27,10 +28,10 @@ class Planted:
         self.agreed += erred == failed
 
 
-def planted(run: Path) -> dict[str, Planted]:
+def planted(run: Path, tell: OnNotice) -> dict[str, Planted]:
     """By agent; whether an episode has a mistake can be drawn again from its seed, so nobody had to be told."""
     found: dict[str, Planted] = defaultdict(Planted)
-    with Store.open(run) as store:
+    with open_run(run, tell) as store:
         for unit, trajectory in store.trajectories():
             skill = trajectory.agent.settings.get("skill")
             if unit.agent.partition("[")[0] != FLAWED.name or not isinstance(skill, float):

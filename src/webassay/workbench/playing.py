@@ -43,10 +43,10 @@ from webassay.run.local import grade_missing, run_units
 from webassay.run.plan import plan
 from webassay.run.work import Played
 from webassay.store import Store
-from webassay.workbench.damage import added_to, in_words, remove_empty
+from webassay.workbench.damage import added_to, in_words, open_run, remove_empty
 from webassay.workbench.kinds import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
-from webassay.workbench.setup import OnProgress, Progress, Setup
+from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup
 from webassay.workbench.tasks import TaskSet, environment_for, key_files, select
 
 RULES = "rules"
@@ -219,8 +219,8 @@ class EpisodeEnd:
     """Requests that changed something, where no rule knows which should have."""
 
 
-def endings(run: Path) -> Iterator[EpisodeEnd]:
-    with Store.open(run) as store:
+def endings(run: Path, tell: OnNotice) -> Iterator[EpisodeEnd]:
+    with open_run(run, tell) as store:
         for unit, trajectory in store.trajectories():
             said = trajectory.answer or trajectory.ending.message
             verdict = store.verdict(trajectory.id, RULES)
@@ -241,8 +241,8 @@ class Crash:
     """The trace of the agent's own code, or what happened where there is none."""
 
 
-def crashes(run: Path) -> list[Crash]:
-    with Store.open(run) as store:
+def crashes(run: Path, tell: OnNotice) -> list[Crash]:
+    with open_run(run, tell) as store:
         played: Counter[str] = Counter()
         crashed: dict[str, list[str]] = {}
         for row in store.rows(RULES):

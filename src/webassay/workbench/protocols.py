@@ -21,8 +21,7 @@ from webassay.grading.grade import DEFAULT_POLICY, Policy
 from webassay.grading.legacy import as_free_text
 from webassay.grading.logs import logged, read_log
 from webassay.grading.response import read_response
-from webassay.store import Store
-from webassay.workbench.damage import in_words
+from webassay.workbench.damage import open_run
 from webassay.workbench.importing import is_run
 from webassay.workbench.kinds import GRADERS
 from webassay.workbench.playing import RULES
@@ -107,9 +106,7 @@ def _number(trajectory: Trajectory) -> int:
 
 def _episodes(place: Path, keys: _Keys, options: ProtocolOptions, setup: Setup) -> Iterator[tuple[Trajectory, Blobs]]:
     if is_run(place):
-        with Store.open(place, thorough=True) as store:
-            for said in in_words(store):
-                setup.tell(said)
+        with open_run(place, setup.tell, thorough=True) as store:
             for _, trajectory in store.trajectories():
                 yield trajectory, store.blobs
         return

@@ -1,5 +1,6 @@
 """Numbers out of run directories: reports, comparisons, leaderboards, audits, subsets."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +29,6 @@ from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.damage import in_words as damage_in_words
 from webassay.workbench.damage import opened
 from webassay.workbench.playing import RULES, limits_in_words, trusted_in
 from webassay.workbench.setup import OnNotice
@@ -118,13 +118,13 @@ class Graders:
         return f'The rules decided nothing; judges did: {", ".join(others)}. Choose one: --grader "{others[0]}".'
 
 
-def labels_of_graders(runs: Sequence[Path]) -> list[str]:
-    with opened(named(runs)) as stores:
+def labels_of_graders(runs: Sequence[Path], tell: OnNotice) -> list[str]:
+    with opened(named(runs), tell) as stores:
         return [rater.label for rater in Graders(list(stores.values())).all]
 
 
-def flat_rows(runs: Sequence[Path], wanted: str) -> list[dict[str, Any]]:
-    with opened(named(runs)) as stores:
+def flat_rows(runs: Sequence[Path], wanted: str, tell: OnNotice) -> list[dict[str, Any]]:
+    with opened(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         return [{"run": run, **row.as_dict()} for run, rows in _by_run(stores, rater).items() for row in rows]
 
@@ -144,8 +144,9 @@ def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]
 
 def named(runs: Sequence[Path]) -> Mapping[str, Path]:
     """A run is called by its folder's name, or by its path where two folders share one."""
-    seen = Counter(path.name for path in runs)
-    return {path.name if seen[path.name] == 1 else str(path): path for path in runs}
+    names = [Path(os.path.realpath(path)).name for path in runs]  # `.` has no name of its own
+    seen = Counter(names)
+    return {name if seen[name] == 1 else str(path): path for name, path in zip(names, runs, strict=True)}
 
 
 # --- results --------------------------------------------------------------------------------------------------
@@ -153,8 +154,9 @@ def named(runs: Sequence[Path]) -> Mapping[str, Path]:
 
 def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", wanted: Sequence[str] = ()) -> Report:
     """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
-    where they decided something, stand beside it."""
-    with opened(named(runs)) as stores:
+    where they decided something, stand beside it. What is damaged is one of its warnings."""
+    damage: list[str] = []
+    with opened(named(runs), damage.append) as stores:
         found = Graders(list(stores.values()))
         chosen = found.chosen(wanted)
         first = chosen[0]
@@ -170,7 +172,6 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
             names=found.names,
         )
         told = [found.unused(first)] if not wanted else []
-        damage = [said for store in stores.values() for said in damage_in_words(store)]
         attempts, lucky = _attempts(stores, replayed)
         warnings = (*damage, *made.warnings, *filter(None, (*told, *lucky)), *_trusted(stores))
         facts = {**made.facts, **_limits(stores), "attempts": attempts}
@@ -257,8 +258,8 @@ def _gathered(stores: Mapping[str, Store], rater: Rater, replayed: Mapping[str, 
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
-    with opened(named(runs)) as stores:
-        found = _told_graders(stores, tell)
+    with opened(named(runs), tell) as stores:
+        found = Graders(list(stores.values()))
         (rater,) = found.chosen([wanted] if wanted else [])
         return Listed.leaderboard(leaderboard(_by_run(stores, rater), title=title, names=found.names), title)
 
@@ -267,8 +268,8 @@ def audit_of(
     tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
 ) -> Listed:
     """The agreement is that of all graders; everything else goes by the one that is wanted."""
-    with opened(named(runs)) as stores:
-        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+    with opened(named(runs), tell) as stores:
+        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         played = [row for rows in _by_run(stores, rater).values() for row in rows]
         found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
     return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
@@ -279,25 +280,18 @@ def subset_of(
 ) -> Listed:
     if not runs:
         return Listed.subset(select(published, procedure))
-    with opened(named(runs)) as stores:
-        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+    with opened(named(runs), tell) as stores:
+        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
 
 
 def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Listed:
     if not runs:
         return Listed.tables(tables(published))
-    with opened(named(runs)) as stores:
-        (rater,) = _told_graders(stores, tell).chosen([wanted] if wanted else [])
+    with opened(named(runs), tell) as stores:
+        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         found = _by_run(stores, rater)
         # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
         rows = [row for own in found.values() for row in own]
         once = len({(row.agent, row.task, row.trial) for row in rows}) == len(rows)
         return Listed.tables(tables([*(rows if once else together(found)), *published]))
-
-
-def _told_graders(stores: Mapping[str, Store], tell: OnNotice) -> Graders:
-    for store in stores.values():
-        for said in damage_in_words(store):
-            tell(said)
-    return Graders(list(stores.values()))

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,7 +37,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.grading.events import events, is_static
 from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.damage import in_words
+from webassay.workbench.damage import open_run
 from webassay.workbench.keys import key_view, without_key
 from webassay.workbench.playing import RULES, selection_of
 from webassay.workbench.setup import OnProgress, Progress, Setup
@@ -52,9 +53,7 @@ MOST_EPISODES = 1000
 @contextmanager
 def opened(setup: Setup, run: Path) -> Iterator["Recorded"]:
     """Damaged rows are left out; a damaged picture or log is shown as such."""
-    with Store.open(run) as store:
-        for said in in_words(store):
-            setup.tell(said)
+    with open_run(run, setup.tell, thorough=False) as store:
         yield Recorded(setup, store)
 
 
@@ -109,7 +108,8 @@ class Recorded:
             raise StoreError(damaged[0], hint="`webassay run` plays it again.")
         if not found:
             parts = {part for line in self.units for part in (line.unit, line.agent, line.task_id)}
-            raise nearest("unit", part, map(printable, parts), hint=f"`webassay show {self.store.path}` lists them.")
+            hint = f"`webassay show {shlex.quote(str(self.store.path))}` lists them."
+            raise nearest("unit", part, map(printable, parts), hint=hint)
         if len(found) > 1:
             names = [printable(line.unit) for line in found]
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
@@ -223,7 +223,7 @@ def write_report(
                     on_progress(Progress("episodes", len(links), min(len(runs) * len(recorded.units), MOST_EPISODES)))
                     href = _write_page(recorded, line, folder, on=str(run))
                 links.append(EpisodeLink(run=recorded.run, line=line, href=href))
-    command = f"webassay show {runs[0] if len(runs) == 1 else 'RUN'} AGENT/TASK/TRIAL"
+    command = f"webassay show {shlex.quote(str(runs[0])) if len(runs) == 1 else 'RUN'} AGENT/TASK/TRIAL"
     episodes = EpisodeList(tuple(links), command, left_out=planned - len(links), several_runs=len(runs) > 1)
     with boundary(InputError, f"{html} cannot be written"):
         write_whole(html, to_html(report, episodes).encode())

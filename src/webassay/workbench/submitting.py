@@ -17,9 +17,9 @@ from webassay.core.errors import InputError
 from webassay.core.summary import TrajectorySummary
 from webassay.importers.originals import write_files
 from webassay.importers.webarena_verified import log_files
-from webassay.workbench.damage import open_for_numbers, opened
+from webassay.workbench.damage import open_run, opened
 from webassay.workbench.reporting import Graders, named
-from webassay.workbench.setup import OnProgress, Progress, Setup
+from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup
 from webassay.workbench.tasks import select
 
 
@@ -48,7 +48,7 @@ def package(setup: Setup, run: Path, out: Path, told: Submission, on_progress: O
         raise InputError(f"{out} already exists.", hint="Choose a new folder.")
     scopes = {"full": _numbers(setup, BENCHMARK, told), "hard": _numbers(setup, HARD, told)}
     there: set[int] = set()
-    with open_for_numbers(run) as store:
+    with open_run(run, setup.tell) as store:
         agent = _agent([unit.agent for unit in store.units()], told.agent)
         for unit, trajectory in store.trajectories():
             number = re.search(r"\.(\d+)$", unit.task_id)
@@ -117,10 +117,10 @@ COLUMNS = (
 """As AgentLab's result tables call them."""
 
 
-def agentlab(runs: Sequence[Path], wanted: str) -> Listed:
+def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Listed:
     """One line an episode. A verdict that is none is an empty reward, not a 0."""
     lines = []
-    with opened(named(runs)) as stores:
+    with opened(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         for store in stores.values():
             for result in store.rows(rater.name, raters=() if rater.keyed else rater.ids):
