@@ -98,13 +98,20 @@ def workbench() -> "Iterator[Workbench]":
     """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
     from webassay.workbench import Workbench
 
+    told: set[str] = set()
+
+    def tell(said: str) -> None:
+        if said not in told:  # Several parts of one command may come across the same thing.
+            told.add(said)
+            say(f"! {said}", stderr=True)
+
     with _bar() as show:
         try:
             yield Workbench(
                 cache=os.environ.get("WEBASSAY_CACHE"),
                 chromium=os.environ.get("WEBASSAY_CHROMIUM"),
                 on_progress=show,
-                on_notice=lambda said: say(f"! {said}", stderr=True),
+                on_notice=tell,
             )
         except KeyboardInterrupt:
             print("\nInterrupted. Finished work is kept; run the same command again to resume.", file=sys.stderr)

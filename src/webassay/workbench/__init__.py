@@ -192,11 +192,11 @@ class Workbench:
 
     def fetch(self, benchmark: str) -> Path:
         """Gets an outside benchmark's task file into the cache."""
-        able = {one.name: one.fetch for one in BENCHMARKS if one.fetch is not None}
-        if benchmark not in able:
-            raise nearest("fetchable benchmark", benchmark, able)
+        fetch = BENCHMARKS.get(benchmark).fetch if benchmark in BENCHMARKS else None
+        if fetch is None:
+            raise nearest("fetchable benchmark", benchmark, [one.name for one in BENCHMARKS if one.fetch is not None])
         self.on_progress(Progress(f"fetching {benchmark}"))
-        return able[benchmark](self.setup.cache)
+        return fetch(self.setup.cache)
 
     def estimated_cost(self, model: str, input_tokens: int, output_tokens: int) -> float | None:
         """In US dollars, by list prices; None where no list knows the model."""
