@@ -48,13 +48,16 @@ def list_(
 
 
 def _settings(kind: str) -> dict[str, list[str]]:
+    from webassay.core.errors import InputError
     from webassay.core.options import NoOptions, describe_options
     from webassay.workbench.kinds import KINDS
 
-    return {
-        one.name: [
-            f"{option.name}={option.form} (default {option.default}) {option.summary}"
-            for option in describe_options(getattr(one, "options", NoOptions))
-        ]
-        for one in KINDS[kind]
-    }
+    found = {}
+    for one in KINDS[kind]:
+        try:
+            described = list(describe_options(getattr(one, "options", NoOptions)))
+        except InputError as error:
+            found[one.name] = [error.message]
+            continue
+        found[one.name] = [f"{each.name}={each.form} (default {each.default}) {each.summary}" for each in described]
+    return found
