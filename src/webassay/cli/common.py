@@ -45,7 +45,15 @@ TasksFile = Annotated[
 ]
 Templates = Annotated[
     list[str] | None,
-    typer.Option("--template", autocompletion=names_of("templates"), help="Only this template (repeatable)."),
+    typer.Option(
+        "--template",
+        autocompletion=names_of("templates"),
+        help="Only this template, or your own: file.py:Class (repeatable).",
+    ),
+]
+Adopted = Annotated[
+    list[str] | None,
+    typer.Option("--template", help="A template of the run from a file of yours: file.py:Class (repeatable)."),
 ]
 Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")]
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]

@@ -47,7 +47,7 @@ from webassay.workbench.damage import added_to, in_words, remove_empty
 from webassay.workbench.kinds import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, unheard
-from webassay.workbench.tasks import TaskSet, environment_for, key_files, select
+from webassay.workbench.tasks import TaskSet, adopted, environment_for, key_files, select
 
 RULES = "rules"
 
@@ -105,7 +105,7 @@ async def run(
     try:
         for spec in specs:
             builder.check(spec)
-        await _run(setup, out, specs, selection, builder, on_progress, wanted)
+        await _run(setup, out, specs, adopted(selection), builder, on_progress, wanted)
     finally:
         await builder.close()
         await models.close()

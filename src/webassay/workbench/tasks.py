@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -56,6 +56,12 @@ def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskS
     return TaskSet(selection, benchmark, tuple(tasks[: selection.limit]))
 
 
+def adopted(selection: Selection) -> Selection:
+    """Templates may be named by the file in which they stand, `file.py:Class`: only for what the user typed just now.
+    From then on they are known by their own names, which is all that a run directory says of them."""
+    return replace(selection, templates=tuple(map(TEMPLATES.adopt, selection.templates)))
+
+
 def _of_difficulty(selection: Selection, tasks: Sequence[Task]) -> Sequence[Task]:
     wanted = selection.difficulty.casefold()
     found = [task for task in tasks if not wanted or task.difficulty.casefold() == wanted]
@@ -74,8 +80,8 @@ def key_files(selection: Selection) -> tuple[Path, ...]:
     found = [Path(selection.file)] if selection.file else []
     if selection.benchmark.endswith(".json"):
         found.append(Path(selection.benchmark))
-    if kind.endswith(".py"):
-        found.append(Path(kind))
+    code = (kind, *(name.rpartition(":")[0] for name in selection.templates))
+    found += [Path(file) for file in code if file.endswith(".py")]
     if place and kind in BENCHMARKS.built_in() and BENCHMARKS.get(kind).in_folder:
         found.append(Path(place) if Path(place).is_dir() else Path(place).parent)
     return tuple(found)
