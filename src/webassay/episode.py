@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import TracebackType
@@ -37,7 +37,6 @@ from webassay.agents.base import (
 )
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.errors import (
-    ActionError,
     AgentError,
     BrowserError,
     Fault,
@@ -48,14 +47,13 @@ from webassay.core.errors import (
     WebassayError,
     boundary,
 )
-from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart, parse_actions
+from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
 from webassay.core.protocols import refusal
 from webassay.core.record import Json
 from webassay.core.task import Task
-from webassay.core.text import capped, well_formed, well_formed_json
+from webassay.core.text import capped, well_formed
 from webassay.core.trajectory import (
     AgentInfo,
-    BlobRef,
     Ending,
     NetworkLog,
     PageResult,
@@ -67,12 +65,16 @@ from webassay.core.trajectory import (
     WritableBlobs,
 )
 from webassay.environments.base import Environment, Seeded, Stage, Watchful, located
+from webassay.recording import Acting, describe, keep, read_decision, recorded, skipped_in_words
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
 """A model that does not answer is the provider's fault, not the agent's: the episode is tried again."""
 
 LOOK_SECONDS = 0.25
 """How often to look at a browser that a program drives from outside."""
+
+ENDS_AN_EPISODE = (AgentError, TimeoutError, *OUR_FAULTS)
+"""What a trajectory can tell of."""
 
 NOBODY = AgentInfo(name="")
 
@@ -191,8 +193,15 @@ class Episode:
     # --- its life ---------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        with contextlib.suppress(*OUR_FAULTS):
+        try:
             await self.open()
+        except ENDS_AN_EPISODE:
+            if not self.over:
+                await self.abandon()
+                raise
+        except BaseException:
+            await self.abandon()  # Nobody calls `__aexit__` of what was never entered.
+            raise
         return self
 
     async def __aexit__(
@@ -200,7 +209,7 @@ class Episode:
     ) -> bool:
         if error is not None:
             self._note(error)
-            if not self.over or not isinstance(error, (AgentError, TimeoutError, *OUR_FAULTS)):
+            if not self.over or not isinstance(error, ENDS_AN_EPISODE):
                 await self.abandon()  # Interrupted, or out of money: there is no episode to tell of.
                 return False
         await self.finish()
@@ -287,19 +296,22 @@ class Episode:
                 observation = await _observe(
                     self._live, {*parts, *self.context.recording.parts}, len(self.steps), error
                 )
-        self._seen = self._last_seen = _keep(observation, self.context.blobs)
+        self._seen = self._last_seen = keep(observation, self.context.blobs)
         self._observed = time.monotonic()
         self._observing = self._observed - started
         return observation
 
     async def step(self, decision: Decision | str) -> Step:
-        """Carries out one decision, and records it. A text is read as actions, such as `click('12')`."""
+        """Carries out one decision, and records it. A text is read as actions, such as `click('12')`. Once the episode
+        is over, one may still look, but not act."""
+        if self.over:
+            raise RuntimeError("The episode is over: nothing more can be done in it. Call `await episode.finish()`.")
         if self._seen is None:
             await self.observe()
         seen, decided = self._seen, time.monotonic()
         assert seen is not None
-        made, text, error = _read(decision)
-        acting = _Acting(error)
+        made, text, error = read_decision(decision)
+        acting = Acting(error)
         try:
             with self._noting():
                 async with self._in_time():
@@ -311,14 +323,14 @@ class Episode:
                 act=round(acting.act, 4),
                 settle=round(acting.settle, 4),
             )
-            step = _recorded(len(self.steps), seen, made, text, acting, timing)
+            step = recorded(len(self.steps), seen, made, text, acting, timing)
             self.steps.append(step)
         self._seen = None
         if self.ending is None and len(self.steps) >= self.max_steps:
             self.ending = Ending(kind="step_limit", message=f"The agent did not stop within {self.max_steps} steps.")
         return step
 
-    async def _carry_out(self, decision: Decision, acting: "_Acting") -> None:
+    async def _carry_out(self, decision: Decision, acting: "Acting") -> None:
         most, given = self.context.limits.actions_a_step, len(decision.actions)
         for number, action in enumerate(decision.actions[:most], 1):
             if ACTIONS[action.name].ends_episode:
@@ -331,11 +343,13 @@ class Episode:
                 # What follows was decided on the assumption that this one worked.
                 acting.error = acted.error
                 if given > 1:
-                    skipped = _skipped(decision.actions[number:])
+                    skipped = skipped_in_words(decision.actions[number:])
                     acting.error += f" (Action {number} of {given}: {number - 1} done, {skipped}.)"
                 return
         if given > most:
-            acting.error = f"One step takes at most {most} actions: {most} done, {_skipped(decision.actions[most:])}."
+            acting.error = (
+                f"One step takes at most {most} actions: {most} done, {skipped_in_words(decision.actions[most:])}."
+            )
 
     def _end(self, action: Action) -> None:
         if action.name == "send_msg_to_user":
@@ -373,7 +387,7 @@ class Episode:
         if last is not None and page.url == last.url and page.tabs == last.tabs:
             return
         observation = await _observe(session, self.context.recording.parts, len(self.steps), "")
-        self._last_seen = _keep(observation, self.context.blobs)
+        self._last_seen = keep(observation, self.context.blobs)
         self._did("(driven from outside)", {})
 
     def _did(self, text: str, info: dict[str, Json]) -> None:
@@ -430,7 +444,7 @@ class Episode:
         if self._driving:
             await session.have_tab()
         last = await _observe(session, ("tree", "screenshot"), len(self.steps), error)
-        self._last_seen = _keep(last, self.context.blobs)
+        self._last_seen = keep(last, self.context.blobs)
         network = await session.seal()
         log = self.context.blobs.write(network, "application/jsonl")
         self._network = NetworkLog(blob=log, count=network.count(b"\n"))
@@ -465,73 +479,6 @@ class Episode:
             network=self._network,
             probes=tuple(self._probes),
         )
-
-
-@dataclass(slots=True)
-class _Acting:
-    """One decision being carried out."""
-
-    error: str = ""
-    act: float = 0.0
-    settle: float = 0.0
-    waited_for: list[str] = field(default_factory=list)
-
-
-SKIPPED_SHOWN = 5
-
-
-def _skipped(actions: Sequence[Action]) -> str:
-    """How many, and which."""
-    named = [action.text if len(action.text) <= 80 else f"{action.text[:80]}…" for action in actions[:SKIPPED_SHOWN]]
-    named += ["…"] if len(actions) > SKIPPED_SHOWN else []
-    return f"{len(actions)} skipped" + (f": {', '.join(named)}" if named else "")
-
-
-def _recorded(
-    index: int, seen: RecordedObservation, decision: Decision, text: str, acting: _Acting, timing: Timing
-) -> Step:
-    info = well_formed_json(dict(decision.info))
-    assert isinstance(info, dict)
-    return Step(
-        index=index,
-        seen=seen,
-        actions=decision.actions,
-        action_text=capped(text),
-        thought=capped(decision.thought),
-        memory=capped(decision.memory),
-        raw=capped(decision.raw),
-        error=capped(acting.error),
-        waited_for=tuple(acting.waited_for),
-        usage=decision.usage,
-        info=info,
-        timing=timing,
-    )
-
-
-def _read(decision: Decision | str) -> tuple[Decision, str, str]:
-    """The decision, the text where it came as text, and what is wrong with that text where it cannot be read."""
-    text, error = "", ""
-    if isinstance(decision, str):
-        text, decision = well_formed(decision), Decision(actions=())
-        try:
-            decision = Decision(actions=parse_actions(text))
-        except ActionError as mistake:
-            error = str(mistake)
-    actions = tuple(action.model_copy(update={"args": well_formed_json(action.args)}) for action in decision.actions)
-    return dataclasses.replace(decision, actions=actions), text, error
-
-
-def describe(agent: Agent | BrowserDriver) -> AgentInfo:
-    def plain(name: str) -> Any:
-        given = well_formed_json(dict(getattr(agent, name, {})))
-        return given if isinstance(given, dict) else {}
-
-    return AgentInfo(
-        name=capped(str(agent.name), 1000),
-        settings=plain("settings"),
-        model=capped(str(getattr(agent, "model", "")), 1000),
-        prompts={name: str(value) for name, value in plain("prompts").items()},
-    )
 
 
 @contextlib.asynccontextmanager
@@ -580,22 +527,3 @@ async def _ask(agent: Agent | BrowserDriver, doing: str, answer: Awaitable[T], e
 
 async def _observe(session: Session, parts: Collection[ObservationPart], index: int, last_error: str) -> Observation:
     return dataclasses.replace(await session.observe(parts), step=index, last_error=last_error)
-
-
-def _keep(observation: Observation, blobs: WritableBlobs) -> RecordedObservation:
-    def text(value: str | None) -> BlobRef | None:
-        return None if value is None else blobs.write(well_formed(value).encode(), "text/plain")
-
-    picture = observation.screenshot
-    return RecordedObservation(
-        url=well_formed(observation.url),
-        title=well_formed(observation.title),
-        tabs=tuple(well_formed(tab.url) for tab in observation.tabs),
-        active_tab=observation.active_tab,
-        tree=text(observation.tree),
-        text=text(observation.text),
-        screenshot=None if picture is None else blobs.write(picture, observation.screenshot_type),
-        focused=observation.focused,
-        last_error=well_formed(observation.last_error),
-        notices=tuple(well_formed(notice) for notice in observation.notices),
-    )

@@ -2,7 +2,7 @@
 
 A built-in thing is found by looking: every module below a package is imported, and whatever it holds of the right kind
 is registered. So adding one means adding a module, and nothing else. A package adds one by an entry point of the kind's
-group (`webassay.judges`, `webassay.importers`, …) that points at the thing.
+group (`webassay.judges`, `webassay.importers`, …) that points at the thing and has its name.
 
 Every thing says its own `name` and a `summary` of one line; help, completion and the reference are made of these.
 
@@ -11,19 +11,22 @@ built in or installed. Only `load`, for what the user typed, follows `module:att
 """
 
 import difflib
+import hashlib
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
-from webassay.core.errors import InputError, boundary
+from webassay.core.errors import InputError, WebassayError, boundary
 
 
 class Named(Protocol):
@@ -81,8 +84,16 @@ class Registry(Generic[T]):
         return found
 
     @cached_property
+    def _declared(self) -> tuple[EntryPoint, ...]:
+        return tuple(entry_points(group=self.group))
+
+    @cached_property
     def _points(self) -> Mapping[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}
+        """Where two packages use one name, the first on Python's path has it, as with modules."""
+        found: dict[str, EntryPoint] = {}
+        for point in self._declared:
+            found.setdefault(point.name, point)
+        return found
 
     def names(self) -> tuple[str, ...]:
         """Built-in things first; a package cannot take the name of one."""
@@ -95,19 +106,41 @@ class Registry(Generic[T]):
         return name in self._built_in or name in self._points or name in self._installed
 
     def __iter__(self) -> Iterator[T]:
-        return (self.get(name) for name in self.names())
+        return self.usable(lambda said: None)
+
+    def usable(self, tell: Callable[[str], None]) -> Iterator[T]:
+        """Everything, except what cannot be loaded: that is told of, and stops nobody who did not ask for it."""
+        for name in self.names():
+            try:
+                found = self.get(name)
+            except InputError as error:
+                tell(f"Left out: {error}")
+                continue
+            yield found
 
     def get(self, name: str) -> T:
         """A thing that is built in or installed. Safe for names that come from a file."""
         if name in self._built_in:
             return self._built_in[name]
         if name not in self._points and name not in self._installed:
-            raise nearest(self.kind, name, self.names(), hint=self._hint)
+            raise self._unknown(name)
         if name not in self._installed:
-            point = self._points[name]
-            with boundary(InputError, f"The {self.kind} {name} ({point.value}) could not be loaded"):
-                self._installed[name] = self._checked(point.load(), name, point.value)
+            self._installed[name] = self._loaded(self._points[name])
         return self._installed[name]
+
+    def _loaded(self, point: EntryPoint) -> T:
+        try:
+            with _executing(f"{point.value} could not be loaded"):
+                return self._checked(point.load(), point.name, point.value, called=point.name)
+        except WebassayError as error:
+            said = f"The {self.kind} {point.name} ({_owner(point)}) cannot be used: {error.message}"
+            raise InputError(said, hint=error.hint) from error
+
+    def _unknown(self, name: str) -> InputError:
+        bare = name.partition("[")[0]
+        if name.endswith("]") and bare in self:  # Kinds with options take the brackets off before they ask.
+            return InputError(f"The {self.kind} {bare} takes no options.", hint=f"Write {bare} without brackets.")
+        return nearest(self.kind, name, self.names(), hint=self._hint)
 
     def load(self, name: str, files: "Files | None" = None) -> T:
         """As `get`, but also `module:attribute` and `file.py:attribute`: only for what the user typed just now. Files
@@ -148,18 +181,51 @@ class Registry(Generic[T]):
             try:
                 said[name] = self.get(name).summary
             except InputError as error:
-                said[name] = f"cannot be loaded: {error.message}"
+                said[name] = error.message
         return said
 
-    def _checked(self, thing: Any, name: str, place: str) -> T:
+    def hidden(self) -> dict[str, str]:
+        """What packages declare under a name that is taken, and by what: nothing can name these."""
+        said = {}
+        for point in self._declared:
+            first = self._points[point.name]
+            if point.name in self._built_in:
+                said[f"{point.name} ({_owner(point)})"] = "hidden by the built-in one"
+            elif point is not first:
+                said[f"{point.name} ({_owner(point)})"] = f"hidden by the one of {_owner(first)}"
+        return said
+
+    def _checked(self, thing: Any, name: str, place: str, *, called: str = "") -> T:
+        """`called`: how an entry point calls it. What is adapted may have another name, since nothing looks for it."""
         holder = ModuleType("holder")
         holder.thing = thing  # type: ignore[attr-defined]
         found = next(iter(self._find(holder)), None)
+        if found is not None and called and found.name != called:
+            raise InputError(
+                f"its entry point is called {called!r}, and {place} calls itself {found.name!r}.",
+                hint="Give both the same name.",
+            )
         if found is None and self._adapt is not None:
             found = self._adapt(thing, name)
         if found is None:
             raise InputError(f"{place} is not {'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}.", hint=self._hint)
         return found
+
+
+def _owner(point: EntryPoint) -> str:
+    return point.value if point.dist is None else f"package {point.dist.name}"
+
+
+@contextmanager
+def _executing(doing: str) -> Iterator[None]:
+    """Around code of somebody else's that is loaded: what it does to end the process ends only its own loading."""
+    with boundary(InputError, doing):
+        try:
+            yield
+        except SystemExit as error:
+            raise ImportError(f"it tried to end the process ({error.code})").with_traceback(
+                error.__traceback__
+            ) from None
 
 
 def modules_of(package: str) -> Iterator[ModuleType]:
@@ -200,7 +266,7 @@ def load_attribute(name: str, files: Files | None = None) -> Any:
     place, _, attribute = name.rpartition(":")
     path, files = Path(place).resolve(), {} if files is None else files
     try:
-        with boundary(InputError, f"{name} could not be loaded"):
+        with _executing(f"{name} could not be loaded"):
             if not place.endswith(".py"):
                 return pkgutil.resolve_name(name)
             if path not in files:
@@ -223,10 +289,15 @@ def _line_of(error: BaseException | None, path: Path) -> str:
 
 
 def _load_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Two files may have one name, and whoever looks up a class's annotations finds its module by the module's name.
+    name = f"{path.stem}_{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module

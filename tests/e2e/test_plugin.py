@@ -50,6 +50,7 @@ def test_everything_it_adds_is_listed(webassay):
         ("agents", "table-reader", "column=number (default 2)"),
         ("benchmarks", "library"),
         ("environments", "static-pages"),
+        ("graders", "lenient"),
         ("importers", "transcript"),
         ("judges", "mentions"),
         ("sites", "board"),
@@ -68,6 +69,10 @@ def test_its_agent_plays_its_benchmark_in_its_environment_and_its_judge_judges(w
         ("table-reader", "pass"), ("table-reader[column=3]", "fail"),
     }  # fmt: skip
     assert len(graded) == 6
+    own = rows(webassay("grade", out, "--grader", "lenient", "--json"))
+    assert [row["status"] for row in own] == [row["status"] for row in graded]
+    assert "lenient" in webassay("report", out, "--grader", "lenient")
+    assert rows(webassay("grade", out, "--json")) == graded, "the rules decide as before"
     judged = rows(webassay("verify", out, "--judge", "mentions[words=ines]", "--json"))
     assert sorted(row["status"] for row in judged) == ["fail"] * 5 + ["pass"]
 

@@ -31,6 +31,17 @@ def test_the_example_is_proved_from_its_file(chores: Path) -> None:
     assert all(held == tried > 0 for held, tried in columns.values()), columns
 
 
+@pytest.mark.browser
+def test_the_example_is_played_graded_and_shown_from_its_file(chores: Path) -> None:
+    template = ("--template", f"{chores}:CheapProducts")
+    webassay("run", "-a", "oracle", "-o", "run", "-n", "1", *template)
+    refused(webassay("grade", "run"), "There is no template 'shop.cheap-products'", "FILE.py:CLASS")
+    (graded,) = webassay("grade", "run", "--json", *template).stdout.splitlines()
+    assert json.loads(graded)["status"] == "pass"
+    assert "could not be built again" in webassay("show", "run", "shop.cheap-products").stdout
+    assert "could not be built again" not in webassay("show", "run", "shop.cheap-products", *template).stdout
+
+
 def test_a_name_that_is_taken(chores: Path) -> None:
     chores.write_text(chores.read_text().replace("shop.cheap-products", "shop.low-reviews"))
     done = webassay("check", f"{chores}:CheapProducts")

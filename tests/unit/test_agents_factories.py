@@ -18,9 +18,9 @@ from webassay.core.errors import AgentError, InputError
 from webassay.core.interaction import Action, Decision, Walk
 from webassay.core.options import describe_options, read_options, read_spec
 from webassay.core.trajectory import AgentInfo
-from webassay.episode import describe
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings, preset
 from webassay.llm.replay import Scripted
+from webassay.recording import describe
 from webassay.workbench.kinds import AGENTS
 
 MODEL = Scripted.of([])

@@ -23,6 +23,8 @@ class Happened:
     """What the fakes were asked to do, in order."""
 
     events: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    opening: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class FakeSession:
@@ -38,6 +40,9 @@ class FakeSession:
 
     async def open(self, urls):
         await self._do(f"open {urls[0]}")
+        self.happened.opening.set()
+        if self.slow == "open":
+            await asyncio.sleep(60)
 
     async def observe(self, parts):
         await self._do("observe")
@@ -70,7 +75,10 @@ class FakeBrowser:
 
     @contextlib.asynccontextmanager
     async def session(self, **_):
-        yield self._session
+        try:
+            yield self._session
+        finally:
+            self._session.happened.closed.append("session")
 
 
 class FakeEnvironment:
@@ -84,6 +92,8 @@ class FakeEnvironment:
 
         async def hand_over():
             self.happened.events.append("hand over")
+            if self.broken == "hand over":
+                raise ZeroDivisionError
 
         async def probe(cookies, blobs):
             self.happened.events.append("probe")
@@ -91,8 +101,11 @@ class FakeEnvironment:
                 raise ProbeError("The rows could not be compared.")
             return (RowsResult(site="shop", changes=()),)
 
-        yield SimpleNamespace(bases={"shop": "http://shop.x.localhost:1"}, cookies=(), allowed_hosts=frozenset(),
-                              now_ms=0, hand_over=hand_over, probe=probe)  # fmt: skip
+        try:
+            yield SimpleNamespace(bases={"shop": "http://shop.x.localhost:1"}, cookies=(), allowed_hosts=frozenset(),
+                                  now_ms=0, hand_over=hand_over, probe=probe)  # fmt: skip
+        finally:
+            self.happened.closed.append("stage")
 
 
 class Puppet:
@@ -368,6 +381,31 @@ async def test_cancelling_is_not_a_fault():
         await task
 
 
+async def test_a_start_page_that_outlasts_the_limit_ends_the_episode_like_any_other_wait():
+    played = Play(slow="open", limits=Limits(episode_seconds=0.05))
+    trajectory = await played.trajectory()
+    assert (trajectory.ending.kind, trajectory.steps) == ("time_limit", ())
+    assert (played.agent.goal, played.agent.seen) == (None, [])
+    assert played.happened.closed == ["session", "stage"]
+
+
+async def test_cancelling_while_the_start_pages_load_closes_what_was_open():
+    played = Play(slow="open")
+    task = asyncio.ensure_future(played.trajectory())
+    await played.happened.opening.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert played.happened.closed == ["session", "stage"]
+
+
+async def test_an_error_that_nobody_foresaw_while_opening_closes_everything_and_passes_through():
+    played = Play(stage_broken="hand over")
+    with pytest.raises(ZeroDivisionError):
+        await played.trajectory()
+    assert played.happened.closed == ["session", "stage"]
+
+
 # --- stepped from outside ---------------------------------------------------------------------------------------
 
 
@@ -426,6 +464,20 @@ async def test_the_step_limit_ends_a_stepped_episode():
             await episode.step("noop()")
             count += 1
     assert (count, episode.trajectory.ending.kind) == (2, "step_limit")
+
+
+@pytest.mark.parametrize("last", ["send_msg_to_user('first')", "report_infeasible('no')", "click('1')"])
+async def test_after_the_end_one_may_look_but_not_act(last):
+    played = Play(limits=Limits(steps=1))
+    async with Episode(played.task, played.context, id="mine") as episode:
+        await episode.step(last)
+        answer, acted = episode.answer, len(played.happened.events)
+        for late in ("click('2')", "send_msg_to_user('second')"):
+            with pytest.raises(RuntimeError, match=r"is over.*finish\(\)"):
+                await episode.step(late)
+        assert len(played.happened.events) == acted
+        assert (await episode.observe()).step == 1
+    assert (len(episode.trajectory.steps), episode.trajectory.answer) == (1, answer)
 
 
 async def test_whoever_steps_sees_the_fault_and_the_record_has_it_too():

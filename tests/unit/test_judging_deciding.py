@@ -11,7 +11,6 @@ from webassay.core.errors import Fault, InputError
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Finding
-from webassay.episode import _read
 from webassay.judging.diagnosis import own_actions, read_steps, tool_errors
 from webassay.judging.ledger import Models
 from webassay.judging.outcome import majority
@@ -21,6 +20,7 @@ from webassay.judging.rubric import Criterion
 from webassay.judging.scoring import Score, action_only_score, process_score, succeeded
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.judging.verify import verify
+from webassay.recording import read_decision
 
 # --- arithmetic and votes -------------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ def test_calls_that_came_as_text_and_could_not_be_read_are_found_by_program():
     )
     steps = []
     for step, text in zip(run.steps, texts, strict=True):
-        decision, written, error = _read(text)
+        decision, written, error = read_decision(text)
         steps.append(step.model_copy(update={"actions": decision.actions, "action_text": written, "error": error}))
     # A program that drives the browser is watched, and writes no calls.
     steps.append(steps[0].model_copy(update={"index": 6, "actions": (), "action_text": "(driven from outside)"}))

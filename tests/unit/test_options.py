@@ -68,6 +68,18 @@ def test_help_comes_from_the_dataclass():
     assert described["names"].form == "text+…" and described["loud"].default == "no"
 
 
+@dataclass(frozen=True)
+class Strange:
+    depth: "NobodyKnowsIt" = 3  # noqa: F821
+
+
+def test_a_type_that_cannot_be_found_is_an_error_of_whoever_wrote_it():
+    with pytest.raises(InputError, match=r"types of Strange's fields cannot be read.*NobodyKnowsIt"):
+        read_options("x", Strange, {"depth": "4"})
+    with pytest.raises(InputError, match="Strange"):
+        list(describe_options(Strange))
+
+
 words = st.text(string.ascii_letters + string.digits + "_-.", min_size=1, max_size=12)
 
 

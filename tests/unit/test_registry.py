@@ -1,5 +1,6 @@
 """Names become things: found by looking, added by entry points, and never by what a file says."""
 
+import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -8,6 +9,7 @@ import pytest
 
 from webassay import registry
 from webassay.core.errors import InputError
+from webassay.core.options import read_options
 from webassay.registry import Registry, instances_of, load_attribute, modules_of, packages_in
 
 
@@ -37,6 +39,25 @@ def installed(monkeypatch):
         monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "webassay.fruits" else [])
 
     return install
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package on Python's path, with one module and its entry points."""
+
+    def install(name: str, code: str, **points: str) -> None:
+        place = tmp_path / name
+        about = place / f"{name}-1.0.dist-info"
+        about.mkdir(parents=True)
+        (place / f"{name}_module.py").write_text(f"from tests.unit.test_registry import Fruit\n{code}\n")
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = (f"{point} = {name}_module:{attribute}" for point, attribute in points.items())
+        (about / "entry_points.txt").write_text("\n".join(["[webassay.fruits]", *lines]))
+        monkeypatch.syspath_prepend(place)
+
+    yield install
+    for name in [name for name in sys.modules if name.endswith("_module")]:
+        del sys.modules[name]
 
 
 def test_whatever_a_module_holds_is_found_also_in_tuples():
@@ -74,6 +95,58 @@ def test_a_broken_package_breaks_neither_the_list_nor_the_others(installed):
         found.get("rotten")
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("raise RuntimeError('rotten')", "rotten"),
+        ("import sys; sys.exit('bye')", "it tried to end the process (bye)"),
+        ("FRUIT = 3", "broken_module:FRUIT is not a fruit"),
+    ],
+)
+def test_whoever_wants_all_of_them_is_told_of_a_broken_package_and_gets_the_others(package, code, why):
+    package("broken", code, medlar="FRUIT")
+    package("whole", "KIWI = Fruit('kiwi')", kiwi="KIWI")
+    found, told = made(Fruit("apple")), []
+    assert [fruit.name for fruit in found.usable(told.append)] == ["apple", "kiwi"]
+    assert [fruit.name for fruit in found] == ["apple", "kiwi"]
+    (said,) = told
+    assert said.startswith("Left out: The fruit medlar (package broken) cannot be used: ") and why in said
+    with pytest.raises(InputError, match=r"medlar \(package broken\)"):
+        found.get("medlar")
+
+
+def test_an_entry_point_has_the_name_of_what_it_points_at(package):
+    package("named", "KIWI = Fruit('hayward')", kiwi="KIWI")
+    with pytest.raises(InputError, match=r"'kiwi'.*'hayward'.*Give both the same name") as error:
+        made(Fruit("apple")).get("kiwi")
+    assert "package named" in error.value.message
+
+
+def test_what_is_adapted_may_have_another_name(package):
+    package("plain", "class Plum: ...", plum="Plum")
+    found = made(adapt=lambda thing, name: Fruit(thing.__name__))
+    assert found.get("plum").name == "Plum"
+
+
+def test_names_that_are_taken_are_listed_with_what_hides_them(package):
+    package("second", "KIWI = Fruit('kiwi', 'Of the second.')\nAPPLE = Fruit('apple')", kiwi="KIWI", apple="APPLE")
+    package("first", "KIWI = Fruit('kiwi', 'Of the first.')", kiwi="KIWI")
+    found = made(Fruit("apple"))
+    assert found.names() == ("apple", "kiwi")
+    assert found.get("kiwi").summary == "Of the first."
+    assert found.hidden() == {
+        "kiwi (package second)": "hidden by the one of package first",
+        "apple (package second)": "hidden by the built-in one",
+    }
+
+
+def test_options_for_a_kind_that_takes_none():
+    with pytest.raises(InputError, match=r"The fruit apple takes no options\. Write apple without brackets"):
+        made(Fruit("apple")).load("apple[ripe=yes]")
+    with pytest.raises(InputError, match=r"There is no fruit 'medlar\[ripe=yes\]'"):
+        made(Fruit("apple")).load("medlar[ripe=yes]")
+
+
 def test_get_never_loads_by_path_or_module(tmp_path):
     """A name out of somebody's run directory must not become an import."""
     evil = tmp_path / "evil.py"
@@ -100,6 +173,35 @@ def test_a_file_that_raises_is_an_input_error(tmp_path):
     broken.write_text("raise RuntimeError('no')\n")
     with pytest.raises(InputError, match="could not be loaded: no"):
         load_attribute(f"{broken}:MINE")
+
+
+def test_a_file_that_ends_the_process_ends_only_its_own_loading(tmp_path):
+    exiting = tmp_path / "exiting.py"
+    exiting.write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(InputError, match=r"it tried to end the process \(3\).*line 2: sys.exit\(3\)"):
+        load_attribute(f"{exiting}:MINE")
+
+
+def test_two_files_of_one_name_are_two_modules(tmp_path):
+    """Annotations that are text are looked up in the module of the class, by the name of the module."""
+    options = []
+    for folder, alias in (("one", "Steps"), ("two", "Depth")):
+        file = tmp_path / folder / "agent.py"
+        file.parent.mkdir()
+        file.write_text(
+            "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+            f"{alias} = int\n@dataclass(frozen=True)\nclass Options:\n    number: {alias} = 3\n"
+        )
+        options.append(load_attribute(f"{file}:Options"))
+    assert [read_options("mine", kind, {"number": "4"}).number for kind in options] == [4, 4]
+
+
+def test_a_file_that_fails_leaves_no_module_behind(tmp_path):
+    broken = tmp_path / "half_done.py"
+    broken.write_text("raise RuntimeError('no')\n")
+    with pytest.raises(InputError):
+        load_attribute(f"{broken}:MINE")
+    assert not [name for name in sys.modules if name.startswith("half_done")]
 
 
 def test_something_else_may_be_adapted(tmp_path):

@@ -52,6 +52,9 @@ run -o out -a oracle -w 0
 run -o out -a oracle -w 65
 run -o out -a oracle --difficulty nosuch
 run -o out -a oracle --template nosuch
+run -o out -a oracle --template missing.py:Mine
+run -o out -a oracle --template text.py:value
+run -o out -a oracle -b arena[x=1]
 run -o out -a oracle -t nosuch
 run -o out -a oracle -b nosuch
 run -o out -a oracle -b missing.json
@@ -176,6 +179,9 @@ import folder -o out -b nosuch
 import folder -o out -b webarena-verified --tasks-file missing.json
 import nosuch -o out -b webarena-verified --tasks-file list.json
 import folder folder -o out -b webarena-verified --agent x --tasks-file list.json
+import folder -o out -f nosuch
+import folder -o out -f missing.py:MINE
+import folder -o out -f text.py:value
 export run -o out -f nosuch
 export nosuch -o out -f online-mind2web
 export run -f online-mind2web
@@ -183,6 +189,14 @@ show
 show nosuch
 show folder
 show run nosuch
+show run --template nosuch
+show run --template missing.py:Mine
+grade run --template nosuch
+grade run --template text.py:value
+grade run --grader nosuch
+grade run --grader text.py:value
+grade logs -b webarena-verified --grader mine.py:MINE
+grade logs -b webarena-verified --template mine.py:Mine
 show run oracle/shop.count.0/0 --html nowhere/x.html
 tasks nosuch
 tasks show nosuch
@@ -243,6 +257,9 @@ def call(words: list[str], monkeypatch) -> int:
     ("line", "says"),
     [
         ("grade run --compare-with reference", "--compare-with is only for logs."),
+        ("grade run --grader nosuch --activity off", "--activity is only for the rules."),
+        ("grade folder -b webarena-verified --grader nosuch", "--grader is only for runs."),
+        ("run -o out -a oracle -b arena[x=1]", "The benchmark arena takes no options."),
         ("run -o out -a nosuch --max-usd 0", "--max-usd has no effect without --model."),
         ("run -o out -a nosuch --preset generic/gpt-5", "--preset has no effect without --model."),
         ("run -o out -a nosuch --set temperature=0", "--set has no effect without --model."),

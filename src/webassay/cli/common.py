@@ -46,7 +46,15 @@ TasksFile = Annotated[
 ]
 Templates = Annotated[
     list[str] | None,
-    typer.Option("--template", autocompletion=names_of("templates"), help="Only this template (repeatable)."),
+    typer.Option(
+        "--template",
+        autocompletion=names_of("templates"),
+        help="Only this template, or your own: file.py:Class (repeatable).",
+    ),
+]
+Adopted = Annotated[
+    list[str] | None,
+    typer.Option("--template", help="A template of the run from a file of yours: file.py:Class (repeatable)."),
 ]
 Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")]
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
@@ -99,13 +107,12 @@ def workbench() -> "Iterator[Workbench]":
     """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
     from webassay.workbench import Workbench
 
-    said: set[str] = set()
+    told: set[str] = set()
 
-    def notice(text: str) -> None:
-        """Once, although a command may open a run several times."""
-        if text not in said:
-            said.add(text)
-            say(f"! {text}", stderr=True)
+    def tell(said: str) -> None:
+        if said not in told:  # Several parts of one command may come across the same thing.
+            told.add(said)
+            say(f"! {said}", stderr=True)
 
     with _bar() as show:
         try:
@@ -113,7 +120,7 @@ def workbench() -> "Iterator[Workbench]":
                 cache=os.environ.get("WEBASSAY_CACHE"),
                 chromium=os.environ.get("WEBASSAY_CHROMIUM"),
                 on_progress=show,
-                on_notice=notice,
+                on_notice=tell,
             )
         except KeyboardInterrupt:
             print("\nInterrupted. Finished work is kept; run the same command again to resume.", file=sys.stderr)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from webassay.core.verdict import Verdict
-    from webassay.workbench import Difference, GradedLog, GradeOptions, LogOptions
+    from webassay.workbench import Difference, GradedLog, GradeOptions, LogOptions, Policy
+
+
+RULES = "rules"
 
 
 class Level(StrEnum):
@@ -42,6 +45,15 @@ def grade(
     tasks_file: common.TasksFile = None,
     task: Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")] = None,
     agent: Annotated[list[str] | None, typer.Option("--agent", "-a", help="Only this agent (repeatable).")] = None,
+    template: common.Adopted = None,
+    grader: Annotated[
+        str,
+        typer.Option(
+            "--grader",
+            autocompletion=common.names_of("graders"),
+            help="For a run: one of `webassay list graders`, or file.py:NAME.",
+        ),
+    ] = RULES,
     activity: Annotated[
         Level | None, typer.Option("--activity", help="Proof of work: off, report or enforce (default).")
     ] = None,
@@ -68,35 +80,49 @@ def grade(
 
     A run's old verdicts are kept. Logs are expected as `<task_id>/agent_response.json` and `network.har`.
 
+    Verdicts of another --grader stand beside those of the rules: `webassay report RUN --grader NAME`.
+
     Example: `webassay grade runs/first --explain -t shop.low-reviews.w0s0.1`
 
     Example: `webassay grade logs/ --benchmark webarena-verified --json`
 
     Example: `webassay import trajectories/ -o runs/theirs`, then `webassay grade runs/theirs --benchmark webarena`
     """
-    from webassay.workbench import GradeOptions, LogOptions, Policy, is_run
+    from webassay.workbench import GradeOptions, LogOptions, is_run
 
-    if partial_credit not in ("none", "any"):
-        raise nearest("partial credit", partial_credit, ("none", "any"))
-    levels = {"activity": activity, "collateral": collateral}
-    chosen = {name: level.value for name, level in levels.items() if level}
-    policy = Policy.model_validate({**chosen, "partial_credit": partial_credit})
+    policy = _policy(activity, collateral, partial_credit)
     if benchmark is None or is_run(place):
         common.refuse("is only for logs", "Give a folder of logs, and --benchmark NAME.", compare_with=compare_with)
+        if grader != RULES:
+            given = {"activity": activity, "collateral": collateral, "model": model, "dry_run": dry_run}
+            common.refuse("is only for the rules", "Omit it, or omit --grader.", **given)
         options = GradeOptions(
-            tuple(task or ()), tuple(agent or ()), policy, benchmark or "", str(tasks_file or ""), config
+            tuple(task or ()), tuple(agent or ()), policy, benchmark or "", str(tasks_file or ""), config, grader=grader
         )
+        with common.workbench() as bench:
+            bench.adopt_templates(template or ())
         if model or dry_run:
             options = _asked(place, options, model, max_usd, dry_run=dry_run)
             if dry_run:
                 return
         _grade_run(place, options, explain=explain, as_json=as_json)
     else:
-        unused = {"agent": agent, "model": model, "max_usd": max_usd, "dry_run": dry_run}
-        common.refuse("is only for runs", "Omit it: logs name no agent, and no model is asked about them.", **unused)
+        unused = {"agent": agent, "model": model, "max_usd": max_usd, "dry_run": dry_run, "template": template}
+        unused["grader"] = grader if grader != RULES else None
+        common.refuse("is only for runs", "Omit it: logs name no agent, and the rules alone grade them.", **unused)
         cores = processes or os.cpu_count() or 1
         logs = LogOptions(benchmark, str(tasks_file or ""), config, policy, cores)
         _grade_logs(place, logs, task, compare_with, explain=explain, as_json=as_json)
+
+
+def _policy(activity: Level | None, collateral: Level | None, partial_credit: str) -> "Policy":
+    from webassay.workbench import Policy
+
+    if partial_credit not in ("none", "any"):
+        raise nearest("partial credit", partial_credit, ("none", "any"))
+    levels = {"activity": activity, "collateral": collateral}
+    chosen = {name: level.value for name, level in levels.items() if level}
+    return Policy.model_validate({**chosen, "partial_credit": partial_credit})
 
 
 def _asked(
@@ -118,10 +144,11 @@ def _asked(
 def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: bool) -> None:
     from webassay.workbench import in_words
 
-    changed = 0
+    changed, graders = 0, set[str]()
     with common.workbench() as bench:
         for graded in bench.grade(place, options):
             changed += graded.changed
+            graders |= {graded.verdict.fingerprint.grader} - {RULES}
             if as_json:
                 print(json.dumps({"agent": graded.unit.agent, **_line(graded.verdict)}, ensure_ascii=False))
             elif explain:
@@ -129,7 +156,7 @@ def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: 
                 if graded.trace:
                     print(common.indented(graded.trace))
         if not as_json:
-            common.give(bench.report([place], title=place.name), "table")
+            common.give(bench.report([place], title=place.name, graders=sorted(graders)), "table")
             print(f"\n{changed} verdicts differ from before.")
 
 

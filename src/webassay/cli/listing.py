@@ -39,16 +39,25 @@ def list_(
         for name, registry in KINDS.items():
             table.add_row(name, f"{len(registry.names())}; add your own with the entry point group {registry.group}")
     else:
-        for name, summary in KINDS[kind].summaries().items():
+        settings = _settings(kind) if options else {}
+        for name, summary in {**KINDS[kind].summaries(), **KINDS[kind].hidden()}.items():
             table.add_row(name, summary)
-            for line in _settings(kind, name) if options else ():
+            for line in settings.get(name, ()):
                 table.add_row("", line)
     common.show(table)
 
 
-def _settings(kind: str, name: str) -> list[str]:
+def _settings(kind: str) -> dict[str, list[str]]:
+    from webassay.core.errors import InputError
     from webassay.core.options import NoOptions, describe_options
     from webassay.workbench.kinds import KINDS
 
-    declared = getattr(KINDS[kind].get(name), "options", NoOptions)
-    return [f"{one.name}={one.form} (default {one.default}) {one.summary}" for one in describe_options(declared)]
+    found = {}
+    for one in KINDS[kind]:
+        try:
+            described = list(describe_options(getattr(one, "options", NoOptions)))
+        except InputError as error:
+            found[one.name] = [error.message]
+            continue
+        found[one.name] = [f"{each.name}={each.form} (default {each.default}) {each.summary}" for each in described]
+    return found

@@ -73,6 +73,7 @@ def show(
         typer.Argument(help="AGENT/TASK/TRIAL, a trajectory id, or part of one; default: list all units."),
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write one self-contained page here instead.")] = None,
+    template: common.Adopted = None,
 ) -> None:
     """One episode: goal, steps, answer against key, changed rows, and what every grader found.
 
@@ -84,6 +85,7 @@ def show(
     from webassay.workbench import episode_in_words, units_in_words
 
     with common.workbench() as bench:
+        bench.adopt_templates(template or ())
         found = bench.units(run, unit or "")
         if unit is None or len(found) > 1:
             print(units_in_words(found))

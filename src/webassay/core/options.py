@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, fields
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from webassay.core.errors import InputError
+from webassay.core.errors import InputError, boundary
 
 O = TypeVar("O")  # noqa: E741
 
@@ -64,7 +64,7 @@ def read_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 def read_options(owner: str, kind: type[O], wishes: Mapping[str, str]) -> O:
     """An instance of the dataclass `kind`; an unknown name or an unusable value is an `InputError` that says why."""
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for key in wishes:
         if key not in known:
@@ -74,13 +74,19 @@ def read_options(owner: str, kind: type[O], wishes: Mapping[str, str]) -> O:
 
 def describe_options(kind: type) -> Iterator[Option]:
     """The text under each field of the dataclass becomes its summary."""
-    hints, notes = get_type_hints(kind, include_extras=True), _notes(kind)
+    hints, notes = _hints(kind), _notes(kind)
     for field in fields(kind):
         if field.default is not MISSING:
             default = field.default
         else:
             default = field.default_factory() if field.default_factory is not MISSING else ""
         yield Option(field.name, _form(hints[field.name]), _write(default), notes.get(field.name, ""))
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    """Annotations may be text, whose names have to be found where the class was written."""
+    with boundary(InputError, f"The types of {kind.__name__}'s fields cannot be read"):
+        return get_type_hints(kind, include_extras=True)
 
 
 def _read(owner: str, kind: Any, text: str) -> Any:

@@ -111,7 +111,7 @@ class EnvironmentRequest:
 
     tasks: Sequence[Task] = ()
     sites: Mapping[str, str] = field(default_factory=dict)
-    """Embedded sites: name to `module:attribute`."""
+    """Those sites of the tasks that are embedded: name to `module:attribute`."""
     cache: Path | None = None
     allowed_hosts: Sequence[str] = ()
     """Hosts that the user allows, in addition to those of the tasks."""

@@ -119,7 +119,7 @@ def graded(grader: Grader, task: Task, trajectory: Trajectory, blobs: Blobs) -> 
     """A grader that breaks has found nothing out: a fault, not a failure."""
     try:
         with boundary(GradingError, f"Grading {trajectory.id}"):
-            return storable(grader(task, trajectory, blobs))
+            return storable(_signed(grader(task, trajectory, blobs), grader, task, trajectory))
     except BudgetError:
         raise
     except WebassayError as error:
@@ -133,6 +133,13 @@ def graded(grader: Grader, task: Task, trajectory: Trajectory, blobs: Blobs) -> 
                 fault=Fault.of(error),
             )
         )
+
+
+def _signed(verdict: Verdict, grader: Grader, task: Task, trajectory: Trajectory) -> Verdict:
+    """Whatever it says of itself: a verdict is stored under the name of the grader that gave it, and nobody else's."""
+    own = {"grader": grader.name, "version": grader.version, "key": verdict.fingerprint.key or task.content_hash()}
+    stamp = verdict.fingerprint.model_copy(update=own)
+    return verdict.model_copy(update={"trajectory_id": trajectory.id, "task_id": task.id, "fingerprint": stamp})
 
 
 def storable(record: R) -> R:

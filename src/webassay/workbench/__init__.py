@@ -15,6 +15,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ from webassay.workbench.fault_scores import bench_in_words
 from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
 from webassay.workbench.importing import Imported, LogImport, is_run
 from webassay.workbench.judging import Verification, VerifyOptions
-from webassay.workbench.kinds import BENCHMARKS, KINDS
+from webassay.workbench.kinds import BENCHMARKS, KINDS, TEMPLATES
 from webassay.workbench.label_files import Mapped
 from webassay.workbench.models import ModelOptions
 from webassay.workbench.planted import Planted, planted
@@ -92,7 +93,7 @@ from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.submitting import Submission
-from webassay.workbench.tasks import Column, query, select, site_tables
+from webassay.workbench.tasks import Column, adopted, query, select, site_tables
 
 __all__ = [
     "COMMAND",
@@ -157,7 +158,8 @@ PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 
 def in_words(verdict: Verdict, trajectory: Trajectory | None = None) -> str:
     """What was expected and found, for a person to read."""
-    return explain_rules(verdict) if verdict.fingerprint.grader == playing.RULES else explain_judge(verdict, trajectory)
+    by_rule = verdict.fingerprint.grader == playing.RULES or verdict.fingerprint.key  # Judges have no key.
+    return explain_rules(verdict) if by_rule else explain_judge(verdict, trajectory)
 
 
 class Workbench:
@@ -183,7 +185,12 @@ class Workbench:
     def tasks(self, selection: Selection = ALL_TASKS) -> tuple[Task, ...]:
         """With their keys. The first time, the worlds that they are drawn from have to be built."""
         self.on_progress(Progress("building tasks"))
-        return select(checking.adopted(selection), self.setup).tasks
+        return select(adopted(selection), self.setup).tasks
+
+    def adopt_templates(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Templates in files of yours, `file.py:Class`, to grade and show runs that were made with them: a run says how
+        its templates are called, never where they are. Returns how they are called."""
+        return tuple(map(TEMPLATES.adopt, names))
 
     def site_tables(self, site: str) -> list[Column]:
         """What a site's database looks like, for whoever writes queries and keys."""
@@ -195,11 +202,11 @@ class Workbench:
 
     def fetch(self, benchmark: str) -> Path:
         """Gets an outside benchmark's task file into the cache."""
-        able = {one.name: one.fetch for one in BENCHMARKS if one.fetch is not None}
-        if benchmark not in able:
-            raise nearest("fetchable benchmark", benchmark, able)
+        fetch = BENCHMARKS.get(benchmark).fetch if benchmark in BENCHMARKS else None
+        if fetch is None:
+            raise nearest("fetchable benchmark", benchmark, [one.name for one in BENCHMARKS if one.fetch is not None])
         self.on_progress(Progress(f"fetching {benchmark}"))
-        return able[benchmark](self.setup.cache)
+        return fetch(self.setup.cache)
 
     def estimated_cost(self, model: str, input_tokens: int, output_tokens: int) -> float | None:
         """In US dollars, by list prices; None where no list knows the model."""
@@ -252,7 +259,7 @@ class Workbench:
     ) -> list[Proof]:
         """Plays every route of the oracle, shortcuts and a naive agent, then grafts mistakes onto the right episodes:
         the proof that tasks are solvable and strict."""
-        selection = checking.adopted(selection)
+        selection = adopted(selection)
         await checking.play(self.setup, Path(out), selection, options, self.on_progress)
         return checking.prove(self.setup, Path(out), selection, self.on_progress)
 
@@ -312,6 +319,7 @@ class Workbench:
 
     async def make_faultbench(self, out: AnyPath, options: BenchOptions) -> FaultBench:
         """Trajectories with one known mistake each, beside honest ones that look alike, as a run with labels."""
+        options = replace(options, templates=self.adopt_templates(options.templates))
         return await faultbench.generate(self.setup, Path(out), options, self.on_progress)
 
     def score_faultbench(self, bench: AnyPath, predictions: Names = ()) -> Listed:

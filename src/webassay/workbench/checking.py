@@ -6,7 +6,7 @@ that does not read. Everything else is grafted onto the oracle's episode and gra
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -97,11 +97,6 @@ def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
 
 
 # --- playing ----------------------------------------------------------------------------------------------
-
-
-def adopted(selection: Selection) -> Selection:
-    """Templates may be named by the file in which they stand: the user typed it just now."""
-    return replace(selection, templates=tuple(map(TEMPLATES.adopt, selection.templates)))
 
 
 async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptions, on_progress: OnProgress) -> None:

@@ -105,7 +105,7 @@ class Planner:
     def _drawn(self, obstacles: tuple[str, ...]) -> Iterator[Task]:
         options = self.options
         chosen = Selection(
-            templates=options.templates or tuple(TEMPLATES.names()),
+            templates=options.templates or tuple(template.name for template in TEMPLATES.usable(self._setup.tell)),
             instances=options.instances,
             world_seed=options.world_seed,
             seed=options.seed,

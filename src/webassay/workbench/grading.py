@@ -20,6 +20,7 @@ from webassay.grading.logs import GradedLog, grade_logs
 from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
 from webassay.llm.client import Budget, Message, Settings
 from webassay.registry import nearest
+from webassay.run.work import graded
 from webassay.store import Store
 from webassay.workbench.damage import open_run
 from webassay.workbench.kinds import BENCHMARKS, GRADERS
@@ -44,6 +45,8 @@ class GradeOptions:
     """Where the sites were, by WebArena-Verified's configuration file; default: by their published ports."""
     replies: Mapping[str, str] = field(default_factory=dict)
     """What a model said to the questions of old protocols, see `ask_model`. What it said before is kept."""
+    grader: str = RULES
+    """Any that is installed, or `file.py:NAME`. Others than the rules take neither a policy nor replies."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class Graded:
 
 
 def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnProgress) -> Iterator[Graded]:
-    """With today's key and grader. Old verdicts are kept."""
-    rules = GRADERS.get(RULES)
+    """With today's key and grader. Old verdicts are kept, and so are those of other graders."""
+    grader = GRADERS.get(GRADERS.adopt(options.grader))
     with open_run(run, setup.tell, writable=True, thorough=True) as store:
         wanted = [unit for unit in store.units() if _wants(options, unit)]
         if not wanted:
@@ -76,9 +79,14 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             if found is None:
                 continue
             task, trajectory = found
-            before = store.verdict(trajectory.id, RULES, replies=_is_old(task))
-            replies = _replies(before, options.replies)
-            verdict = rules.grade(task, trajectory, store.blobs, options.policy, replies=replies)
+            before = store.verdict(trajectory.id, grader.name, replies=_is_old(task))
+            if grader.name == RULES:
+                replies = _replies(before, options.replies)
+                verdict = grader.grade(task, trajectory, store.blobs, options.policy, replies=replies)
+            elif trajectory.ending.kind == "fault":
+                continue  # It is no fault of the agent's, and is played again.
+            else:
+                verdict = graded(grader, task, trajectory, store.blobs)
             if before != verdict:
                 store.add_verdict(verdict)
             ending = trajectory.ending
@@ -297,7 +305,6 @@ def compare_with_reference(
 
 
 def benchmark_with_logs(name: str) -> Benchmark:
-    able = [benchmark.name for benchmark in BENCHMARKS if benchmark.logs is not None]
-    if name not in able:
-        raise nearest("benchmark with gradable logs", name, able)
-    return BENCHMARKS.get(name)
+    if name in BENCHMARKS and BENCHMARKS.get(name).logs is not None:
+        return BENCHMARKS.get(name)
+    raise nearest("benchmark with gradable logs", name, [one.name for one in BENCHMARKS if one.logs is not None])

@@ -47,7 +47,7 @@ def import_into(
     """Every item is a unit of its own, however many share a task; an item that is there already is left alone. `agent`
     is whose they are, where the files do not say."""
     if format is not None:
-        IMPORTERS.get(format)
+        format = IMPORTERS.adopt(format)
     agent = well_formed(agent)
     made, known = Imported(), set(store.trajectory_ids())
     claims: list[Claim] = []
@@ -72,7 +72,7 @@ def import_into(
 
 
 def _items(path: Path, store: Store, format: str | None, made: Imported) -> Iterator[Found | Claim]:
-    importers = tuple(IMPORTERS)
+    importers = tuple(IMPORTERS) if format is None else (IMPORTERS.get(format),)
     if is_archive(path):
         with unpacked(path) as folder:
             yield from import_items(folder, store.blobs, importers, format=format, on_error=_skip(made))

@@ -24,7 +24,7 @@ TEMPLATES: Registry[type[Template]] = Registry(
     templates_in,
     modules=partial(modules_of, "webassay.benchmarks.arena"),
     group="webassay.templates",
-    hint="`webassay list templates` lists them.",
+    hint="`webassay list templates` lists them; one of your own is named FILE.py:CLASS.",
 )
 BENCHMARKS: Registry[Benchmark] = Registry(
     "benchmark",

@@ -46,8 +46,8 @@ from webassay.store import Store
 from webassay.workbench.damage import added_to, in_words, open_run, remove_empty
 from webassay.workbench.kinds import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
 from webassay.workbench.models import ModelOptions, OpenModels
-from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup
-from webassay.workbench.tasks import TaskSet, environment_for, key_files, select
+from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, unheard
+from webassay.workbench.tasks import TaskSet, adopted, environment_for, key_files, select
 
 RULES = "rules"
 
@@ -99,13 +99,13 @@ async def run(
     """Whatever can be wrong with the call is found before anything is written. `wanted`: which agents play which of
     the tasks."""
     Store.check_place(out)
-    specs = expand(agents)
+    specs = expand(agents, setup.tell)
     models = _models(setup, options)
     builder = Builder(options, models, _cell(setup, out, options, key_files(selection)))
     try:
         for spec in specs:
             builder.check(spec)
-        await _run(setup, out, specs, selection, builder, on_progress, wanted)
+        await _run(setup, out, specs, adopted(selection), builder, on_progress, wanted)
     finally:
         await builder.close()
         await models.close()
@@ -258,11 +258,11 @@ def crashes(run: Path, tell: OnNotice) -> list[Crash]:
         return found
 
 
-def expand(names: Sequence[str]) -> list[str]:
+def expand(names: Sequence[str], tell: OnNotice = unheard) -> list[str]:
     """The name of a family (`naive`) stands for all of its members."""
     families: dict[str, list[str]] = {}
     if any(name not in AGENTS and ":" not in name and "[" not in name for name in names):
-        for factory in AGENTS:
+        for factory in AGENTS.usable(tell):
             families.setdefault(factory.family, []).append(factory.name)
     if not names:
         raise InputError("No agent was given.", hint="Give --agent NAME or --agent-cmd PROGRAM.")

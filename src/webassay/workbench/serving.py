@@ -14,7 +14,7 @@ async def serve(
     setup: Setup, port: int, seed: int, logins: Mapping[str, str], ready: Callable[[ArenaStage], None]
 ) -> None:
     """Until it is cancelled. Changes live as long as it runs; the next start is pristine again."""
-    known = sites()
+    known = sites(setup.tell)
     for site in logins:
         if site not in known:
             raise nearest("site", site, known)

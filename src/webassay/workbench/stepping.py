@@ -29,7 +29,7 @@ async def open_arena(setup: Setup, options: PlayOptions) -> AsyncIterator[Episod
     """One site server and one browser, for any number of episodes side by side. Blobs stay in memory: give each
     episode its own with `dataclasses.replace`."""
     async with (
-        Arena(sites(), cache=setup.cache) as arena,
+        Arena(sites(setup.tell), cache=setup.cache) as arena,
         Browser(setup.find_chromium(), headed=options.headed) as browser,
     ):
         yield EpisodeContext(browser, arena, MemoryBlobs(), limits=options.limits, recording=options.recording)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from webassay.environments.base import Environment, EnvironmentRequest
 from webassay.registry import nearest
 from webassay.sites.kit import SqlValue, World, snapshot
 from webassay.workbench.kinds import BENCHMARKS, ENVIRONMENTS, SITES, TEMPLATES
-from webassay.workbench.setup import Setup
+from webassay.workbench.setup import OnNotice, Setup, unheard
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,12 @@ def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskS
     return TaskSet(selection, benchmark, tuple(tasks[: selection.limit]))
 
 
+def adopted(selection: Selection) -> Selection:
+    """Templates may be named by the file in which they stand, `file.py:Class`: only for what the user typed just now.
+    From then on they are known by their own names, which is all that a run directory says of them."""
+    return replace(selection, templates=tuple(map(TEMPLATES.adopt, selection.templates)))
+
+
 def _of_difficulty(selection: Selection, tasks: Sequence[Task]) -> Sequence[Task]:
     wanted = selection.difficulty.casefold()
     found = [task for task in tasks if not wanted or task.difficulty.casefold() == wanted]
@@ -74,8 +80,8 @@ def key_files(selection: Selection) -> tuple[Path, ...]:
     found = [Path(selection.file)] if selection.file else []
     if selection.benchmark.endswith(".json"):
         found.append(Path(selection.benchmark))
-    if kind.endswith(".py"):
-        found.append(Path(kind))
+    code = (kind, *(name.rpartition(":")[0] for name in selection.templates))
+    found += [Path(file) for file in code if file.endswith(".py")]
     if place and kind in BENCHMARKS.built_in() and BENCHMARKS.get(kind).in_folder:
         found.append(Path(place) if Path(place).is_dir() else Path(place).parent)
     return tuple(found)
@@ -106,7 +112,7 @@ def _of_file(name: str) -> Benchmark:
 
 
 def _sources(setup: Setup) -> Sources:
-    return Sources(cache=setup.cache, world=partial(open_world, setup), templates=_templates)
+    return Sources(cache=setup.cache, world=partial(open_world, setup), templates=partial(_templates, setup.tell))
 
 
 def open_world(setup: Setup, site: str, seed: int, scale: str = "") -> World:
@@ -155,23 +161,24 @@ def site_tables(site: str) -> list[Column]:
     ]
 
 
-def _templates(names: Sequence[str]) -> list[type[Template]]:
-    return [TEMPLATES.get(name) for name in names or TEMPLATES.names()]
+def _templates(tell: OnNotice, names: Sequence[str]) -> list[type[Template]]:
+    return [TEMPLATES.get(name) for name in names] if names else list(TEMPLATES.usable(tell))
 
 
-def sites() -> dict[str, str]:
+def sites(tell: OnNotice = unheard) -> dict[str, str]:
     """Name to the place that a site server loads it from."""
-    return {name: SITES.place(name) for name in SITES.names()}
+    return {site.name: SITES.place(site.name) for site in SITES.usable(tell)}
 
 
 def environment_for(tasks: TaskSet, setup: Setup, *, named: str = "", allow: Sequence[str] = ()) -> Environment:
     """Where these tasks can be played: as the user says, else as the benchmark says."""
     name, wishes = read_spec(named or tasks.benchmark.environment)
     factory = ENVIRONMENTS.load(name)
+    needed = sorted({site for task in tasks.tasks for site in task.sites})
     return factory.make(
         EnvironmentRequest(
             tasks=tasks.tasks,
-            sites=sites(),
+            sites={site: SITES.place(site) for site in needed if site in SITES},
             cache=setup.cache,
             allowed_hosts=tuple(allow),
             place=tasks.selection.place,
