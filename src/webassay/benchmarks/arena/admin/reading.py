@@ -465,13 +465,13 @@ class SearchesInVain(Template):
     def _fair(cls, worlds: Worlds) -> list[Row]:
         """In a small shop every search finds little, so that other numbers tell them apart than in a large one, and
         few may have been used often enough."""
-        for least in (60, 15):
+        for least, uses in ((60, cls._USES), (15, range(50, 500, 10))):
             found = office.rows(
                 worlds["admin"],
                 "SELECT u.value AS uses, r.value AS results FROM search_terms AS s, json_each(?) AS u, json_each(?)"
                 " AS r WHERE s.uses >= u.value GROUP BY u.key, r.key HAVING count(*) >= ?"
                 " AND sum(s.results < r.value) BETWEEN 3 AND 15 ORDER BY u.key, r.key",
-                json.dumps(cls._USES), json.dumps(cls._RESULTS), least,
+                json.dumps(list(uses)), json.dumps(cls._RESULTS), least,
             )  # fmt: skip
             if len(found) >= 5:
                 return found

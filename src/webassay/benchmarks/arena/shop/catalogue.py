@@ -460,7 +460,7 @@ class PriceOfNothing(Template):
 
     def _advanced(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Advanced Search")
-        page = yield from fill(page, "textbox", "Product Name", self.product)
+        page = yield from fill(page, "textbox", "Product Name (optional)", self.product)
         page = yield from click(page, "button", "Find Products")
         return self._refused(pages.cards(page))
 
