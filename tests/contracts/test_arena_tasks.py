@@ -127,11 +127,12 @@ def test_templates_can_be_drawn_at_the_difficulties_that_they_name(difficulty):
         assert task.difficulty == difficulty
 
 
-@pytest.mark.parametrize("world_seed", [0, 1, 5])
+# In the last one several coupons take off the same, end on the same day, and every search finds little.
+@pytest.mark.parametrize("world_seed", [0, 1, 5, 20011])
 def test_every_template_can_be_drawn_in_a_small_world(world_seed):
     worlds = open_worlds(world_seed, "small")
     for template in TEMPLATES:
-        assert len(instances(template, worlds, 1)) == 1
+        assert len(instances(template, worlds, Selection().instances)) == Selection().instances
 
 
 def test_the_highest_difficulty_is_a_long_list_on_many_pages():

@@ -74,7 +74,8 @@ class BulkChore(Template, abstract=True):
 
     def effort(self, worlds: Worlds) -> Effort:
         count = len(self.fitting(worlds)) + len(self.others(worlds))
-        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), 10 + len(self.fitting(worlds)))
+        entries = sum(map(len, self.filters()))
+        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), 8 + entries + len(self.fitting(worlds)))
 
     def _open(self, page: Observation) -> Steps:
         page = yield from click(page, "link", self.menu)
@@ -317,20 +318,20 @@ class DisableSoldOut(ProductsOf):
         return int(line["Quantity"]) <= self.most
 
 
-class PendingReviews(BulkChore, abstract=True):
-    """Acts on reviews that wait for approval."""
+class ReviewChore(BulkChore, abstract=True):
+    """Acts on reviews."""
 
-    menu = "Pending Reviews"
     first_column = "ID"
-    path = "/reviews/pending"
 
     user: str
 
-    def _pending(self, worlds: Worlds) -> list[Row]:
+    def _reviews(self, worlds: Worlds, condition: str, *params: str) -> list[Row]:
+        """In the order of the grid."""
         return office.rows(
             worlds["admin"],
             "SELECT v.*, p.name AS product, p.sku FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
-            " WHERE v.status = 'pending' ORDER BY v.created_at DESC, v.id DESC",
+            f" WHERE {condition} ORDER BY v.created_at DESC, v.id DESC",
+            *params,
         )
 
     def sight(self, row: Row) -> Sight:
@@ -338,7 +339,7 @@ class PendingReviews(BulkChore, abstract=True):
 
 
 @dataclass(frozen=True)
-class ApproveByWord(PendingReviews):
+class ApproveByWord(ReviewChore):
     """Approve the pending reviews that contain a word."""
 
     name = "admin.approve-reviews-with"
@@ -346,6 +347,8 @@ class ApproveByWord(PendingReviews):
         'Approve every pending review whose text (not only its title) contains the word "{word}", in whatever case, '
         "and no other."
     )
+    menu = "Pending Reviews"
+    path = "/reviews/pending"
     action = "Approve"
 
     user: str
@@ -357,6 +360,9 @@ class ApproveByWord(PendingReviews):
         fitting = drawn.fitting(worlds)
         inside = [one for one in drawn._pending(worlds) if drawn.word in one["text"].lower() and one not in fitting]
         return drawn if 2 <= len(fitting) <= 14 and not inside else None
+
+    def _pending(self, worlds: Worlds) -> list[Row]:
+        return self._reviews(worlds, "v.status = 'pending'")
 
     def fitting(self, worlds: Worlds) -> list[Row]:
         return [one for one in self._pending(worlds) if self.word in _words(one["text"])]
@@ -386,19 +392,24 @@ def _words(text: str) -> set[str]:
 
 
 @dataclass(frozen=True)
-class RejectOfProductLine(PendingReviews):
-    """Reject the pending reviews of the products of one department, written by guests."""
+class RejectOfProductLine(ReviewChore):
+    """Reject what guests wrote on some days about the products of one department."""
 
     name = "admin.reject-guest-reviews"
     instruction = (
-        "We do not want reviews by guests for {department} any more: their SKUs begin with {code}. Reject every "
-        "pending review of such a product that was written by a guest, and leave those of customers alone."
+        "From {first} to {last}, both days included, somebody wrote reviews of {department} as a guest that are not "
+        "to be trusted. The SKUs of these products begin with {code}. Reject every review of such a product that was "
+        "created on these days by a guest, whether it is approved or pending, and leave those of customers alone."
     )
+    menu = "All Reviews"
+    path = "/reviews"
     action = "Reject"
 
     user: str
     department: str
     code: str
+    first: str
+    last: str
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
@@ -409,18 +420,18 @@ class RejectOfProductLine(PendingReviews):
             " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
         )
         found = stream.choice(departments)
-        drawn = cls(office.chief(stream), found["name"], found["code"])
-        if drawn._is_mixed(worlds):
-            return drawn
-        # In a small shop it may be that nowhere customers wait beside guests.
-        mixed = any(cls(drawn.user, one["name"], one["code"])._is_mixed(worlds) for one in departments)
-        return drawn if not mixed and 2 <= len(drawn.fitting(worlds)) <= 16 else None
+        # In a small shop it takes longer until customers have written beside guests.
+        span = office.days_in_a_row(stream, stream.choice((2, 3, 4, 5, 10, 20)))
+        drawn = cls(office.chief(stream), found["name"], found["code"], *span)
+        return drawn if 2 <= len(drawn.fitting(worlds)) <= 16 and drawn.others(worlds) else None
 
-    def _is_mixed(self, worlds: Worlds) -> bool:
-        return 2 <= len(self.fitting(worlds)) <= 16 and bool(self.others(worlds))
+    def _of_days(self, worlds: Worlds) -> list[Row]:
+        """Those that can be rejected; the others were before."""
+        days = "v.status <> 'rejected' AND substr(v.created_at, 1, 10) BETWEEN ? AND ?"
+        return self._reviews(worlds, days, self.first, self.last)
 
     def _of_line(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._pending(worlds) if one["sku"].startswith(self.code)]
+        return [one for one in self._of_days(worlds) if one["sku"].startswith(self.code)]
 
     def fitting(self, worlds: Worlds) -> list[Row]:
         return [one for one in self._of_line(worlds) if one["customer_id"] is None]
@@ -431,11 +442,28 @@ class RejectOfProductLine(PendingReviews):
     def change(self, row: Row) -> Key:
         return Key.update("reviews", where={"id": row["id"]}, status="rejected")
 
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        guests = [one for one in self._of_days(worlds) if one["customer_id"] is None]
+        found = {"every-department": Key.all_of(map(self.change, guests))}
+        if pending := [one for one in self.fitting(worlds) if one["status"] == "pending"]:
+            found["pending-only"] = Key.all_of(map(self.change, pending))
+        return {**super().shortcuts(worlds), **found}
+
+    def _days(self) -> dict[str, str]:
+        return {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
+
     def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"SKU": self.code}, {"Type": "Guest"}
+        return {"SKU": self.code, **self._days()}, {"Type": "Guest"}
 
     def wanted(self, line: pages.Line) -> bool:
-        return line["SKU"].startswith(self.code) and line["Type"] == "Guest"
+        fits = line["SKU"].startswith(self.code) and line["Type"] == "Guest"
+        return fits and line["Status"] != "Not Approved"
 
     def words(self) -> str:
         return self.code
+
+    def _by_keyword(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", self.menu)
+        page = yield from pages.search(page, self.words())
+        page = yield from pages.narrow(page, self._days())
+        return (yield from self._finish(page))

@@ -143,6 +143,8 @@ class HomeOfBest(Template):
         month = f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}"
         drawn = cls(office.chief(stream), month, office.in_words(month))
         best = drawn._best(worlds)
+        if len(best) < 2:
+            return None
         return drawn if best[0]["cents"] > best[1]["cents"] and best[0]["phone"] != best[1]["phone"] else None
 
     def _best(self, worlds: Worlds) -> list[Row]:

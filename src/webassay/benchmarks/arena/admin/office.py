@@ -64,6 +64,13 @@ def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str
     return month_span(span[0])[0], month_span(span[-1])[1]
 
 
+def days_in_a_row(stream: Stream, count: int) -> tuple[str, str]:
+    """The first and the last of so many days since 2022."""
+    start, end = date(2022, 1, 1), date(2026, 2, 28)
+    first = start + timedelta(days=stream.between(0, (end - start).days - count))
+    return first.isoformat(), (first + timedelta(days=count - 1)).isoformat()
+
+
 def in_words(month: str) -> str:
     return f"{MONTHS[int(month[5:7]) - 1]} {month[:4]}"
 
@@ -113,6 +120,17 @@ def product(world: World, sku: str) -> Row:
     return found
 
 
+def bestsellers(world: World, month: str) -> list[Row]:
+    """What was sold in a month, in the order of the report."""
+    return rows(
+        world,
+        "SELECT p.id, i.name, p.price_cents, sum(i.quantity) AS pieces FROM orders AS o JOIN order_items AS i"
+        " ON i.order_id = o.id JOIN products AS p ON p.id = i.product_id WHERE substr(o.created_at, 1, 7) = ?"
+        " AND o.status <> 'canceled' GROUP BY p.id ORDER BY pieces DESC, i.name",
+        month,
+    )
+
+
 # --- facts ------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +142,11 @@ def row_of(order: Row) -> Sight:
 def counted(count: int, noun: str) -> str:
     """How many rows a grid says that it has; `noun` in the plural."""
     return f"{count:,} {noun.removesuffix('s') if count == 1 else noun} found"
+
+
+def bestseller(product: Row) -> Sight:
+    """In the report. Price and pieces stand side by side there: the name alone may contain the number of pieces."""
+    return shown(product["name"], f"{amount(product['price_cents'])} {product['pieces']}", site="admin")
 
 
 def order_status(order: Row) -> Fact:

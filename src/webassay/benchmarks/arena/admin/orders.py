@@ -14,10 +14,12 @@ from webassay.benchmarks.arena.template import Route, Template, Worlds
 from webassay.benchmarks.arena.walking import Steps, answer, choose, click, every_page
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
+from webassay.core.task import Fact
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
 GRID = Key.checkpoint("orders", office.page("/orders"))
+OTHER_STATUSES = tuple(label for status, label in office.STATUSES.items() if status != "canceled")
 
 
 class MonthsOfOrders(Template, abstract=True):
@@ -47,12 +49,15 @@ class MonthsOfOrders(Template, abstract=True):
         return office.orders(worlds["admin"], self.first, self.last)
 
     def _read(self, worlds: Worlds) -> Key:
-        return office.seen(office.row_of(order) for order in office.spread(self._orders(worlds))) & GRID
+        """Canceled orders do not count, so that nobody has to look at them."""
+        kept = [order for order in self._orders(worlds) if order["status"] != "canceled"]
+        return office.seen(office.row_of(order) for order in office.spread(kept)) & GRID
 
     def effort(self, worlds: Worlds) -> Effort:
         count = len(self._orders(worlds))
         on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
-        return Effort(count, on_pages, 8 + on_pages, longest=8 + pages_of(count, 50))
+        by_status = 6 + 4 * len(OTHER_STATUSES) + on_pages
+        return Effort(count, on_pages, 8 + on_pages, longest=max(by_status, 8 + pages_of(count, 50)))
 
     def _narrowed(self, page: Observation) -> Steps:
         page = yield from click(page, "link", "Orders")
@@ -64,7 +69,19 @@ class MonthsOfOrders(Template, abstract=True):
         return self.findings((yield from pages.all_lines(page)))
 
     def routes(self) -> Mapping[str, Route]:
-        return {"oldest-first": self._oldest_first}
+        return {"oldest-first": self._oldest_first, "status-by-status": self._by_status}
+
+    def _by_status(self, page: Observation) -> Walk:
+        """All but the canceled ones."""
+        page = yield from self._narrowed(page)
+        found: list[pages.Line] = []
+        for status in OTHER_STATUSES:
+            page = yield from pages.narrow(page, {}, {"Status": status})
+            page = yield from pages.lengthen(page)
+            listed = yield from every_page(page)
+            found += [line for one in listed for line in pages.lines(one)]
+            page = listed[-1]
+        return self.findings(found)
 
     def _oldest_first(self, page: Observation) -> Walk:
         page = yield from self._narrowed(page)
@@ -264,11 +281,20 @@ class HighestOfEachMonth(Template):
         page = yield from pages.narrow(page, days, {"Status": "Complete"})
         best: dict[str, tuple[int, str]] = {}
         for line in (yield from pages.all_lines(page)):
-            month, _, year = line["Purchase Date"].split()[:3]
-            now = (pages.cents(line["Grand Total"]), line["Bill-to Name"])
-            best[f"{month} {year}"] = max(best.get(f"{month} {year}", (0, "")), now)
-        keys = [f"{office.MONTHS[int(month[5:]) - 1][:3]} {month[:4]}" for month in months]
-        return answer(*(best[key][1] for key in keys))
+            month, now = _month_of(line), (pages.cents(line["Grand Total"]), line["Bill-to Name"])
+            best[month] = max(best.get(month, (0, "")), now)
+        return answer(*(best[_short(month)][1] for month in months))
+
+
+def _month_of(line: pages.Line) -> str:
+    """Of an order in the grid: `Feb 2025`."""
+    month, _, year = line["Purchase Date"].split()[:3]
+    return f"{month} {year}"
+
+
+def _short(month: str) -> str:
+    """2025-02 as the grid writes it."""
+    return f"{office.MONTHS[int(month[5:]) - 1][:3]} {month[:4]}"
 
 
 @dataclass(frozen=True)
@@ -308,15 +334,23 @@ class CouponDiscount(Template):
         return Key.answer(money(sum(one[column] for one in orders)))
 
     def key(self, worlds: Worlds) -> Key:
-        """The report adds up; the grid shows one by one, and so do the pages of the orders."""
         orders = self._orders(worlds)
-        sum_of_all = office.amount(sum(one["discount_cents"] for one in orders))
-        one_by_one = [shown(one["number"], office.amount(one["discount_cents"])) for one in orders]
         return (
             self._sum(orders)
-            & Key.seen_any(shown(self.code, sum_of_all), one_by_one)
+            & Key.seen_share(1.0, [self._known(one, orders) for one in orders])
             & Key.checkpoint("orders or report", office.page("/orders"), office.page("/reports/coupons"))
         )
+
+    def _known(self, order: Row, orders: list[Row]) -> Fact:
+        """The report adds up by year, month or day; the grid shows orders one by one, and so do their own pages."""
+        lines = []
+        for length in (4, 7, 10):
+            period = order["created_at"][:length]
+            inside = sum(one["discount_cents"] for one in orders if one["created_at"].startswith(period))
+            lines.append(shown(period, self.code, office.amount(inside)))
+        number, amount = order["number"], office.amount(order["discount_cents"])
+        own_page = shown(f"Order # {number}", f"Discount ({self.code}) -{amount}", together="page")
+        return fact(*lines, shown(number, amount), own_page)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         orders, every = self._orders(worlds), self._orders(worlds, "")
@@ -330,15 +364,23 @@ class CouponDiscount(Template):
         return Effort(rows=count, pages=pages_of(count, pages.ROWS_ON_A_PAGE), steps=14)
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from pages.report(page, "Coupons", self._days(), "Year", "Complete")
-        line = next(one for one in pages.lines(page) if one["Coupon Code"] == self.code)
-        return answer(line["Sales Discount"])
+        return (yield from self._reported(page, "Year"))
+
+    def _reported(self, page: Observation, period: str) -> Walk:
+        page = yield from pages.report(page, "Coupons", self._days(), period, "Complete")
+        lines = [line for one in (yield from every_page(page)) for line in pages.lines(one)]
+        found = [pages.cents(one["Sales Discount"]) for one in lines if one["Coupon Code"] == self.code]
+        return answer(pages.dollars(sum(found)))
 
     def _days(self) -> tuple[str, str]:
         return f"01/01/{self.year}", f"12/31/{self.year}"
 
     def routes(self) -> Mapping[str, Route]:
-        return {"by-the-grid": self._by_grid}
+        return {
+            "by-the-grid": self._by_grid,
+            "month-by-month": lambda page: self._reported(page, "Month"),
+            "day-by-day": lambda page: self._reported(page, "Day"),
+        }
 
     def _by_grid(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Orders")
@@ -386,20 +428,31 @@ class CompleteByMonth(Template):
         return drawn if min(counts) >= 1 and len(set(counts)) > 2 else None
 
     def _counts(self, worlds: Worlds, every: bool = False) -> list[int]:
-        months = office.months_from(self.month, self.count)
-        found = [office.orders(worlds["admin"], *office.month_span(month)) for month in months]
-        return [sum(every or one["status"] == self.status.lower() for one in orders) for orders in found]
+        return [len(orders) for orders in self._fitting(worlds, every)]
+
+    def _fitting(self, worlds: Worlds, every: bool = False) -> list[list[Row]]:
+        """Month by month."""
+        spans = [office.month_span(month) for month in office.months_from(self.month, self.count)]
+        return [
+            [one for one in office.orders(worlds["admin"], *span) if every or one["status"] == self.status.lower()]
+            for span in spans
+        ]
+
+    @staticmethod
+    def _known(orders: list[Row]) -> Fact:
+        """The report counts by month or day, the grid says how many rows it has, and rows can be counted."""
+        days = Counter(one["created_at"][:10] for one in orders)
+        return fact(
+            shown(orders[0]["created_at"][:7], str(len(orders))),
+            shown(office.counted(len(orders), "orders")),
+            [shown(day, str(count)) for day, count in days.items()],
+            [shown(one["number"], office.STATUSES[one["status"]]) for one in office.spread(orders)],
+        )
 
     def key(self, worlds: Worlds) -> Key:
-        counts = self._counts(worlds)
-        months = office.months_from(self.month, self.count)
-        facts = [
-            fact(shown(month, str(count)), shown(office.counted(count, "orders")))
-            for month, count in zip(months, counts, strict=True)
-        ]
         return (
-            Key.answer(*counts, ordered=True)
-            & Key.seen_share(1.0, facts)
+            Key.answer(*self._counts(worlds), ordered=True)
+            & Key.seen_share(1.0, map(self._known, self._fitting(worlds)))
             & Key.checkpoint("orders or report", office.page("/orders"), office.page("/reports/orders"))
         )
 
@@ -410,18 +463,37 @@ class CompleteByMonth(Template):
         }
 
     def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=self.count, pages=1, steps=9, longest=2 + 6 * self.count)
+        on_pages = pages_of(sum(self._counts(worlds)), pages.ROWS_ON_A_PAGE)
+        return Effort(rows=self.count, pages=1, steps=9, longest=max(2 + 6 * self.count, 8 + on_pages))
+
+    def _days(self) -> tuple[str, str]:
+        months = office.months_from(self.month, self.count)
+        return office.typed(office.month_span(months[0])[0]), office.typed(office.month_span(months[-1])[1])
 
     def solve(self, page: Observation) -> Walk:
-        months = office.months_from(self.month, self.count)
-        first, last = office.month_span(months[0])[0], office.month_span(months[-1])[1]
-        days = (office.typed(first), office.typed(last))
-        page = yield from pages.report(page, "Orders", days, "Month", self.status)
-        counts = {one["Interval"]: int(one["Orders"]) for one in pages.lines(page)}
-        return answer(*(counts[month] for month in months))
+        return (yield from self._reported(page, "Month"))
+
+    def _reported(self, page: Observation, period: str) -> Walk:
+        page = yield from pages.report(page, "Orders", self._days(), period, self.status)
+        counts = Counter[str]()
+        for line in pages.lines(page):
+            counts[line["Interval"][:7]] += int(line["Orders"])
+        return answer(*(counts[month] for month in office.months_from(self.month, self.count)))
 
     def routes(self) -> Mapping[str, Route]:
-        return {"by-the-grid": self._by_grid}
+        return {
+            "by-the-grid": self._by_grid,
+            "counting-rows": self._counting_rows,
+            "day-by-day": lambda page: self._reported(page, "Day"),
+        }
+
+    def _counting_rows(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", "Orders")
+        first, last = self._days()
+        days = {"Purchase Date from": first, "Purchase Date to": last}
+        page = yield from pages.narrow(page, days, {"Status": self.status})
+        counts = Counter(_month_of(line) for line in (yield from pages.all_lines(page)))
+        return answer(*(counts[_short(month)] for month in office.months_from(self.month, self.count)))
 
     def _by_grid(self, page: Observation) -> Walk:
         counts: list[Json] = []

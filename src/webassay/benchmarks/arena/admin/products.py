@@ -218,6 +218,8 @@ class MoreVariety(Template):
         some = stream.sample(known, min(stream.choice((3, 4, 8)), len(known)))
         drawn = cls(office.chief(stream), ", ".join(one["sku"] for one in some))
         ranked = drawn._ranked(worlds)
+        if len(ranked) < 2:
+            return None
         clear = ranked[0]["combinations"] > ranked[1]["combinations"] and ranked[0]["linked"] >= 3
         # Whoever has sizes only comes in as many combinations as sizes, or in none.
         return drawn if clear and all(one["combinations"] for one in ranked) else None

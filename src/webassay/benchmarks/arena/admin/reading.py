@@ -1,8 +1,8 @@
 """Reading grids and reports: customers, credit memos, stock, bestsellers, reviews, searches."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.admin import office, pages
@@ -140,8 +140,7 @@ class RefundsFor(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        months = office.months_from(f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}", stream.between(2, 9))
-        span = office.month_span(months[0])[0], office.month_span(months[-1])[1]
+        span = office.some_days(stream, *range(2, 10))
         drawn = cls(office.chief(stream), stream.choice(("Returned goods", "Damaged in transit", "Goodwill")), *span)
         return drawn if len(drawn._memos(worlds)) >= 3 else None
 
@@ -222,7 +221,7 @@ class StockOfBrand(Template):
         drawn = cls(office.chief(stream), found["brand"], stream.choice((15, 20, 30, 40)))
         products = drawn._products(worlds)
         close = any(one["price_cents"] == drawn.least * 100 for one in products)
-        return drawn if len(drawn._fitting(products)) >= 5 and not close else None
+        return drawn if len(drawn._in_stock(products)) >= 5 and not close else None
 
     def _products(self, worlds: Worlds) -> list[Row]:
         return office.rows(
@@ -232,13 +231,17 @@ class StockOfBrand(Template):
     def _fitting(self, products: list[Row]) -> list[Row]:
         return [one for one in products if one["price_cents"] >= self.least * 100]
 
+    def _in_stock(self, products: list[Row]) -> list[Row]:
+        """Those that add something: a filter can leave out the others."""
+        return [one for one in self._fitting(products) if one["stock"]]
+
     @staticmethod
     def _said(products: list[Row]) -> Key:
         worth = sum(one["stock"] * one["price_cents"] for one in products)
         return Key.answer({"pieces": sum(one["stock"] for one in products), "worth": money(worth)})
 
     def key(self, worlds: Worlds) -> Key:
-        fitting = self._fitting(self._products(worlds))
+        fitting = self._in_stock(self._products(worlds))
         facts = office.seen(shown(one["sku"], office.amount(one["price_cents"]), str(one["stock"])) for one in fitting)
         return self._said(fitting) & facts & Key.checkpoint("products", office.page("/products"))
 
@@ -269,11 +272,17 @@ class StockOfBrand(Template):
         return answer({"pieces": sum(pieces for pieces, _ in fitting), "worth": worth})
 
     def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
+        return {"by-keyword": self._by_keyword, "in-stock-only": self._in_stock_only}
 
     def _by_keyword(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Products")
         page = yield from pages.search(page, self.brand)
+        return self._answer((yield from pages.all_lines(page)))
+
+    def _in_stock_only(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", "Products")
+        typed = {"Name": self.brand, "Price from": str(self.least), "Quantity from": "1"}
+        page = yield from pages.narrow(page, typed)
         return self._answer((yield from pages.all_lines(page)))
 
 
@@ -304,24 +313,18 @@ class BestOfMonths(Template):
             office.chief(stream), months[0], len(months), office.in_words(months[0]), office.in_words(months[-1])
         )
         best = drawn._best(worlds)
+        if min(map(len, best)) < 2:
+            return None
         return drawn if len({one[0]["pieces"] for one in best}) >= 3 else None
 
     def _best(self, worlds: Worlds) -> list[list[Row]]:
-        """The two best of each month, as the report lists them."""
-        return [
-            office.rows(
-                worlds["admin"],
-                "SELECT i.name, sum(i.quantity) AS pieces FROM orders AS o JOIN order_items AS i ON i.order_id = o.id"
-                " WHERE substr(o.created_at, 1, 7) = ? AND o.status <> 'canceled' GROUP BY i.product_id"
-                " ORDER BY pieces DESC, i.name LIMIT 2",
-                month,
-            )
-            for month in office.months_from(self.month, self.count)
-        ]
+        """The two best of each month."""
+        months = office.months_from(self.month, self.count)
+        return [office.bestsellers(worlds["admin"], month)[:2] for month in months]
 
     def key(self, worlds: Worlds) -> Key:
         best = [one[0] for one in self._best(worlds)]
-        facts = office.seen(shown(one["name"], str(one["pieces"])) for one in best)
+        facts = office.seen(office.bestseller(one) for one in best)
         return (
             Key.answer(*(one["pieces"] for one in best), ordered=True)
             & facts
@@ -455,11 +458,24 @@ class SearchesInVain(Template):
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         user = office.chief(stream)
-        every = [cls(user, *pair) for pair in product(cls._USES, cls._RESULTS)]
-        terms = every[0]._terms(worlds)
-        # In a small shop every search finds little, so that other numbers tell them apart than in a large one.
-        fair = [one for one in every if 3 <= len(one._of(terms)) <= 15 and len(one._often(terms)) >= 60]
-        return stream.choice(fair) if fair else None
+        chosen = office.pick(stream, cls._fair(worlds))
+        return cls(user, chosen["uses"], chosen["results"]) if chosen else None
+
+    @classmethod
+    def _fair(cls, worlds: Worlds) -> list[Row]:
+        """In a small shop every search finds little, so that other numbers tell them apart than in a large one, and
+        few may have been used often enough."""
+        for least, uses in ((60, cls._USES), (15, range(50, 500, 10))):
+            found = office.rows(
+                worlds["admin"],
+                "SELECT u.value AS uses, r.value AS results FROM search_terms AS s, json_each(?) AS u, json_each(?)"
+                " AS r WHERE s.uses >= u.value GROUP BY u.key, r.key HAVING count(*) >= ?"
+                " AND sum(s.results < r.value) BETWEEN 3 AND 15 ORDER BY u.key, r.key",
+                json.dumps(list(uses)), json.dumps(cls._RESULTS), least,
+            )  # fmt: skip
+            if len(found) >= 5:
+                return found
+        return found
 
     def _terms(self, worlds: Worlds) -> list[Row]:
         return office.rows(worlds["admin"], "SELECT * FROM search_terms ORDER BY uses DESC, term")

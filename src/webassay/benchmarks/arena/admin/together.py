@@ -221,7 +221,8 @@ class HiddenReviews(Template):
             fact(shown(self.product, f"{few} reviews"), shown(self.product, f"Reviews ({few})", together="page")),
             fact(
                 shown(office.counted(every, "reviews")),
-                shown(self.product, str(every)),
+                # Side by side, as the report on reviews has them: the name may contain the number.
+                shown(f"{queries.product(worlds['shop'], self.product)['sku']} {every}"),
             ),
         ]
         return (
@@ -270,20 +271,21 @@ class HiddenReviews(Template):
 
 @dataclass(frozen=True)
 class ExtendCoupon(Template):
-    """Extend the offer that ends first of those that the shop shows."""
+    """Extend the offer that ends first of those that the shop shows and that last until a day."""
 
     name = "admin.extend-coupon"
     sites = ("admin", "shop")
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
-        "Of the coupons that the shop offers today for {goods}, take the one that ends first, and let it run until "
-        "{until}. The rules for coupons are in the back office."
+        "Of the coupons that the shop offers today for {goods} and that are still valid on {day}, take the one that "
+        "ends first, and let it run until {until}. The rules for coupons are in the back office."
     )
     levels = ("hard",)
 
     user: str
     goods: str
+    day: str
     until: str
 
     @classmethod
@@ -291,31 +293,35 @@ class ExtendCoupon(Template):
         drawn = cls(
             office.chief(stream),
             stream.choice(_goods(worlds)),
+            f"2026-03-{stream.between(2, 31):02d}",
             f"2026-0{stream.between(5, 9)}-{stream.between(10, 28)}",
         )
-        ends = [one["ends_on"] for one in drawn._offers(worlds)]
+        ends = [one["ends_on"] for one in drawn._lasting(worlds)]
         return drawn if len(ends) >= 2 and ends[0] < ends[1] else None
 
     def _offers(self, worlds: Worlds) -> list[Row]:
         return [one for one in _current(worlds) if _place(one) == self.goods]
 
+    def _lasting(self, worlds: Worlds) -> list[Row]:
+        return [one for one in self._offers(worlds) if one["ends_on"] >= self.day]
+
     def _change(self, coupon: Row) -> Key:
         return Key.update("coupons", where={"code": coupon["code"]}, site="admin", ends_on=self.until)
 
     def key(self, worlds: Worlds) -> Key:
-        offers = self._offers(worlds)
-        known = [
-            fact(shown(one["code"], facts.long_date(one["ends_on"])), shown(one["code"], _short(one["ends_on"])))
-            for one in offers[:1]
-        ]
+        first = self._lasting(worlds)[0]
         return (
-            self._change(offers[0])
-            & Key.seen_share(1.0, known)
+            self._change(first)
+            & Key.seen_any(*(shown(first["code"], day(first["ends_on"])) for day in (facts.long_date, _short)))
             & Key.checkpoint("the offers", PagePattern(site="shop", path="/coupons"))
         )
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"the-last": self._change(self._offers(worlds)[-1])}
+        offers, lasting = self._offers(worlds), self._lasting(worlds)
+        found = {"the-last": self._change(offers[-1])}
+        if offers[0]["code"] != lasting[0]["code"]:
+            found["day-ignored"] = self._change(offers[0])
+        return found
 
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(_current(worlds)), pages=2, steps=11, longest=14)
@@ -327,7 +333,7 @@ class ExtendCoupon(Template):
         while page.find("link", "Next") is not None:
             page = yield from click(page, "link", "Next")
             offers += shop.offers(page)
-        fitting = [one.code for one in offers if one.goods == self.goods]
+        fitting = [one.code for one in offers if one.goods == self.goods and one.until >= self.day]
         return page, fitting[-1] if last else fitting[0]
 
     def _extend(self, page: Observation, code: str) -> Walk:
@@ -485,7 +491,7 @@ class WishForTop(Template):
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         month = f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}"
         drawn = cls(queries.shopper(worlds["shop"], stream, 3, 60), office.chief(stream), month, office.in_words(month))
-        best = drawn._best(worlds)
+        best = office.bestsellers(worlds["shop"], month)[:2]
         if len(best) < 2 or best[0]["pieces"] == best[1]["pieces"]:
             return None
         wished = office.rows(
@@ -500,29 +506,20 @@ class WishForTop(Template):
     def logins(self) -> Mapping[str, str]:
         return {"shop": self.user, "admin": self.staff}
 
-    def _best(self, worlds: Worlds) -> list[Row]:
-        return office.rows(
-            worlds["shop"],
-            "SELECT i.product_id AS id, i.name, sum(i.quantity) AS pieces FROM orders AS o JOIN order_items AS i"
-            " ON i.order_id = o.id WHERE substr(o.created_at, 1, 7) = ? AND o.status <> 'canceled'"
-            " GROUP BY i.product_id ORDER BY pieces DESC, i.name LIMIT 2",
-            self.month,
-        )
-
     def _wish(self, worlds: Worlds, product: Row) -> Key:
         (customer,) = office.rows(worlds["shop"], "SELECT id FROM customers WHERE email = ?", self.user)
         return Key.insert("wishlist_items", site="shop", customer_id=customer["id"], product_id=product["id"])
 
     def key(self, worlds: Worlds) -> Key:
-        best = self._best(worlds)[0]
+        best = office.bestsellers(worlds["shop"], self.month)[0]
         return (
             self._wish(worlds, best)
-            & Key.seen(best["name"], str(best["pieces"]))
+            & office.seen([office.bestseller(best)])
             & Key.checkpoint("the report", office.page("/reports/bestsellers"))
         )
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"second-best": self._wish(worlds, self._best(worlds)[1])}
+        return {"second-best": self._wish(worlds, office.bestsellers(worlds["shop"], self.month)[1])}
 
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=5, pages=3, steps=14)

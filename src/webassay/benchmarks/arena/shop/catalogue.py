@@ -433,8 +433,8 @@ class PriceOfNothing(Template):
             [facts.priced(product) for product in self._of_brand(worlds["shop"])],
             [facts.priced(product) for product in queries.products(worlds["shop"], real["shelf"])],
         )
-        searched = PagePattern(site="shop", path="/search")
-        return Key.refusal("NOT_FOUND_ERROR", facts=looked) & Key.checkpoint("search", searched)
+        searched = [PagePattern(site="shop", path=path) for path in ("/search", "/search/advanced")]
+        return Key.refusal("NOT_FOUND_ERROR", facts=looked) & Key.checkpoint("search", *searched)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         real, others = queries.product(worlds["shop"], self.model), self._of_brand(worlds["shop"])
@@ -452,11 +452,17 @@ class PriceOfNothing(Template):
         return self._refused(pages.cards(page))
 
     def routes(self) -> Mapping[str, Route]:
-        return {"by-brand": self._by_brand}
+        return {"by-brand": self._by_brand, "advanced-search": self._advanced}
 
     def _by_brand(self, page: Observation) -> Walk:
         page = yield from pages.search(page, self.brand)
         return self._refused((yield from pages.all_cards(page)))
+
+    def _advanced(self, page: Observation) -> Walk:
+        page = yield from click(page, "link", "Advanced Search")
+        page = yield from fill(page, "textbox", "Product Name (optional)", self.product)
+        page = yield from click(page, "button", "Find Products")
+        return self._refused(pages.cards(page))
 
     def _refused(self, cards: list[pages.Card]) -> Json:
         if any(card.name == self.product for card in cards):

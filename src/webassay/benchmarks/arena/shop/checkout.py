@@ -59,6 +59,8 @@ class OrderToAddress(Template):
         if queries.tax_rate(world, address["region"]) is None:
             return None
         method, payment = stream.choice(("express", "next_day")), stream.choice(("transfer", "cod", "invoice"))
+        if not {method, "standard"} <= set(queries.methods_used(world)):
+            return None
         return cls(
             user, found["name"], stream.between(2, 5), address["city"], method, METHODS[method], payment,
             PAYMENTS[payment],

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Self
 
 from webassay.benchmarks.arena.effort import Effort, pages_of
@@ -37,7 +38,8 @@ class BestCoupon(Template):
     chore = "calculation"
     instruction = (
         "Of the codes on the coupon page that work today for what is in my cart, apply the one that takes the most "
-        "off the price of the goods. Leave the articles in my cart as they are, and do not check out."
+        "off the price of the goods; if several take off the same, the one of them that is valid the longest. Leave "
+        "the articles in my cart as they are, and do not check out."
     )
     levels = ("medium",)
     tags = ("form",)
@@ -48,8 +50,7 @@ class BestCoupon(Template):
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         world = worlds["shop"]
         drawn = cls(queries.with_cart(world, stream))
-        working = drawn._working(world)
-        ranked = sorted((off for _, off in working), reverse=True)
+        ranked = sorted(((off, coupon["ends_on"]) for coupon, off in drawn._working(world)), reverse=True)
         sold_out = world.scalar(
             "SELECT 1 FROM cart_items AS k JOIN products AS p ON p.id = k.product_id"
             " WHERE k.customer_id = ? AND p.stock < k.quantity",
@@ -63,7 +64,7 @@ class BestCoupon(Template):
         return [(coupon, off) for coupon, off in found if off is not None]
 
     def _best(self, world: World) -> Row:
-        return max(self._working(world), key=lambda one: one[1])[0]
+        return max(self._working(world), key=lambda one: (one[1], one[0]["ends_on"]))[0]
 
     def key(self, worlds: Worlds) -> Key:
         world, current = worlds["shop"], queries.current_coupons(worlds["shop"])
@@ -78,7 +79,7 @@ class BestCoupon(Template):
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         world = worlds["shop"]
         working = [coupon for coupon, _ in self._working(world)]
-        wrong = {"first-that-works": working[0]}
+        wrong = {"first-that-works": working[0], "first-of-equals": max(self._working(world), key=itemgetter(1))[0]}
         if percents := [coupon for coupon in working if coupon["kind"] == "percent"]:
             wrong["highest-percentage"] = max(percents, key=lambda coupon: int(coupon["value"]))
         if amounts := [coupon for coupon in working if coupon["kind"] == "amount"]:
@@ -107,7 +108,7 @@ class BestCoupon(Template):
             goods[department] = goods.get(department, 0) + line.cents
             page = yield from go_back()
         offers = yield from self._offers(page)
-        best = max(offers, key=lambda offer: _taken_off(offer, goods))
+        best = max(offers, key=lambda offer: (_taken_off(offer, goods), offer.until))
         page = yield Action.of("goto", page.url)
         yield from pages.apply_code(page, best.code)
         return done("mutate")
@@ -122,12 +123,12 @@ class BestCoupon(Template):
     def _try_every_code(self, page: Observation) -> Walk:
         offers = yield from self._offers(page)
         page = yield from pages.open_cart(page)
-        best = (0, "")
+        best = (0, "", "")
         for offer in offers:
             page = yield from pages.apply_code(page, offer.code)
             if f"The discount code {offer.code} was applied." in " ".join(node.name for node in page.nodes):
-                best = max(best, (_discount(page), offer.code))
-        yield from pages.apply_code(page, best[1])
+                best = max(best, (_discount(page), offer.until, offer.code))
+        yield from pages.apply_code(page, best[2])
         return done("mutate")
 
     def hasty(self) -> Mapping[str, Route]:

@@ -214,8 +214,13 @@ class DearestPurchase(Template):
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
         drawn = cls(queries.shopper(worlds["shop"], stream, 6, 400), stream.between(2021, 2025))
-        fits = 3 <= len(drawn._orders(worlds["shop"])) <= 40
-        return drawn if fits and queries.best(drawn._items(worlds["shop"]), queries.unit_price) is not None else None
+        orders = drawn._orders(worlds["shop"])
+        dearest = queries.best(drawn._items(worlds["shop"]), queries.unit_price)
+        if dearest is None or not 3 <= len(orders) <= 40:
+            return None
+        # With a coupon an order can come to less than this article, and who goes by the totals would never open it.
+        (total,) = (order["total_cents"] for order in orders if order["id"] == dearest["order_id"])
+        return drawn if total >= dearest["unit_price_cents"] else None
 
     def _orders(self, world: World) -> list[Row]:
         orders = queries.orders_of(world, self.user)
@@ -227,7 +232,7 @@ class DearestPurchase(Template):
     def key(self, worlds: Worlds) -> Key:
         world = worlds["shop"]
         orders, dearest = self._orders(world), max(self._items(world), key=queries.unit_price)
-        # An order that came to less than this price cannot hold a higher one: nobody has to open it.
+        # The order with this article came to at least its price, so that nobody has to open one that came to less.
         opened = [order["number"] for order in orders if order["total_cents"] >= dearest["unit_price_cents"]]
         lines = [max(queries.order_items(world, number), key=queries.unit_price) for number in opened]
         return (
@@ -265,7 +270,7 @@ class DearestPurchase(Template):
         return {"skipping-small-orders": self._skipping}
 
     def _skipping(self, page: Observation) -> Walk:
-        """An order that came to less than the best price so far cannot hold a better one."""
+        """Leaves out orders that came to less than the best price so far."""
         best = pages.Item("", "", 0, 0)
         page = yield from pages.open_orders(page)
         while True:

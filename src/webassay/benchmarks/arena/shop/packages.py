@@ -180,6 +180,11 @@ def _warranty(product: Row) -> int:
     return int(product["warranty_months"])
 
 
+def _longest_there_is(world: World) -> int:
+    (found,) = queries.rows(world, "SELECT max(warranty_months) AS months FROM products")
+    return int(found["months"])
+
+
 @dataclass(frozen=True)
 class OpenLongestWarranty(Template):
     """Open the product of a shelf whose card promises the longest warranty."""
@@ -203,13 +208,19 @@ class OpenLongestWarranty(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        shelf, path = queries.place(worlds["shop"], stream, 10, 60, levels=(3,))
-        drawn = cls(shelf, path, stream.choice((15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300)))
-        found = drawn._products(worlds["shop"])
-        clear = queries.best(found, _warranty) is not None and not any(
-            queries.price(product) == drawn.below * 100 for product in queries.products(worlds["shop"], path)
-        )
-        return drawn if 7 <= len(found) <= 22 and clear else None
+        shelf, path = queries.place(worlds["shop"], stream, 10, 120, levels=(2, 3))
+        prices = [queries.price(product) for product in queries.products(worlds["shop"], path)]
+        limits = [
+            dollars
+            for dollars in range(5, 305, 5)
+            if 7 <= sum(price < dollars * 100 for price in prices) <= min(22, len(prices) - 1)
+            and dollars * 100 not in prices
+        ]
+        drawn = cls(shelf, path, stream.choice(limits))
+        longest = queries.best(drawn._products(worlds["shop"]), _warranty)
+        # The cards show every box there is, so that nobody has to look any further who finds the last one ticked.
+        last = _longest_there_is(worlds["shop"])
+        return drawn if longest is not None and _warranty(longest) < last else None
 
     def _products(self, world: World) -> list[Row]:
         return [product for product in queries.products(world, self.path) if product["price_cents"] < self.below * 100]

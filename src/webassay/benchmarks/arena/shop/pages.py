@@ -318,6 +318,8 @@ class Offer(NamedTuple):
     goods: str
     """A department, or `everything`."""
     minimum: int
+    until: str
+    """The last day, as 2026-03-31."""
 
 
 class CartLine(NamedTuple):
@@ -339,8 +341,15 @@ def offers(page: Observation) -> list[Offer]:
             much, _, goods = cells[1].partition(" off ")
             percent = int(much.rstrip("%")) if much.endswith("%") else 0
             amount = cents(much) if much.startswith("$") else 0
-            found.append(Offer(cells[0], percent, amount, goods, cents(cells[2]) if "$" in cells[2] else 0))
+            minimum = cents(cells[2]) if "$" in cells[2] else 0
+            found.append(Offer(cells[0], percent, amount, goods, minimum, _iso(cells[4])))
     return found
+
+
+def _iso(day: str) -> str:
+    """`March 31, 2026` is 2026-03-31."""
+    month, number, year = day.replace(",", "").split()
+    return f"{year}-{MONTHS.index(month) + 1:02d}-{int(number):02d}"
 
 
 def open_cart(page: Observation) -> Steps:

@@ -185,6 +185,11 @@ def taken_off(coupon: Row, goods: Sequence[Row]) -> int | None:
     return int((cost * value + 50) // 100 if coupon["kind"] == "percent" else min(cost, value))
 
 
+def methods_used(world: World) -> list[str]:
+    """How orders have been sent, so that it is known what it costs."""
+    return [row["method"] for row in rows(world, "SELECT DISTINCT shipping_method AS method FROM orders ORDER BY 1")]
+
+
 def shipping_cents(world: World, method: str, goods: int) -> int:
     """What the shop has always charged: the same for everybody, or nothing from the lowest value on that was free."""
     known = rows(world, "SELECT shipping_cents, subtotal_cents FROM orders WHERE shipping_method = ?", method)

@@ -170,7 +170,7 @@ class EmailTaken(Template):
     def key(self, worlds: Worlds) -> Key:
         refused = Key.seen("There is already an account with this email", together="page")
         form = Key.checkpoint("form", PagePattern(site="shop", path="/account/register"))
-        return Key.refusal("DATA_VALIDATION_ERROR", facts=refused) & form
+        return Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=refused) & form
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         made = Key.insert(
