@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.test_cli import Done, refused, webassay
+from webassay.workbench.kinds import TEMPLATES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "writing-tasks.md").read_text(encoding="utf-8")
 
@@ -33,13 +34,17 @@ def test_the_example_is_proved_from_its_file(chores: Path) -> None:
 
 @pytest.mark.browser
 def test_the_example_is_played_graded_and_shown_from_its_file(chores: Path) -> None:
+    def anew(*words: str) -> Done:
+        TEMPLATES._installed.clear()  # as in another process
+        return webassay(*words)
+
     template = ("--template", f"{chores}:CheapProducts")
-    webassay("run", "-a", "oracle", "-o", "run", "-n", "1", *template)
-    refused(webassay("grade", "run"), "There is no template 'shop.cheap-products'", "FILE.py:CLASS")
-    (graded,) = webassay("grade", "run", "--json", *template).stdout.splitlines()
+    anew("run", "-a", "oracle", "-o", "run", "-n", "1", *template)
+    refused(anew("grade", "run"), "There is no template 'shop.cheap-products'", "FILE.py:CLASS")
+    (graded,) = anew("grade", "run", "--json", *template).stdout.splitlines()
     assert json.loads(graded)["status"] == "pass"
-    assert "could not be built again" in webassay("show", "run", "shop.cheap-products").stdout
-    assert "could not be built again" not in webassay("show", "run", "shop.cheap-products", *template).stdout
+    assert "could not be built again" in anew("show", "run", "shop.cheap-products").stdout
+    assert "could not be built again" not in anew("show", "run", "shop.cheap-products", *template).stdout
 
 
 def test_a_name_that_is_taken(chores: Path) -> None:
