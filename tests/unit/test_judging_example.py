@@ -1,7 +1,6 @@
 """The judge in the documentation, taken from there and used as a plugin."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,8 +21,7 @@ def judge(tmp_path):
     (text,) = [found for page in sorted(DOCS.glob("*.md")) for found in EXAMPLE.findall(page.read_text())]
     path = tmp_path / "overclaim.py"
     path.write_text(text)
-    yield JUDGES.load(f"{path}:OVERCLAIM")
-    sys.modules.pop("overclaim")
+    return JUDGES.load(f"{path}:OVERCLAIM")
 
 
 async def test_the_example_judges(judge):
