@@ -81,6 +81,7 @@ CHANGES = {
         <div style="cursor:pointer">high</div><input aria-label="Other"></div><p>Total: 118.50 EUR</p>""",
         [
             "for (const field of document.querySelectorAll('.field')) field.setAttribute('aria-hidden', 'true')",
+            "at('span + div').after('urgent')",
             "for (const field of document.querySelectorAll('.field')) field.removeAttribute('aria-hidden')",
         ],
     ),

@@ -23,7 +23,7 @@
   // Everything that is needed later is noted now: the page may change the element, or use it for something else.
   const record = (element, up) => {
     const name = element.id;
-    const made = { element, tag: element.tagName, anchor: name && !/\d/.test(name) ? '#' + name : '', up, parts: [], kids: NONE, line: null, lines: 0, acts: false, item: false };
+    const made = { element, tag: element.tagName, anchor: name && !/\d/.test(name) ? '#' + name : '', up, parts: [], kids: NONE, line: null, lines: 0, acts: false, item: false, known: null };
     if (!up) return made;
     up.parts.push(made);
     if (up.kids === NONE) up.kids = [made]; else up.kids.push(made);
@@ -392,6 +392,7 @@
     const settled = (rec, known) => { const outer = itemAround(rec.up); return !outer || known.has(outer); };
     pairByKey(last.items, items, moved, whole, (now, then) => pairs.free(now, then) && settled(now, pairs.found) && settled(then, pairs.taken));
     for (const [item, was] of moved.found) if (pairs.free(item, was)) { pairs.add(item, was); matchScope(item, was, keep, pairs); }
+    return pairs.found;
   };
 
   // --- all together ------------------------------------------------------------------------------------------
@@ -423,12 +424,13 @@
     }
     const items = survey(root, []);
     for (const rec of items) describe(rec);
-    if (last && changed) matchAll(root, items, (rec, was) => { kept.set(rec, was.line[3]); });
+    const found = last && changed ? matchAll(root, items, (rec, was) => { kept.set(rec, was.line[3]); }) : sameElements(items);
+    for (const rec of items) rec.known = found.get(rec)?.known ?? {};
     const given = new Set(kept.values());
     for (const rec of lines) {
-      // Back in the tree, as it was.
-      const id = kept.has(rec) ? undefined : ids.get(rec.element), was = resting.get(id);
-      if (was && !given.has(id) && was.item === (itemAround(rec)?.full ?? '')) { kept.set(rec, id); given.add(id); }
+      // Back in the tree, in the item where it was, or in one that says the same.
+      const id = kept.has(rec) ? undefined : ids.get(rec.element), was = resting.get(id), around = was && itemAround(rec);
+      if (was && !given.has(id) && (was.item === (around?.full ?? '') || (around && was.known === around.known))) { kept.set(rec, id); given.add(id); }
     }
     for (const rec of lines) rec.line[3] = kept.get(rec) ?? 0;
     for (const rec of lines) assign(rec.element, rec.line[3] || (rec.line[3] = ++lastId));
@@ -437,6 +439,10 @@
     for (const [id, was] of resting) if (given.has(id)) resting.delete(id); else if (!was.element.deref()?.isConnected || ids.get(was.element.deref()) !== id) end(id, was);
     last = { root, lines, items };
     return null;
+  };
+  const sameElements = (items) => {
+    const before = new Map(last?.items.map((was) => [was.element, was]));
+    return new Map(items.map((rec) => [rec, before.get(rec.element)]));
   };
   // What stands in a field changes without a change of the document.
   const noteValues = (lines) => {
@@ -447,7 +453,8 @@
     for (const was of last.items) was.values = heard(was).values.join('\u0001');
   };
   const retire = (rec, place, shown) => {
-    const was = { place, element: new WeakRef(rec.element), role: rec.line[1], name: rec.line[2], item: itemAround(rec)?.full ?? '' };
+    const around = itemAround(rec);
+    const was = { place, element: new WeakRef(rec.element), role: rec.line[1], name: rec.line[2], item: around?.full ?? '', known: around?.known };
     if (rec.element.isConnected && !shown.has(rec.element)) resting.set(rec.line[3], was); else end(rec.line[3], was);
   };
   const end = (id, was) => {
