@@ -114,6 +114,11 @@ CHANGES = {
         <li><b>Rice</b> <span>3 left</span><button>Buy</button></li></ul>""",
         ["at('span').textContent = '2 left'", "at('ul').innerHTML = at('ul').innerHTML.replace('2 left', '1 left')"],
     ),
+    "the pager below a table counts its rows": (
+        """<div class="part">Rows: <select aria-label="Rows"><option>5</option></select></div>
+        <div class="part"><span>1-5 of 37</span><button>Back</button><button>Next</button></div>""",
+        ["at('span').textContent = '6-10 of 37'", "at('span').textContent = '1-3 of 3'"],
+    ),
     "a cell becomes a field and a cell again": (
         """<table><tr><th>Who</th><th>Do</th></tr><tr><td>Ann</td><td><button>Open</button></td></tr>
         <tr><td id="cell">Bob</td><td><button>Open</button></td></tr></table>""",

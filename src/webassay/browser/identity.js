@@ -134,9 +134,9 @@
   };
   const LETTER = /\p{L}/u, COUNT = /[([]\d[\d.,]*[)\]]/g;
   const pieces = (said) => said.map((piece) => piece.replace(COUNT, '').trim()).filter(Boolean);
-  // "3 left" and "12 minutes ago" beside a name are counts too; a number by itself may be the name.
-  const COUNTED = /^\d[\d.,]*(?=.*\p{L})/u;
-  const uncounted = (words) => (words.some((word) => LETTER.test(word) && !COUNTED.test(word)) ? words.map((word) => word.replace(COUNTED, '#')) : words);
+  // "3 left" and "1-5 of 37" beside a name are counts too; a number by itself may be the name.
+  const COUNTED = /^\d.*\p{L}/u;
+  const uncounted = (words) => (words.some((word) => LETTER.test(word) && !COUNTED.test(word)) ? words.map((word) => (COUNTED.test(word) ? word.replace(/\d[\d.,]*/g, '#') : word)) : words);
   const pathOf = (rec) => {
     rec.path ??= `${rec.up ? pathOf(rec.up) : ''}/${rec.tag}${rec.anchor}${rec.item ? '*' : ''}`;
     return rec.path;
