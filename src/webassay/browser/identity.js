@@ -136,7 +136,10 @@
   const pieces = (said) => said.map((piece) => piece.replace(COUNT, '').trim()).filter(Boolean);
   // "3 left" and "1-5 of 37" beside a name are counts too; a number by itself may be the name.
   const COUNTED = /^\d.*\p{L}/u;
-  const uncounted = (words) => (words.some((word) => LETTER.test(word) && !COUNTED.test(word)) ? words.map((word) => (COUNTED.test(word) ? word.replace(/\d[\d.,]*/g, '#') : word)) : words);
+  const uncounted = (words, beside = words) => {
+    if (!beside.some((word) => LETTER.test(word) && !COUNTED.test(word))) return words;
+    return words.map((word) => (COUNTED.test(word) ? word.replace(/\d[\d.,]*/g, '#') : word));
+  };
   const pathOf = (rec) => {
     rec.path ??= `${rec.up ? pathOf(rec.up) : ''}/${rec.tag}${rec.anchor}${rec.item ? '*' : ''}`;
     return rec.path;
@@ -255,35 +258,41 @@
     for (const rec of recs) {
       const said = heard(rec), values = new Set(said.values.map((value) => value.trim())), fields = new Set(said.fields);
       // Words that repeat what stands in a field are as little the item's own as that.
-      const own = (words) => new Set(uncounted(pieces(words)).filter((piece) => !values.has(piece)));
+      const own = (words) => new Set(uncounted(pieces(words), said.all).filter((piece) => !values.has(piece)));
       const all = own([...said.all, ...said.fields]), words = own(said.words), [first] = words;
       known.set(rec, { all, fields, values, links: new Set(said.links), core: own(said.core), words, first });
       count(holders, rec, new Set([...all, ...values]));
       count(naming, rec, fields);
     }
-    const fielded = grouped(recs.filter((rec) => known.get(rec).fields.size > 0), (rec) => rec.path);
+    const beside = grouped(recs, (rec) => rec.path), fielded = grouped(recs.filter((rec) => known.get(rec).fields.size > 0), (rec) => rec.path);
     return (rec) => {
       const said = known.get(rec);
       const alone = (piece) => LETTER.test(piece) && holders.get(`${rec.path}\u0003${piece}`) === 1;
       const told = (said.fields.size > 1 || fielded.get(rec.path)?.length > 1) && [...said.fields].every((name) => naming.get(`${rec.path}\u0003${name}`) === 1);
-      return { ...said, alone, told };
+      return { ...said, alone, told, lone: beside.get(rec.path).length === 1 };
     };
   };
   const within = (some, all) => [...some].every((piece) => all.has(piece));
-  // A word may also become the content of a field, when the item is edited in its place. The labels of buttons tell who
-  // it is only if there is nothing else.
+  // A word may also become the content of a field, when the item is edited in its place. The label of a button tells which
+  // item it is only if the item begins with it, like a menu that is opened by that button.
   const grew = (less, more) => {
     const there = new Set([...more.all, ...more.values]);
-    const telling = [...more.words].some(more.alone) ? less.words : less.all;
-    return within(less.all, there) && within(less.links, more.links) && [...telling].some((piece) => less.alone(piece) && more.alone(piece));
+    if (!within(less.all, there) || !within(less.links, more.links)) return false;
+    const [first] = less.all, opened = less.words.size === 0 && first === [...more.all][0];
+    const telling = opened ? [first] : begins(less, more) ? [...less.words] : NONE;
+    return telling.some((piece) => less.alone(piece) && more.alone(piece));
   };
   const shares = (was, is, kind) => {
     const were = [...was[kind]].filter(was.alone), are = [...is[kind]].filter(is.alone);
     const shared = are.filter((piece) => was[kind].has(piece) && was.alone(piece)).length;
     return { shared, share: shared / Math.max(were.length, are.length, 1) };
   };
-  // An item is named where it begins, unless a remark was put before that.
-  const begins = (was, is) => is.words.has(was.first) || was.words.has(is.first);
+  // An item is named where it begins, unless a remark was put before that. Of one that has no neighbours, it cannot be
+  // told which of its words are its own.
+  const begins = (was, is) => {
+    const said = (one, other) => one.values.has(other.first) || (!(was.lone && is.lone) && one.words.has(other.first));
+    return was.first === is.first || said(was, is) || said(is, was);
+  };
   const sameFields = (was, is) => was.told && is.told && begins(was, is) && was.fields.size > 0 && was.fields.size === is.fields.size && within(was.fields, is.fields) && shares(was, is, 'words').share >= 0.5;
   const MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
   const mostly = (was, is, kind) => {
