@@ -27,15 +27,25 @@ def ids(seen: Observation) -> list[tuple[str, str, str]]:
 AT = "const at = (selector) => document.querySelector(selector);"
 
 CHANGES = {
-    # One utility class on a grid and on its pager makes both look like items of a list.
-    "a cell is renamed in a grid that shares a class with its pager": (
-        """<div class="body managed"><div role="grid">
+    # With their class in common, the grid and its pager look like items of a list.
+    "a cell is renamed in a grid that is of one class with its pager": (
+        """<div class="box body"><div role="grid">
         <div role="row"><div role="columnheader">Name</div><input aria-label="Filter"></div>
         <div role="row" class="r"><div role="gridcell">Ann</div><button>Open</button></div>
         <div role="row" class="r"><div role="gridcell">Bob</div><button>Open</button></div>
         <div role="row" class="r"><div role="gridcell" id="last">Cid</div></div></div></div>
-        <div class="pager managed"><button>Next</button></div>""",
+        <div class="box pager"><button>Next</button></div>""",
         ["at('#last').textContent = 'Cida'", "at('#last').textContent = 'Cidal'"],
+    ),
+    "a grid that shares a class with its pager shows the next page": (
+        """<div class="body managed"><table role="grid"><tr><th>Name</th><th><input aria-label="Filter"></th></tr>
+        <tr><td class="who">Ann</td></tr><tr><td class="who">Bob</td></tr></table></div>
+        <div class="pager managed"><button>Next</button></div>""",
+        ["document.querySelectorAll('.who').forEach((cell, at) => { cell.textContent = ['Cid', 'Dora'][at]; })"],
+    ),
+    "the page of an application is the only item with a key": (
+        """<div data-root-id="p1001"><h1>Parts</h1><button>New</button><p>Ann</p><button>Next</button></div>""",
+        ["at('p').textContent = 'Bob'", "at('p').textContent = 'Cid'"],
     ),
     "a slider shows its value beside it": (
         """<div class="field"><div role="slider" tabindex="0" aria-label="From" aria-valuenow="0">o</div><p>0</p>

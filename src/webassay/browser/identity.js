@@ -43,7 +43,8 @@
   // What stands on these may change without the item becoming another.
   const LABELS = new Set(['button', 'switch', 'checkbox', 'radio', 'combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
   const acts = (line) => line[5].some(([key]) => key === 'clickable') || LABELS.has(line[1]) || line[1] === 'link';
-  // What makes neighbours alike: a class that they share, or, without classes, how they begin.
+  // What makes neighbours alike: a class that they share, or, without classes, how they begin. A class that two share,
+  // and that stands behind another one on both, is more likely a matter of style ("grid wide", "pager wide").
   const traitsOf = (rec) => (rec.classes.length ? rec.classes : [`<${rec.element.firstElementChild?.tagName ?? ''}`]);
   const placeOf = (rec) => (rec.place ??= `${rec.up ? placeOf(rec.up) : ''}/${rec.tag}${rec.anchor}`);
   const survey = (rec, found) => {
@@ -68,10 +69,10 @@
   // Which of these neighbours of one tag are items of a list.
   const findItems = (rec, tag, group) => {
     const known = lists.get(rec.element), place = `${placeOf(rec)}>${tag}`;
-    const shared = new Map();
-    if (group.length > 1) for (const kid of group) for (const trait of traitsOf(kid)) shared.set(trait, (shared.get(trait) ?? 0) + 1);
+    const shared = new Map(), leading = new Set();
+    if (group.length > 1) for (const kid of group) traitsOf(kid).forEach((trait, at) => { shared.set(trait, (shared.get(trait) ?? 0) + 1); if (at === 0) leading.add(trait); });
     for (const kid of group) {
-      const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > 1);
+      const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > (leading.has(trait) ? 1 : 2));
       const classed = kid.classes.length > 0;
       kid.item = alike || ITEM_TAGS.has(tag) || ITEM_ROLES.has(roleOf(kid)) || Boolean(known?.has(tag)) || keysOf(kid.element).length > 0
         || (classed ? itemKinds.has(kindOf(kid)) : listPlaces.has(place));
@@ -233,6 +234,7 @@
   // The element stayed, or another stands where it stood: is it the same item, or was the place given to another? The
   // same one goes on saying something that no item beside it says, and
   // - words only came or only went: it was opened, closed, edited, or got a remark; or
+  // - it begins as before, and a key says that it is the same; or
   // - it is a part of a form, told from the parts beside it by the names of its fields; or
   // - it is large, and most of its words stayed.
   // A node that is used for another item says other words in the place of the old ones.
@@ -248,7 +250,7 @@
       if (!pairs.free(now, then)) continue;
       const was = saidBefore(then), is = saidAfter(now);
       const large = now.lines >= MANY_LINES && then.lines >= MANY_LINES;
-      if (grew(was, is) || grew(is, was) || sameFields(was, is) || (large && (mostly(was, is, 'core') || mostly(was, is, 'words')))) pairs.add(now, then);
+      if (grew(was, is) || grew(is, was) || sameKey(was, is) || sameFields(was, is) || (large && (mostly(was, is, 'core') || mostly(was, is, 'words')))) pairs.add(now, then);
     }
   };
   // What each of these items says, and which of it no other item in such a place says.
@@ -260,8 +262,9 @@
       // Words that repeat what stands in a field are as little the item's own as that.
       const own = (words) => new Set(uncounted(pieces(words), said.all).filter((piece) => !values.has(piece)));
       const all = own([...said.all, ...said.fields]), words = own(said.words), [first] = words;
-      known.set(rec, { all, fields, values, links: new Set(said.links), core: own(said.core), words, first });
-      count(holders, rec, new Set([...all, ...values]));
+      const key = JSON.stringify(rec.keys.filter(([, value]) => /\d/.test(value) && !counts(rec, value)));
+      known.set(rec, { all, fields, values, key, links: new Set(said.links), core: own(said.core), words, first });
+      count(holders, rec, new Set([...all, ...values, key]));
       count(naming, rec, fields);
     }
     const beside = grouped(recs, (rec) => rec.path), fielded = grouped(recs.filter((rec) => known.get(rec).fields.size > 0), (rec) => rec.path);
@@ -269,7 +272,7 @@
       const said = known.get(rec);
       const alone = (piece) => LETTER.test(piece) && holders.get(`${rec.path}\u0003${piece}`) === 1;
       const told = (said.fields.size > 1 || fielded.get(rec.path)?.length > 1) && [...said.fields].every((name) => naming.get(`${rec.path}\u0003${name}`) === 1);
-      return { ...said, alone, told, lone: beside.get(rec.path).length === 1 };
+      return { ...said, alone, told, keyed: said.key !== '[]' && holders.get(`${rec.path}\u0003${said.key}`) === 1, lone: beside.get(rec.path).length === 1 };
     };
   };
   const within = (some, all) => [...some].every((piece) => all.has(piece));
@@ -293,6 +296,7 @@
     const said = (one, other) => one.values.has(other.first) || (!(was.lone && is.lone) && one.words.has(other.first));
     return was.first === is.first || said(was, is) || said(is, was);
   };
+  const sameKey = (was, is) => was.keyed && is.keyed && was.key === is.key && begins(was, is);
   const sameFields = (was, is) => was.told && is.told && begins(was, is) && was.fields.size > 0 && was.fields.size === is.fields.size && within(was.fields, is.fields) && shares(was, is, 'words').share >= 0.5;
   const MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
   const mostly = (was, is, kind) => {
