@@ -234,9 +234,8 @@
   // The element stayed, or another stands where it stood: is it the same item, or was the place given to another? The
   // same one goes on saying something that no item beside it says, and
   // - words only came or only went: it was opened, closed, edited, or got a remark; or
-  // - it begins as before, and a key says that it is the same; or
-  // - it is a part of a form, told from the parts beside it by the names of its fields; or
-  // - it is large, and most of its words stayed.
+  // - it begins as before, and has the same key; or it is a part of a form, told from the parts beside it by the names
+  //   of its fields; or it is large, and most of its words stayed.
   // A node that is used for another item says other words in the place of the old ones.
   const pairChanged = (before, after, pairs) => {
     const open = after.filter((now) => !pairs.found.has(now)), left = before.filter((then) => !pairs.taken.has(then));
@@ -256,7 +255,8 @@
   // What each of these items says, and which of it no other item in such a place says.
   const wordsOf = (recs) => {
     const known = new Map(), holders = new Map(), naming = new Map();
-    const count = (times, rec, pieces) => { for (const piece of pieces) times.set(`${rec.path}\u0003${piece}`, (times.get(`${rec.path}\u0003${piece}`) ?? 0) + 1); };
+    const placed = (rec, piece) => `${rec.path}\u0003${piece}`;
+    const count = (times, rec, said) => { for (const piece of said) times.set(placed(rec, piece), (times.get(placed(rec, piece)) ?? 0) + 1); };
     for (const rec of recs) {
       const said = heard(rec), values = new Set(said.values.map((value) => value.trim())), fields = new Set(said.fields);
       // Words that repeat what stands in a field are as little the item's own as that.
@@ -270,9 +270,10 @@
     const beside = grouped(recs, (rec) => rec.path), fielded = grouped(recs.filter((rec) => known.get(rec).fields.size > 0), (rec) => rec.path);
     return (rec) => {
       const said = known.get(rec);
-      const alone = (piece) => LETTER.test(piece) && holders.get(`${rec.path}\u0003${piece}`) === 1;
-      const told = (said.fields.size > 1 || fielded.get(rec.path)?.length > 1) && [...said.fields].every((name) => naming.get(`${rec.path}\u0003${name}`) === 1);
-      return { ...said, alone, told, keyed: said.key !== '[]' && holders.get(`${rec.path}\u0003${said.key}`) === 1, lone: beside.get(rec.path).length === 1 };
+      const alone = (piece) => LETTER.test(piece) && holders.get(placed(rec, piece)) === 1;
+      const told = (said.fields.size > 1 || fielded.get(rec.path)?.length > 1) && [...said.fields].every((name) => naming.get(placed(rec, name)) === 1);
+      const keyed = said.key !== '[]' && holders.get(placed(rec, said.key)) === 1;
+      return { ...said, alone, told, keyed, lone: beside.get(rec.path).length === 1 };
     };
   };
   const within = (some, all) => [...some].every((piece) => all.has(piece));
@@ -297,8 +298,11 @@
     return was.first === is.first || said(was, is) || said(is, was);
   };
   const sameKey = (was, is) => was.keyed && is.keyed && was.key === is.key && begins(was, is);
-  const sameFields = (was, is) => was.told && is.told && begins(was, is) && was.fields.size > 0 && was.fields.size === is.fields.size && within(was.fields, is.fields) && shares(was, is, 'words').share >= 0.5;
-  const MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
+  const sameFields = (was, is) => {
+    const same = was.fields.size > 0 && was.fields.size === is.fields.size && within(was.fields, is.fields);
+    return same && was.told && is.told && begins(was, is) && shares(was, is, 'words').share >= HALF;
+  };
+  const HALF = 0.5, MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
   const mostly = (was, is, kind) => {
     const { shared, share } = shares(was, is, kind);
     return shared >= ENOUGH && share >= MOST && begins(was, is);
