@@ -77,6 +77,15 @@ CHANGES = {
             "at('#tag').value = ''; at('span').textContent = ''",
         ],
     ),
+    "a form has other buttons and a long list of choices": (
+        """<section><div class="card"><h2>Draft</h2><input aria-label="tag"><button id="bold">Bold</button>
+        <input aria-label="type"><ul></ul><button>Save</button></div>
+        <div class="card"><h2>Other</h2><button>Edit</button></div></section>""",
+        [
+            "at('#bold').remove(); at('ul').innerHTML = '<li>Text</li><li>Plain</li><li>Image</li><li>Drawing</li>'",
+            "at('ul').innerHTML = ''",
+        ],
+    ),
     "an editor stands among boxes of its class": (
         """<div class="box tool"><button>Bold</button></div>
         <div class="box" contenteditable="true" role="textbox" aria-label="Text" style="min-height:40px"></div>""",

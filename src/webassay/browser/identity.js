@@ -289,7 +289,7 @@
   const shares = (was, is, kind) => {
     const were = [...was[kind]].filter(was.alone), are = [...is[kind]].filter(is.alone);
     const shared = are.filter((piece) => was[kind].has(piece) && was.alone(piece)).length;
-    return { shared, share: shared / Math.max(were.length, are.length, 1) };
+    return { shared, were: were.length, are: are.length };
   };
   // An item is named where it begins, unless a remark was put before that. Of one that has no neighbours, it cannot be
   // told which of its words are its own.
@@ -300,12 +300,13 @@
   const sameKey = (was, is) => was.keyed && is.keyed && was.key === is.key && begins(was, is);
   const sameFields = (was, is) => {
     const same = was.fields.size > 0 && was.fields.size === is.fields.size && within(was.fields, is.fields);
-    return same && was.told && is.told && begins(was, is) && shares(was, is, 'words').share >= HALF;
+    const { shared, were, are } = shares(was, is, 'words');
+    return same && was.told && is.told && begins(was, is) && shared >= HALF * Math.min(were, are);
   };
   const HALF = 0.5, MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
   const mostly = (was, is, kind) => {
-    const { shared, share } = shares(was, is, kind);
-    return shared >= ENOUGH && share >= MOST && begins(was, is);
+    const { shared, were, are } = shares(was, is, kind);
+    return shared >= ENOUGH && shared >= MOST * Math.max(were, are) && begins(was, is);
   };
 
   // --- which line is which -----------------------------------------------------------------------------------
