@@ -6,7 +6,7 @@
   const pick = (things) => things[dice(things.length)];
   const WORDS = ['milk', 'bread', 'apples', 'tea', 'rice', 'plums', 'flour', 'salt'];
 
-  // Every markup: one item as HTML. {0} what it says, {1} a second text, {2} attributes.
+  // Every markup: one item as HTML. {0} what it says, {1} a second text, {2} attributes, {3} a class, {4} a remark.
   const MARKUPS = {
     listitem: ['ul', '<li{2}><a href="#">{0}</a> <span>{1}</span> <button>Delete</button></li>'],
     rows: ['div class="rows"', '<div class="row"{2}><input type="checkbox"><span>{0}</span><span>{1}</span><button>Edit</button><button>Delete</button></div>'],
@@ -17,15 +17,20 @@
     paragraphs: ['div', '<p{2}>{0}</p>'],
     links: ['nav', '<a href="#"{2}>{0}</a>'],
     labels: ['div', '<label{2}><input type="checkbox"><span>{0}</span></label>'],
+    orders: ['div', '<div class="order"{2}><b>{0}</b><i>{4}</i><input aria-label="Amount"><select aria-label="Size"><option>S</option><option>L</option></select><button>Drop</button></div>'],
+    cards: ['section', '<div class="card"{2}><ul><li><a href="#">{0}</a></li><li><em>{1}</em><button>Buy</button></li><li><button>Edit</button></li></ul><i>{4}</i></div>'],
+    wide: ['div', '<article{2}><h3>{0}</h3><i>{4}</i><p>{1}</p><p>Ships free</p><p>In stock</p><p>Two years</p><ul><li>Blue</li><li>Steel</li></ul><button>Buy</button><button>Keep</button></article>'],
   };
   const KEYS = { none: () => '', data: (item) => ` data-id="${item.key}"`, index: (item, at) => ` data-id="${at}"`, random: () => ` id="r${dice(1e9)}"` };
   let lastKey = 0;
+  const called = new Map();  // key -> what the item is called
   const made = (texts) => {
     const key = ++lastKey;
     const number = texts === 'numbered' ? `Item ${key}` : texts === 'words' ? `${pick(WORDS)} ${key}` : pick(WORDS);
-    return { key, say: number, more: texts === 'few' ? '' : `${dice(5)} left`, on: false };
+    called.set(key, number);
+    return { key, say: number, more: texts === 'few' ? '' : `${dice(5)} left`, on: false, remark: '' };
   };
-  const markup = (world, item, at) => MARKUPS[world.markup][1].replace('{0}', item.say).replace('{1}', item.more).replace('{2}', KEYS[world.keys](item, at)).replace('{3}', item.on ? 'on' : '');
+  const markup = (world, item, at) => MARKUPS[world.markup][1].replace('{0}', item.say).replace('{1}', item.more).replace('{2}', KEYS[world.keys](item, at)).replace('{3}', item.on ? 'on' : '').replace('{4}', item.remark);
   const built = (html, tag) => { const box = document.createElement(tag); box.innerHTML = html; return box.firstElementChild; };
 
   // --- the ways to render ---------------------------------------------------------------------------------
@@ -35,7 +40,9 @@
     if (node.nodeType === 3) { if (node.data !== like.data) node.data = like.data; return; }
     for (const name of node.getAttributeNames()) if (!like.hasAttribute(name)) node.removeAttribute(name);
     for (const name of like.getAttributeNames()) if (node.getAttribute(name) !== like.getAttribute(name)) node.setAttribute(name, like.getAttribute(name));
-    [...node.childNodes].forEach((child, at) => patch(child, like.childNodes[at]));
+    // A remark came or went.
+    if (node.childNodes.length !== like.childNodes.length) node.replaceChildren(...like.childNodes);
+    else [...node.childNodes].forEach((child, at) => patch(child, like.childNodes[at]));
   };
   const host = () => (document.querySelector('#list') ?? document.body);
   const open = (world) => `<${MARKUPS[world.markup][0]}>`;
@@ -60,6 +67,18 @@
       });
       for (const node of old.values()) node.remove();
     },
+    // Like a list that shows a part of many items: the nodes of those that went are used for those that came.
+    recycled: (world) => {
+      const list = listIn(world), old = new Map([...list.children].map((node) => [truth.get(node)[0], node]));
+      const spare = [...old].filter(([key]) => !world.items.some((item) => item.key === key)).map(([, node]) => node);
+      world.items.forEach((item, at) => {
+        const fresh = built(markup(world, item, at), list.tagName);
+        const node = old.get(item.key) ?? spare.shift() ?? fresh;
+        if (node !== fresh) patch(node, fresh);
+        if (list.children[at] !== node) list.insertBefore(node, list.children[at] ?? null);
+      });
+      for (const node of spare) node.remove();
+    },
     unkeyed: (world) => {
       const list = listIn(world);
       world.items.forEach((item, at) => {
@@ -82,6 +101,10 @@
     move: ({ items }) => { if (items.length) items.splice(dice(items.length), 0, ...items.splice(dice(items.length), 1)); },
     replace: ({ items, texts }) => { if (items.length) items.splice(dice(items.length), 1, made(texts)); },
     toggle: ({ items }) => { if (items.length) { const item = pick(items); item.on = !item.on; } },
+    remark: ({ items }) => { if (items.length) { const item = pick(items); item.remark = item.remark ? '' : pick(['Sold out', 'New', 'Two for one']); } },
+    sell: ({ items }) => { if (items.length) { const item = pick(items); item.more = item.more && `${dice(50)} left`; } },
+    replaceAll: (world) => { world.items = world.items.map(() => made(world.texts)); },
+    scroll: ({ items, texts }) => { for (let n = 1 + dice(3); n > 0 && items.length; n -= 1) { items.shift(); items.push(made(texts)); } },
     both: (world) => { CHANGES.remove(world); CHANGES.insert(world); },
     toast: (world) => { world.toast = !world.toast; },
   };
@@ -103,7 +126,7 @@
   };
 
   let world;
-  const result = { changes: 0, unchanged: 0, kept: 0, strayed: [], twins: 0, lost: {} };
+  const result = { changes: 0, unchanged: 0, kept: 0, changed: 0, changedKept: 0, strayed: [], twins: 0, lost: {} };
   const worlds = rounds;
   for (let round = 0; round < worlds; round += 1) {
     world = { markup: pick(Object.keys(MARKUPS)), keys: pick(Object.keys(KEYS)), texts: pick(['numbered', 'words', 'few']), items: [], toast: false };
@@ -123,12 +146,22 @@
       for (const [id, [key, part, said]] of before) {
         const there = after.get(id);
         if (there && (there[0] !== key || there[1] !== part)) {
-          if (there[0] && there[1] === part && there[2] === said) result.twins += 1;
+          // Nobody can tell one "tea" that has lost its remark from another that has none, unless they have keys.
+          const alike = there[2] === said || (world.keys !== 'data' && called.get(there[0]) === called.get(key));
+          if (there[0] && there[1] === part && alike) result.twins += 1;
           else result.strayed.push(`${story}: [${id}] was ${key} ${part} "${said}", is ${there.join(' ')}`);
         }
-        if (!now.has(`${key} ${part}`) || (key && says.get(`${key} ${part}`) !== said)) continue;
+        if (!now.has(`${key} ${part}`)) continue;
         const twin = key && [...before.values()].filter((other) => other[1] === part && other[2] === said).length > 1;
         if (twin && change !== 'nothing' && change !== 'toast') continue;
+        if (key && says.get(`${key} ${part}`) !== said) {
+          // With few words, another item may say what this one said before.
+          if (world.texts === 'few') continue;
+          result.changed += 1;
+          if (now.get(`${key} ${part}`) === id) result.changedKept += 1;
+          else result.lost[story] = (result.lost[story] ?? 0) + 1;
+          continue;
+        }
         result.unchanged += 1;
         if (now.get(`${key} ${part}`) === id) result.kept += 1;
         else result.lost[story] = (result.lost[story] ?? 0) + 1;

@@ -3,7 +3,8 @@
 //
 // An id belongs to what a person sees, not to a node: pages throw nodes away and build the same content anew, and they
 // use the nodes of one item of a list for another. So items of lists are recognized by what they say and where their
-// links lead, and what is inside an item by its role and name there. Outside lists, an element that stays keeps its
+// links lead, those that changed by what they go on saying and no other says, and what is inside an item by its role and
+// name there. Outside lists, an element that stays keeps its
 // id, and one that is replaced by its like hands it on. Where it cannot be told which is which, the id ends.
 () => {
   const ids = new WeakMap();  // element -> number
@@ -22,7 +23,7 @@
   // Everything that is needed later is noted now: the page may change the element, or use it for something else.
   const record = (element, up) => {
     const name = element.id;
-    const made = { element, tag: element.tagName, anchor: name && !/\d/.test(name) ? '#' + name : '', up, parts: [], kids: NONE, line: null, lines: 0, acts: false, item: false };
+    const made = { element, tag: element.tagName, anchor: name && !/\d/.test(name) ? '#' + name : '', up, parts: [], kids: NONE, line: null, lines: 0, acts: false, item: false, known: null };
     if (!up) return made;
     up.parts.push(made);
     if (up.kids === NONE) up.kids = [made]; else up.kids.push(made);
@@ -42,7 +43,8 @@
   // What stands on these may change without the item becoming another.
   const LABELS = new Set(['button', 'switch', 'checkbox', 'radio', 'combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
   const acts = (line) => line[5].some(([key]) => key === 'clickable') || LABELS.has(line[1]) || line[1] === 'link';
-  // What makes neighbours alike: a class that they share, or, without classes, how they begin.
+  // What makes neighbours alike: a class that they share, or, without classes, how they begin. A class that two share,
+  // and that stands behind another one on both, is more likely a matter of style ("grid wide", "pager wide").
   const traitsOf = (rec) => (rec.classes.length ? rec.classes : [`<${rec.element.firstElementChild?.tagName ?? ''}`]);
   const placeOf = (rec) => (rec.place ??= `${rec.up ? placeOf(rec.up) : ''}/${rec.tag}${rec.anchor}`);
   const survey = (rec, found) => {
@@ -67,10 +69,10 @@
   // Which of these neighbours of one tag are items of a list.
   const findItems = (rec, tag, group) => {
     const known = lists.get(rec.element), place = `${placeOf(rec)}>${tag}`;
-    const shared = new Map();
-    if (group.length > 1) for (const kid of group) for (const trait of traitsOf(kid)) shared.set(trait, (shared.get(trait) ?? 0) + 1);
+    const shared = new Map(), leading = new Set();
+    if (group.length > 1) for (const kid of group) traitsOf(kid).forEach((trait, at) => { shared.set(trait, (shared.get(trait) ?? 0) + 1); if (at === 0) leading.add(trait); });
     for (const kid of group) {
-      const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > 1);
+      const alike = group.length > 1 && traitsOf(kid).some((trait) => shared.get(trait) > (leading.has(trait) ? 1 : 2));
       const classed = kid.classes.length > 0;
       kid.item = alike || ITEM_TAGS.has(tag) || ITEM_ROLES.has(roleOf(kid)) || Boolean(known?.has(tag)) || keysOf(kid.element).length > 0
         || (classed ? itemKinds.has(kindOf(kid)) : listPlaces.has(place));
@@ -90,32 +92,61 @@
     }
     return keys;
   };
+  const WRITABLE = new Set(['combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
+  const isField = (rec) => WRITABLE.has(roleOf(rec));
+  // What is written in an editor is its value, like the content of a field.
+  const isEditor = (rec) => rec.line !== null && !FIELDS.has(rec.tag) && (rec.line[1] === 'textbox' || rec.line[1] === 'searchbox' || rec.line[5].some(([key]) => key === 'editable'));
+  const spokenValue = (rec) => (rec.line ? rec.line[5].filter(([key]) => key === 'valuetext').map(([, text]) => text) : NONE);
+  const writtenIn = (rec) => rec.parts.map((part) => (typeof part === 'string' ? part : writtenIn(part))).join(' ');
+  // `all`: everything it says. `core`: its own words, without those of items in it and of buttons. `words`: those of
+  // items in it too. `fields` and `values`: what the fields in it are called, and what stands in them.
   const collect = (rec, said, top) => {
-    const before = said.all.length;
+    const before = said.all.length, editor = isEditor(rec);
     const href = rec.line?.[6];
     if (href) said.links.push(href);
-    for (const part of rec.parts) {
-      if (typeof part === 'string') { said.all.push(part); if (said.own) said.core.push(part); continue; }
-      const own = said.own;
-      if (part.item && (part.acts || ITEM_TAGS.has(part.tag))) said.own = false;
-      else if (LABELS.has(roleOf(part))) said.own = false;
+    for (const part of editor ? NONE : rec.parts) {
+      if (typeof part === 'string') {
+        said.all.push(part);
+        if (said.own) said.core.push(part);
+        if (said.free) said.words.push(part);
+        continue;
+      }
+      const { own, free } = said;
+      if (LABELS.has(roleOf(part))) said.own = said.free = false;
+      else if (part.item && (part.acts || ITEM_TAGS.has(part.tag))) said.own = false;
       collect(part, said, false);
-      said.own = own;
+      Object.assign(said, { own, free });
     }
-    if (said.all.length === before && rec.line?.[2]) { said.all.push(rec.line[2]); if (said.own || top) said.core.push(rec.line[2]); }
-    if (FIELDS.has(rec.tag)) said.values.push(rec.line?.[4] ?? '');
+    const name = rec.line?.[2];
+    if (said.all.length === before && name && !(editor && rec.line[1] === 'generic')) {
+      said.all.push(name);
+      if (said.own || top) said.core.push(name);
+      if (said.free || top) said.words.push(name);
+    }
+    if (isField(rec) && name) { said.fields.push(name); said.words.push(name); }
+    if (editor) said.values.push(rec.line[4] || writtenIn(rec));
+    else if (FIELDS.has(rec.tag) || isField(rec)) said.values.push(rec.line?.[4] ?? '', ...spokenValue(rec));
   };
   const FIELDS = new Set(['INPUT', 'TEXTAREA', 'SELECT']);
+  const heard = (rec) => {
+    const said = { all: [], core: [], words: [], links: [], fields: [], values: [], own: true, free: true };
+    collect(rec, said, true);
+    return said;
+  };
   const LETTER = /\p{L}/u, COUNT = /[([]\d[\d.,]*[)\]]/g;
+  const pieces = (said) => said.map((piece) => piece.replace(COUNT, '').trim()).filter(Boolean);
+  // "3 left" and "1-5 of 37" beside a name are counts too; a number by itself may be the name.
+  const COUNTED = /^\d.*\p{L}/u;
+  const uncounted = (words, beside = words) => {
+    if (!beside.some((word) => LETTER.test(word) && !COUNTED.test(word))) return words;
+    return words.map((word) => (COUNTED.test(word) ? word.replace(/\d[\d.,]*/g, '#') : word));
+  };
   const pathOf = (rec) => {
     rec.path ??= `${rec.up ? pathOf(rec.up) : ''}/${rec.tag}${rec.anchor}${rec.item ? '*' : ''}`;
     return rec.path;
   };
   const describe = (rec) => {
-    const said = { all: [], core: [], links: [], values: [], own: true };
-    collect(rec, said, true);
-    const core = said.core.map((piece) => piece.replace(COUNT, '').trim()).filter((piece) => LETTER.test(piece));
-    rec.pieces = core;
+    const said = heard(rec), core = uncounted(pieces(said.core).filter((piece) => LETTER.test(piece)));
     rec.text = `${rec.tag}\u0001${said.all.join('\u0001')}`;
     rec.core = core.length ? `${rec.tag}\u0001${core.join('\u0001')}` : '';
     rec.links = said.links.join('\u0001');
@@ -126,11 +157,11 @@
   };
   // The keys of items may only count them: data-id="0", "1", "2".
   const counts = (rec, value) => new RegExp(`^\\D*(${rec.index}|${rec.index + 1})\\D*$`).test(value);
-  const contradict = (one, other) => {
-    if (one.links !== other.links) return true;
+  const otherKeys = (one, other) => {
     const before = new Map(one.keys);
     return other.keys.some(([name, value]) => before.has(name) && before.get(name) !== value && !(counts(one, before.get(name)) && counts(other, value)));
   };
+  const contradict = (one, other) => one.links !== other.links || otherKeys(one, other);
 
   // --- which item is which ---------------------------------------------------------------------------------
   const itemsOf = (rec, found = []) => {
@@ -165,7 +196,7 @@
     pairTwins(before, after, pairs);
     pairByKey(before, after, pairs, (rec) => rec.core && `${rec.core}\u0003${rec.path}`, inPlace);
     pairByKey(before, after, pairs, (rec) => rec.anchor, (now, then) => now.tag === then.tag);
-    pairLarge(before, after, pairs);
+    pairChanged(before, after, pairs);
   };
   // Items that say the same: by what stands in their fields; else by their nodes, if no node of the list was used for
   // another item and none of the twins came or went; else by their place, if nothing changed in the list.
@@ -198,27 +229,84 @@
     for (const { full } of recs) times.set(full, (times.get(full) ?? 0) + 1);
     return times;
   };
-  // A part of the page that stayed where it was, or was replaced there, and still says most of what only it said.
-  const MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
-  const pairLarge = (before, after, pairs) => {
-    const large = (rec) => rec.pieces.length >= ENOUGH && rec.lines >= MANY_LINES;
-    const open = after.filter((now) => large(now) && !pairs.found.has(now)), left = before.filter((then) => large(then) && !pairs.taken.has(then));
+
+  // --- an item that says something else now ----------------------------------------------------------------
+  // The element stayed, or another stands where it stood: is it the same item, or was the place given to another? The
+  // same one goes on saying something that no item beside it says, and
+  // - words only came or only went: it was opened, closed, edited, or got a remark; or
+  // - it begins as before, and has the same key; or it is a part of a form, told from the parts beside it by the names
+  //   of its fields; or it is large, and most of its words stayed.
+  // A node that is used for another item says other words in the place of the old ones.
+  const pairChanged = (before, after, pairs) => {
+    const open = after.filter((now) => !pairs.found.has(now)), left = before.filter((then) => !pairs.taken.has(then));
     if (open.length === 0 || left.length === 0) return;
-    const places = new Map(left.map((rec) => [`${rec.path}\u0003${rec.index}`, rec])), byElement = new Map(left.map((rec) => [rec.element, rec]));
-    const distinctive = (recs) => {
-      const holders = new Map();
-      const words = new Map(recs.map((rec) => [rec, new Set(rec.pieces)]));
-      for (const said of words.values()) for (const piece of said) holders.set(piece, (holders.get(piece) ?? 0) + 1);
-      return (rec) => [...words.get(rec)].filter((piece) => holders.get(piece) === 1);
-    };
-    const ownBefore = distinctive(before), ownAfter = distinctive(after);
-    for (const now of open) {
-      const then = byElement.get(now.element) ?? places.get(`${now.path}\u0003${now.index}`);
-      if (!then || !pairs.free(now, then) || then.tag !== now.tag) continue;
-      const were = new Set(ownBefore(then)), are = ownAfter(now);
-      const shared = are.filter((piece) => were.has(piece)).length;
-      if (shared >= ENOUGH && shared >= MOST * were.size && shared >= MOST * are.length) pairs.add(now, then);
+    const byElement = new Map(left.map((rec) => [rec.element, rec])), places = new Map(left.map((rec) => [`${rec.path}\u0003${rec.index}`, rec]));
+    const stoodThere = (now) => byElement.get(now.element) ?? places.get(`${now.path}\u0003${now.index}`);
+    const likely = open.map((now) => [now, stoodThere(now)]).filter(([now, then]) => then && then.tag === now.tag && !otherKeys(now, then));
+    const lists = new Set(likely.flat().map((rec) => rec.path)), concerned = (rec) => lists.has(rec.path);
+    const saidBefore = wordsOf(before.filter(concerned)), saidAfter = wordsOf(after.filter(concerned));
+    for (const [now, then] of likely) {
+      if (!pairs.free(now, then)) continue;
+      const was = saidBefore(then), is = saidAfter(now);
+      const large = now.lines >= MANY_LINES && then.lines >= MANY_LINES;
+      if (grew(was, is) || grew(is, was) || sameKey(was, is) || sameFields(was, is) || (large && (mostly(was, is, 'core') || mostly(was, is, 'words')))) pairs.add(now, then);
     }
+  };
+  // What each of these items says, and which of it no other item in such a place says.
+  const wordsOf = (recs) => {
+    const known = new Map(), holders = new Map(), naming = new Map();
+    const placed = (rec, piece) => `${rec.path}\u0003${piece}`;
+    const count = (times, rec, said) => { for (const piece of said) times.set(placed(rec, piece), (times.get(placed(rec, piece)) ?? 0) + 1); };
+    for (const rec of recs) {
+      const said = heard(rec), values = new Set(said.values.map((value) => value.trim())), fields = new Set(said.fields);
+      // Words that repeat what stands in a field are as little the item's own as that.
+      const own = (words) => new Set(uncounted(pieces(words), said.all).filter((piece) => !values.has(piece)));
+      const all = own([...said.all, ...said.fields]), words = own(said.words), [first] = words;
+      const key = JSON.stringify(rec.keys.filter(([, value]) => /\d/.test(value) && !counts(rec, value)));
+      known.set(rec, { all, fields, values, key, links: new Set(said.links), core: own(said.core), words, first });
+      count(holders, rec, new Set([...all, ...values, key]));
+      count(naming, rec, fields);
+    }
+    const beside = grouped(recs, (rec) => rec.path), fielded = grouped(recs.filter((rec) => known.get(rec).fields.size > 0), (rec) => rec.path);
+    return (rec) => {
+      const said = known.get(rec);
+      const alone = (piece) => LETTER.test(piece) && holders.get(placed(rec, piece)) === 1;
+      const told = (said.fields.size > 1 || fielded.get(rec.path)?.length > 1) && [...said.fields].every((name) => naming.get(placed(rec, name)) === 1);
+      const keyed = said.key !== '[]' && holders.get(placed(rec, said.key)) === 1;
+      return { ...said, alone, told, keyed, lone: beside.get(rec.path).length === 1 };
+    };
+  };
+  const within = (some, all) => [...some].every((piece) => all.has(piece));
+  // A word may also become the content of a field, when the item is edited in its place. The label of a button tells which
+  // item it is only if the item begins with it, like a menu that is opened by that button.
+  const grew = (less, more) => {
+    const there = new Set([...more.all, ...more.values]);
+    if (!within(less.all, there) || !within(less.links, more.links)) return false;
+    const [first] = less.all, opened = less.words.size === 0 && first === [...more.all][0];
+    const telling = opened ? [first] : begins(less, more) ? [...less.words] : NONE;
+    return telling.some((piece) => less.alone(piece) && more.alone(piece));
+  };
+  const shares = (was, is, kind) => {
+    const were = [...was[kind]].filter(was.alone), are = [...is[kind]].filter(is.alone);
+    const shared = are.filter((piece) => was[kind].has(piece) && was.alone(piece)).length;
+    return { shared, were: were.length, are: are.length };
+  };
+  // An item is named where it begins, unless a remark was put before that. Of one that has no neighbours, it cannot be
+  // told which of its words are its own.
+  const begins = (was, is) => {
+    const said = (one, other) => one.values.has(other.first) || (!(was.lone && is.lone) && one.words.has(other.first));
+    return was.first === is.first || said(was, is) || said(is, was);
+  };
+  const sameKey = (was, is) => was.keyed && is.keyed && was.key === is.key && begins(was, is);
+  const sameFields = (was, is) => {
+    const same = was.fields.size > 0 && was.fields.size === is.fields.size && within(was.fields, is.fields);
+    const { shared, were, are } = shares(was, is, 'words');
+    return same && was.told && is.told && begins(was, is) && shared >= HALF * Math.min(were, are);
+  };
+  const HALF = 0.5, MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
+  const mostly = (was, is, kind) => {
+    const { shared, were, are } = shares(was, is, kind);
+    return shared >= ENOUGH && shared >= MOST * Math.max(were, are) && begins(was, is);
   };
 
   // --- which line is which -----------------------------------------------------------------------------------
@@ -290,15 +378,21 @@
     for (const [item, was] of inside.found) { pairs.add(item, was); }
     for (const [item, was] of inside.found) matchScope(item, was, keep, pairs);
   };
-  // What was alone in its place before, and is one of several now, was an item already.
+  // What was alone in its place before, and is one of several now, was an item already; not so a neighbour of items that
+  // is none now either.
   const recognize = (items) => {
-    const parents = new Map();
-    for (const rec of items) parents.set(rec.up.element, (parents.get(rec.up.element) ?? new Set()).add(rec.tag));
+    const parents = new Map();  // element that holds items now -> their tags, and the neighbours that are none
+    for (const { up, tag } of items) {
+      if (!parents.has(up.element)) parents.set(up.element, { tags: new Set(), plain: up.kids.filter((kid) => !kid.item && kid.lines > 0) });
+      parents.get(up.element).tags.add(tag);
+    }
+    const alike = (kid, other) => other.element === kid.element || (other.tag === kid.tag && other.classes?.join() === kid.classes?.join());
     const search = (rec) => {
-      const tags = parents.get(rec.element), kids = rec.kids;
+      const holder = parents.get(rec.element), kids = rec.kids;
       for (const kid of kids) {
         search(kid);
-        if (!tags?.has(kid.tag) || kid.item || kid.lines === 0 || FIXTURES.has(kid.tag) || CELLS.has(roleOf(kid))) continue;
+        if (!holder?.tags.has(kid.tag) || kid.item || kid.lines === 0 || FIXTURES.has(kid.tag) || CELLS.has(roleOf(kid))) continue;
+        if (holder.plain.some((other) => alike(kid, other))) continue;
         Object.assign(kid, { item: true, index: 0, siblings: 1 });
         describe(kid);
         last.items.push(kid);
@@ -316,6 +410,7 @@
     const settled = (rec, known) => { const outer = itemAround(rec.up); return !outer || known.has(outer); };
     pairByKey(last.items, items, moved, whole, (now, then) => pairs.free(now, then) && settled(now, pairs.found) && settled(then, pairs.taken));
     for (const [item, was] of moved.found) if (pairs.free(item, was)) { pairs.add(item, was); matchScope(item, was, keep, pairs); }
+    return pairs.found;
   };
 
   // --- all together ------------------------------------------------------------------------------------------
@@ -342,17 +437,18 @@
     const kept = new Map();
     if (last && !changed) {
       for (const rec of lines) rec.line[3] = ids.get(rec.element) ?? 0;
-      if (lines.length === last.lines.length && lines.every((rec) => rec.line[3] > 0)) return lines;
+      if (lines.length === last.lines.length && lines.every((rec) => rec.line[3] > 0)) { noteValues(lines); return lines; }
       for (const rec of lines) if (rec.line[3] > 0) kept.set(rec, rec.line[3]);
     }
     const items = survey(root, []);
     for (const rec of items) describe(rec);
-    if (last && changed) matchAll(root, items, (rec, was) => { kept.set(rec, was.line[3]); });
+    const found = last && changed ? matchAll(root, items, (rec, was) => { kept.set(rec, was.line[3]); }) : sameElements(items);
+    for (const rec of items) rec.known = found.get(rec)?.known ?? {};
     const given = new Set(kept.values());
     for (const rec of lines) {
-      // Back in the tree, as it was.
-      const id = kept.has(rec) ? undefined : ids.get(rec.element), was = resting.get(id);
-      if (was && !given.has(id) && was.item === (itemAround(rec)?.full ?? '')) { kept.set(rec, id); given.add(id); }
+      // Back in the tree, in the item where it was, or in one that says the same.
+      const id = kept.has(rec) ? undefined : ids.get(rec.element), was = resting.get(id), around = was && itemAround(rec);
+      if (was && !given.has(id) && (was.item === (around?.full ?? '') || (around && was.known === around.known))) { kept.set(rec, id); given.add(id); }
     }
     for (const rec of lines) rec.line[3] = kept.get(rec) ?? 0;
     for (const rec of lines) assign(rec.element, rec.line[3] || (rec.line[3] = ++lastId));
@@ -362,8 +458,21 @@
     last = { root, lines, items };
     return null;
   };
+  const sameElements = (items) => {
+    const before = new Map(last?.items.map((was) => [was.element, was]));
+    return new Map(items.map((rec) => [rec, before.get(rec.element)]));
+  };
+  // What stands in a field changes without a change of the document.
+  const noteValues = (lines) => {
+    const differ = lines.filter((rec, at) => rec.line[4] !== last.lines[at].line[4]);
+    if (differ.length === 0) return;
+    const values = new Map(differ.map((rec) => [rec.element, rec.line[4]]));
+    for (const was of last.lines) if (values.has(was.element)) was.line[4] = values.get(was.element);
+    for (const was of last.items) was.values = heard(was).values.join('\u0001');
+  };
   const retire = (rec, place, shown) => {
-    const was = { place, element: new WeakRef(rec.element), role: rec.line[1], name: rec.line[2], item: itemAround(rec)?.full ?? '' };
+    const around = itemAround(rec);
+    const was = { place, element: new WeakRef(rec.element), role: rec.line[1], name: rec.line[2], item: around?.full ?? '', known: around?.known };
     if (rec.element.isConnected && !shown.has(rec.element)) resting.set(rec.line[3], was); else end(rec.line[3], was);
   };
   const end = (id, was) => {
