@@ -95,6 +95,15 @@ async def test_drag_and_drop(visit: Opener) -> None:
         assert await page.log() == "knob at 0"
 
 
+async def test_a_list_that_moves_its_items_while_they_are_dragged(visit: Opener) -> None:
+    async with visit("sortable.html") as page:
+        stops = {node.name: node.id for node in (await page.see()).find_all("listitem")}
+        assert (await page.do("drag_and_drop", stops["Harbour"], stops["Museum"])).error == ""
+        assert await page.log() == "Market Museum Harbour Station"
+        assert (await page.do("drag_and_drop", stops["Station"], stops["Market"])).error == ""
+        assert await page.log() == "Station Market Museum Harbour"
+
+
 async def test_file_upload(visit: Opener, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "report.txt").write_text("quarterly")

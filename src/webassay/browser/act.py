@@ -18,6 +18,11 @@ from webassay.core.interaction import Action
 MAX_NOOP = 60.0
 _INPUT_TIMEOUT = 15.0
 _DRAG_STEPS = 6
+_DRAG_PAUSE = 0.05
+"""Seconds between two events of a native drag, as where a hand moves: lists that sort themselves ignore what comes while
+they move their items."""
+_DRAG_REST = 0.2
+"""Seconds at the end, before the drop."""
 _SCROLL_LOOKS = 8
 """A page may need a few frames until it follows the wheel."""
 _BUTTONS = {"left": 1, "right": 2, "middle": 4}
@@ -363,13 +368,25 @@ class InputController:
             self._drag.set_result(params["data"])
 
     async def _native_drag(self, page: Page, data: Params, points: Sequence[tuple[float, float]]) -> None:
-        def event(kind: str, point: tuple[float, float]) -> asyncio.Future[Params]:
+        async def event(kind: str, point: tuple[float, float]) -> None:
             command = {"type": kind, "x": point[0], "y": point[1], "data": data, "modifiers": self._modifiers()}
-            return page.channel.post("Input.dispatchDragEvent", command)
+            await self._all([page.channel.post("Input.dispatchDragEvent", command)])
 
-        await self._all(
-            [event("dragEnter", points[0]), *(event("dragOver", point) for point in points), event("drop", points[-1])]
-        )
+        async def pause(seconds: float) -> None:
+            await asyncio.sleep(seconds)
+            # On a busy machine what the page does meanwhile takes longer.
+            with contextlib.suppress(Refused):
+                await page.call(page.main_frame, "nextFrame", wait=True)
+
+        await event("dragEnter", points[0])
+        for point in points:
+            await event("dragOver", point)
+            await pause(_DRAG_PAUSE)
+        # What lies there may have changed by now, and so may what the page makes of it.
+        await event("dragOver", points[-1])
+        await pause(_DRAG_REST)
+        await event("dragOver", points[-1])
+        await event("drop", points[-1])
 
     # --- keyboard --------------------------------------------------------------------------------------
 
