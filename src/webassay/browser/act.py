@@ -19,8 +19,8 @@ MAX_NOOP = 60.0
 _INPUT_TIMEOUT = 15.0
 _DRAG_STEPS = 6
 _DRAG_PAUSE = 0.05
-"""Seconds between two events of a native drag, as where a hand moves: lists that sort themselves ignore what comes while
-they move their items."""
+"""Seconds between two events of a native drag, as where a hand moves: lists that sort themselves ignore what comes
+while they move their items."""
 _DRAG_REST = 0.2
 """Seconds at the end, before the drop."""
 _SCROLL_LOOKS = 8
