@@ -412,3 +412,19 @@ async def test_the_short_form_keeps_states_of_what_says_nothing_else(visit: Open
         "checkbox [#] 'Acme' [checked: false] [offscreen]",
     ):
         assert line in lines, "\n".join([line, *lines])
+
+
+async def test_sorted_invalid_and_read_only_are_told(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        seen = await page.see("tree", "pruned")
+    told = {
+        "columnheader 'Price', sort='descending', clickable": "columnheader [{}] 'Price' [sort: descending]",
+        "columnheader 'Weight'\n": "",
+        "textbox 'E-mail' value='ann@', invalid='true'\n": "textbox [{}] 'E-mail' [value: ann@] [invalid: true]",
+        "textbox 'Voucher' value='A7', readonly\n": "textbox [{}] 'Voucher' [value: A7] [readonly]",
+        "textbox 'Serial', readonly": "textbox [{}] 'Serial' [readonly]",
+    }
+    for line, short in told.items():
+        found = re.search(rf"\[(\d+)\] {re.escape(line)}", str(seen.tree) + "\n")
+        assert found, line
+        assert short.format(found[1]) in str(seen.pruned)

@@ -24,7 +24,20 @@ _USES = frozenset({"clickable", "draggable", "droppable", "scroll", "editable"})
 _KEPT = frozenset(
     {
         *("required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"),
-        *("expanded", "busy", "placeholder", "title", "description", "overlay", "offscreen", "stands out", *_USES),
+        *(
+            "invalid",
+            "readonly",
+            "sort",
+            "expanded",
+            "busy",
+            "placeholder",
+            "title",
+            "description",
+            "overlay",
+            "offscreen",
+            "stands out",
+            *_USES,
+        ),
     }
 )
 _WHEREABOUTS = frozenset({"overlay", "offscreen"})
