@@ -372,6 +372,16 @@ async def test_canvas_by_coordinates(visit: Opener) -> None:
         assert "outside the viewport" in (await page.do("mouse_click", 5000, 5)).error
 
 
+async def test_a_table_on_a_canvas_is_read_as_it_is_told_to_those_who_do_not_see_it(visit: Opener) -> None:
+    async with visit("canvas_table.html") as page:
+        seen = await page.see("tree", "pruned", "boxes")
+        assert [node.name for node in seen.find_all("row")] == ["Article Pieces", "Hinge 40"]
+        assert "| Hinge | 40 |" in str(seen.pruned) and "Bolt" not in str(seen.tree)
+        button = seen.find("button", "Sort")
+        assert button is not None and not button.marked and button.visible == 0
+        assert "by coordinates" in (await page.do("click", button.id)).error
+
+
 async def test_popups(visit: Opener) -> None:
     async with visit("popup.html") as page:
         await page.click("link", "Open in a new tab")

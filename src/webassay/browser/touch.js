@@ -51,6 +51,7 @@
     if (!target.checkVisibility({ visibilityProperty: true }) || target.getClientRects().length === 0) {
       const label = element.labels?.[0];
       if (!label || !label.checkVisibility({ visibilityProperty: true })) {
+        if (element.closest('canvas')) return fail('It is what a canvas says of its drawing: click the drawing by coordinates, or focus the canvas and use the keyboard.');
         if (element.tagName === 'OPTION') return fail('It is an option in a list: use select_option on the list.');
         return fail('It is not visible.');
       }

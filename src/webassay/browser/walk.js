@@ -137,6 +137,11 @@
       if (style.display !== 'contents' && style.visibility === 'visible') return '';
       return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
     };
+    // What a canvas holds has no boxes: it is there for those who cannot see the drawing, and says what that shows.
+    const inWords = (element) => {
+      const { display, visibility } = getComputedStyle(element);
+      return display === 'none' ? '' : visibility === 'visible' ? 'shown' : 'passed through';
+    };
     const enabled = (element, style, cursor) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && cursor !== 'not-allowed' && !element.matches(':disabled')
       && element.getAttribute('aria-disabled') !== 'true';
     // Whether a click does something here, as far as can be told, and what says so.
@@ -177,7 +182,7 @@
       // A modal dialog makes everything except itself inert; its ancestors are only passed through.
       const behind = modal !== null && !holds(modal, element);
       if (behind && !holds(element, modal)) return;
-      const rendering = rendered(element);
+      const rendering = around.drawn ? inWords(element) : rendered(element);
       if (!rendering) return;
       if (state.deep >= MAX_DEPTH) { truncated = true; return; }
       state.deep += 1;
@@ -234,7 +239,7 @@
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, overflow) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
       const holder = list === 'hand' ? around.list || (showsHand(element, cursor, around) ? 'hand' : '') : list && (around.list || list);
-      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, rec };
+      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -327,7 +332,7 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
+    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null, drawn: false };
     noteLook();
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
