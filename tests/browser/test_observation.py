@@ -337,6 +337,15 @@ async def test_whatever_listens_further_up_can_be_clicked_by_its_id(visit: Opene
         assert await page.log() == "star Lunch"
 
 
+async def test_each_of_two_suggestions_can_be_chosen(visit: Opener) -> None:
+    async with visit("suggestions.html") as page:
+        for name in ("Ghent", "Genoa"):
+            await page.click("generic", name)
+            assert await page.log() == f"to {name}"
+        await page.click("generic", "Ghent Belgium")
+        assert await page.log() == "opened", "two words of one control"
+
+
 async def test_handlers_that_are_kept_on_elements_make_them_clickable(visit: Opener) -> None:
     async with visit("handlers.html") as page:
         seen = await page.see("marks", "pruned")

@@ -61,7 +61,15 @@
   // Lists whose items are the controls, wherever the hand was set.
   const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
   // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
-  const isList = (element, hears) => LISTS.test(element.tagName) || (hears && element.childElementCount > 2 && element.tabIndex < 0 && holdsAlike(element));
+  const isList = (element, hears) => LISTS.test(element.tagName) || (hears && element.childElementCount > 1 && element.tabIndex < 0 && holdsAlike(element)
+    && (element.childElementCount > 2 || isShortMenu(element)));
+  // Two of a kind may as well be the two lines of one control, so they have to look like the entries of a menu.
+  const isShortMenu = ({ firstElementChild: one, lastElementChild: other, childNodes }) => {
+    if ([one, other].some((entry) => entry.firstElementChild || !entry.textContent.trim())) return false;
+    if ([...childNodes].some((node) => node.nodeType === 3 && node.data.trim())) return false;
+    const upper = one.getBoundingClientRect(), lower = other.getBoundingClientRect();
+    return upper.width > 0 && upper.width === lower.width && upper.height === lower.height && upper.bottom <= lower.top + 1;
+  };
   const holdsAlike = (element) => {
     const like = (one, other) => other && likeness(one) === likeness(other);
     if (like(element, element.previousElementSibling) || like(element, element.nextElementSibling)) return false;
