@@ -304,6 +304,18 @@ async def test_panes_say_how_far_they_are_scrolled_and_what_is_out_of_sight(visi
         assert end is not None and end.get("offscreen") is None
 
 
+async def test_what_is_out_of_sight_says_so_even_in_wrappers_that_say_nothing(visit: Opener) -> None:
+    async with visit("far_down.html") as page:
+        seen = await page.see("tree", "pruned")
+        far = [(node.role, node.name) for node in seen.nodes if node.get("offscreen") is not None]
+        assert far == [("paragraph", ""), ("button", "Retry"), ("StaticText", "Plain words"), ("list", "")]
+        assert "text 'Plain words' [offscreen]" in str(seen.pruned)
+        await page.do("scroll", 0, 1000, next(node.id for node in seen.nodes if node.get("scroll")))
+        seen = await page.see()
+        far = [(node.role, node.name) for node in seen.nodes if node.get("offscreen") is not None]
+        assert far == [("paragraph", ""), ("paragraph", ""), ("button", "Retry")], "what lies above now"
+
+
 async def test_what_tells_things_apart(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = await page.see("tree", "boxes")

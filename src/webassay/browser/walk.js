@@ -102,6 +102,7 @@
       if (around.control) around.control.texts.push(text);
       if (around.muted) { around.control?.whispers.push(text); return; }
       const line = emit(depth, 'StaticText', text);
+      if (around.hidden && !around.told) line[5].push(['offscreen', '']);
       if (!boxes) return;
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
@@ -207,13 +208,13 @@
       if (!present) role = '';
       const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
-      const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
+      const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild || (around.pane && element.firstChild)) ? element.getBoundingClientRect() : null;
       const inner = insideOf(element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list: list && (hears ? 'listener' : 'hand') });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
       rec.line = line;
       if (line) {
-        if (inner.hidden && !around.hidden) line[5].push(['offscreen', '']);
+        if (inner.hidden && !around.told) { line[5].push(['offscreen', '']); inner.told = true; }
         out.push(line);
         if (role === 'image' && line[2]) around.control?.texts.push(line[2]);
       }
@@ -232,14 +233,15 @@
       const frame = role === 'Iframe' || element.tagName === 'EMBED' || element.tagName === 'OBJECT' ? frameNumber(element) : -1;
       return [depth, role, name, 0, value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
     };
-    // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
+    // What the children need to know: where they are clipped, whose hand they show, which control they belong to, whether
+    // they are out of sight and a line above says so.
     const insideOf = (element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list }) => {
       const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, overflow) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, overflow) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
       const holder = list === 'hand' ? around.list || (showsHand(element, cursor, around) ? 'hand' : '') : list && (around.list || list);
-      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
+      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -332,7 +334,7 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null, drawn: false };
+    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, told: false, rec: null, drawn: false };
     noteLook();
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
