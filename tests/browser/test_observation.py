@@ -316,6 +316,26 @@ async def test_what_is_out_of_sight_says_so_even_in_wrappers_that_say_nothing(vi
         assert far == [("paragraph", ""), ("paragraph", ""), ("button", "Retry")], "what lies above now"
 
 
+async def test_what_nobody_can_see_says_so_or_is_left_out(visit: Opener) -> None:
+    async with visit("unseen.html") as page:
+        seen = await page.see("tree", "pruned")
+        hidden = [(node.role, node.name) for node in seen.nodes if node.get("hidden") is not None]
+        assert hidden == [
+            ("region", "Small print"),
+            ("StaticText", "Loose words"),
+            ("paragraph", ""),
+            ("button", "Ghost"),
+        ]
+        assert "region 'Small print' [hidden]" in str(seen.pruned)
+        names = [node.name for node in seen.nodes]
+        assert "Shown row" in names and "Old row" not in names
+        assert seen.find("option") is None
+        assert [node.role for node in seen.nodes if node.get("droppable") is not None] == ["generic"]
+        folded = seen.find("button", "Accept all")
+        assert folded is not None and "folded away" in (await page.do("click", folded.id)).error
+        assert (await page.click("button", "Not cut off")).error == ""
+
+
 async def test_what_tells_things_apart(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = await page.see("tree", "boxes")

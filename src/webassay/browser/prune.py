@@ -24,23 +24,11 @@ _USES = frozenset({"clickable", "draggable", "droppable", "scroll", "editable"})
 _KEPT = frozenset(
     {
         *("required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"),
-        *(
-            "invalid",
-            "readonly",
-            "sort",
-            "expanded",
-            "busy",
-            "placeholder",
-            "title",
-            "description",
-            "overlay",
-            "offscreen",
-            "stands out",
-            *_USES,
-        ),
+        *("invalid", "readonly", "sort", "expanded", "busy", "placeholder", "title", "description"),
+        *("overlay", "hidden", "offscreen", "stands out", *_USES),
     }
 )
-_WHEREABOUTS = frozenset({"overlay", "offscreen"})
+_WHEREABOUTS = frozenset({"overlay", "hidden", "offscreen"})
 """Properties that say where something is on the page, and nothing about what it is."""
 _REMARKS = frozenset({"title", "description"})
 """Properties that often repeat the text they are about, as where a column is too narrow for it."""
@@ -148,9 +136,10 @@ def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
 
 def _released(item: _Item) -> list[_Item]:
     """Its children, to take its place. What was out of sight with it still is."""
-    if "offscreen" in item.properties:
-        for child in item.children:
-            child.properties["offscreen"] = ""
+    for where in ("hidden", "offscreen"):
+        if where in item.properties:
+            for child in item.children:
+                child.properties[where] = ""
     return item.children
 
 

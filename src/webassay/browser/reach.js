@@ -28,11 +28,22 @@
   // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
   const seeThrough = (element) => !element.checkVisibility({ opacityProperty: true }) && element.checkVisibility();
   // Transparent until the mouse is there, like the cross that clears a field: people find it where it appears.
+  const vanished = (element, style) => style.opacity === '0' && !(sheets.now.appears && element.matches(sheets.now.appears));
   const appears = (element) => {
-    for (let node = element; node; node = node.parentElement) {
-      if (getComputedStyle(node).opacity === '0' && !(sheets.now.appears && node.matches(sheets.now.appears))) return false;
-    }
+    for (let node = element; node; node = node.parentElement) if (vanished(node, getComputedStyle(node))) return false;
     return true;
+  };
+  // Folded to a box of no size which cuts off what it holds. Where it does not hold the place of its content, as that of
+  // something absolute, it cuts off nothing.
+  const CUTS = /^(block|inline-block|flex|inline-flex|grid|inline-grid|flow-root|list-item)$/;
+  const folded = (element, style) => {
+    if (style.overflow === 'visible' || !element.firstChild || (element.clientHeight > 0 && element.clientWidth > 0)) return false;
+    if (!(element instanceof HTMLElement) || element === document.body || element === document.documentElement || !CUTS.test(style.display)) return false;
+    return ![...element.getElementsByTagName('*')].some((inner) => /absolute|fixed/.test(getComputedStyle(inner).position) && !element.contains(inner.offsetParent));
+  };
+  const insideFolded = (element) => {
+    for (let node = element.parentElement; node; node = node.parentElement) if (folded(node, getComputedStyle(node))) return true;
+    return false;
   };
   const share = (element, box, clip, pointer) => {
     const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
@@ -120,9 +131,12 @@
   // Where something can be dropped: an element that listens for it, or one like the element around a draggable.
   const likeness = (element) => `${element.tagName}.${element.className}`;
   const dropPlaces = () => {
-    const kinds = new Set([...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement && likeness(element.parentElement)));
+    const around = [...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement).filter((parent) => parent && parent !== document.body);
+    // Without a class, an element is like all others of its tag.
+    const kinds = new Set(around.filter((parent) => parent.hasAttribute('class')).map(likeness));
     if (document.body) kinds.delete(likeness(document.body));  // A picture that is opened by itself has none.
-    return kinds;
+    const parents = new Set(around);
+    return { has: (element) => parents.has(element) || (kinds.size > 0 && kinds.has(likeness(element))) };
   };
 
   // --- what stands out ----------------------------------------------------------------------------------
@@ -157,7 +171,7 @@
   const stoodOut = (element) => standing.has(element);
 
   return {
-    POINTER_ROLES, deepHit, within, holds, reaches, share, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
-    likeness, dropPlaces, findStandouts, stoodOut,
+    POINTER_ROLES, deepHit, within, holds, reaches, share, vanished, folded, insideFolded, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
+    dropPlaces, findStandouts, stoodOut,
   };
 }

@@ -3,7 +3,7 @@
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
   implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
-  isList, likeness, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut,
+  folded, isList, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -27,6 +27,7 @@
   const CLOSED = new Set(['IFRAME', 'FRAME', 'AUDIO', 'VIDEO', 'PROGRESS', 'METER', 'TEXTAREA', 'OPTION', 'INPUT']);
   const UNDECORATED = new Set(['IMG', 'svg', 'SELECT', 'CANVAS', 'HR']);
   const UNPAINTED = new Set(['OPTION', 'OPTGROUP', 'AREA']);
+  const OVERLAID = new Set(['INPUT', 'SELECT', 'TEXTAREA']);
   const FRAMES = new Set(['IFRAME', 'FRAME', 'OBJECT', 'EMBED']);
   // A control that holds this many others only passes their clicks on.
   const CROWD = 3;
@@ -102,7 +103,7 @@
       if (around.control) around.control.texts.push(text);
       if (around.muted) { around.control?.whispers.push(text); return; }
       const line = emit(depth, 'StaticText', text);
-      if (around.hidden && !around.told) line[5].push(['offscreen', '']);
+      tellUnseen(line, around, '');
       if (!boxes) return;
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
@@ -168,7 +169,7 @@
       const found = [];
       if (editable(element) && !role) found.push(['editable', '']);
       if (element.getAttribute('draggable') === 'true' || (cursor !== around.cursor && GRIPS.test(cursor))) found.push(['draggable', '']);
-      if (dropListeners.has(element) || (drops.size > 0 && drops.has(likeness(element)))) found.push(['droppable', '']);
+      if (dropListeners.has(element) || drops.has(element)) found.push(['droppable', '']);
       if (element === document.body || element === document.documentElement) return found;
       const scroll = scrollState(element, overflow);
       if (scroll) found.push(['scroll', scroll]);
@@ -202,23 +203,25 @@
       const hears = listens(element), list = isList(element, hears);
       const click = present ? clicking(element, style, around, { native: POINTER_ROLES.has(role), cursor, hears, list }) : '';
       const able = present && !muted ? abilities(element, role, { style, cursor, overflow }, around) : [];
+      const unseen = isUnseen(element, style, around);
       // Hidden from the tree by its author, but not from the mouse: what can be clicked there is told, and nothing else.
-      if (muted) role = click && click !== 'focus' ? 'generic' : '';
+      if (muted) role = click && click !== 'focus' && (!unseen || OVERLAID.has(tag)) ? 'generic' : '';
       else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
       if (!present) role = '';
       const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
       const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild || (around.pane && element.firstChild)) ? element.getBoundingClientRect() : null;
-      const inner = insideOf(element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list: list && (hears ? 'listener' : 'hand') });
+      const inner = insideOf(element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, unseen, list: list && (hears ? 'listener' : 'hand') });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
       rec.line = line;
       if (line) {
-        if (inner.hidden && !around.told) { line[5].push(['offscreen', '']); inner.told = true; }
+        inner.told = tellUnseen(line, inner, tag);
         out.push(line);
         if (role === 'image' && line[2]) around.control?.texts.push(line[2]);
       }
-      if (!CLOSED.has(tag)) visitInside(element, line ? depth + 1 : depth, state, inner, role, shown);
+      // Options and areas have no boxes of their own: they are as visible as what they belong to.
+      if (!CLOSED.has(tag) && (shown || (tag !== 'SELECT' && tag !== 'IMG'))) visitInside(element, line ? depth + 1 : depth, state, inner, role, shown);
       const clickable = line && click && settleControl(line, inner.control, around.control);
       if (line && !line[2] && NAMED_BY_CONTENT.has(role) && line[5].some(([key]) => key === 'clickable' || key === 'draggable')) line[2] = contentOf(before) || (muted && inner.control ? inner.control.whispers.join(' ').slice(0, MAX_CONTENT_NAME) : '');
       if (clickable) controls.add(element);
@@ -235,13 +238,22 @@
     };
     // What the children need to know: where they are clipped, whose hand they show, which control they belong to, whether
     // they are out of sight and a line above says so.
-    const insideOf = (element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list }) => {
+    const insideOf = (element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, unseen, list }) => {
       const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, overflow) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, overflow) : around.pane;
       const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
       const holder = list === 'hand' ? around.list || (showsHand(element, cursor, around) ? 'hand' : '') : list && (around.list || list);
-      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
+      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, unseen, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
+    };
+    // What nobody can see, wherever it is scrolled: transparent, or folded away. A field may be, which lies over its drawing.
+    const isUnseen = (element, style, around) => around.unseen || (folded(element, style) ? 'folded' : vanished(element, style) ? 'transparent' : '');
+    // Says once that something is out of sight; whether it has been said.
+    const tellUnseen = (line, { unseen, hidden, told }, tag) => {
+      if (told) return true;
+      const word = unseen === 'folded' || (unseen && !OVERLAID.has(tag)) ? 'hidden' : hidden ? 'offscreen' : '';
+      if (word) line[5].push([word, '']);
+      return word !== '';
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -334,7 +346,7 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, told: false, rec: null, drawn: false };
+    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, unseen: '', told: false, rec: null, drawn: false };
     noteLook();
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
