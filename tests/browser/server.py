@@ -45,7 +45,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         page = PAGES / parts.path.lstrip("/")
         if page.is_file():
-            self._send(page.read_bytes(), "text/html; charset=utf-8")
+            kind = "text/css" if page.suffix == ".css" else "text/html"
+            self._send(page.read_bytes(), f"{kind}; charset=utf-8")
         else:
             self._send(b"not here", "text/plain", 404)
 

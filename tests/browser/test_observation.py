@@ -351,6 +351,18 @@ async def test_what_tells_things_apart(visit: Opener) -> None:
         assert text.box is not None and text.visible == 1.0 and not text.id
 
 
+async def test_style_rules_that_are_imported_nested_or_grouped(visit: Opener) -> None:
+    async with visit("styled.html") as page:
+        seen = await page.see("tree", "text", "boxes")
+    said = [node.name for node in seen.nodes if node.role == "StaticText"]
+    words = ("New:", "sold out", "(used)", "either", "!", "late")
+    assert [name for name in said if name in words] == list(words)
+    assert all(word in str(seen.text) for word in words)
+    assert [node.name for node in seen.nodes if node.get("clickable") is not None] == ["Card", "Row ! late", "Tile"]
+    clear = seen.find("button", "Clear")
+    assert clear is not None and clear.marked and clear.get("hidden") is None
+
+
 async def test_what_appears_under_the_mouse_has_a_mark(visit: Opener) -> None:
     async with visit("appearing.html") as page:
         seen = await page.see("marks", "boxes")
