@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -345,6 +346,18 @@ def test_a_picture_out_of_sight_that_says_what_stands_beside_it_is_left_out() ->
     inside = [Node("4", "image", "Acme", 4), Node("5", "StaticText", "Acme", 4)]
     text = prune([Node("", "RootWebArea", "Brands", 0), Node("1", "LayoutTable", "", 1), *row, *inside])
     assert text.count("Acme") == 1
+
+
+@pytest.mark.parametrize("form", [render, prune])
+def test_text_is_repeated_only_by_whole_words(form: Callable[[Sequence[Node]], str]) -> None:
+    def shown(name: str, *texts: str) -> list[str]:
+        lines = form([Node("1", "group", name, 0), *(Node("", "StaticText", text, 1) for text in texts)])
+        return [text for text in texts if repr(text) in lines.partition("\n")[2]]
+
+    assert shown("Top 10 list", "1", "list", "Top 10") == ["1"]
+    assert shown("Room 1.5, upstairs", "1", "5", "upstairs") == ["1", "5"]
+    assert shown("Foobar", "Foo", "bar") == [], "a name made of its content"
+    assert shown("Foobar", "Foo", "baz") == ["Foo", "baz"]
 
 
 def test_links_say_where_they_lead_if_asked() -> None:

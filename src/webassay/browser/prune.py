@@ -3,12 +3,14 @@
 The passes run in a fixed order, each over the whole tree; docs/observation.md describes them.
 """
 
+import functools
 import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from webassay.browser.wording import made_of, stands_in
 from webassay.core.interaction import Node
 
 MAX_LINES = 1000
@@ -62,7 +64,7 @@ class _Item:
             own = _line(self)
             return " ".join(filter(None, (own, *(child._words_after(own) for child in self.children))))
         inner = " ".join(filter(None, (child.words(states=states) for child in self.children)))
-        own = "" if all(word in inner for word in self.name.split()) else self.name
+        own = "" if all(stands_in(word, inner) for word in self.name.split()) else self.name
         told = self._states(f"{self.name} {inner}") if states else []
         return " ".join(filter(None, (own, self.value, *told, inner)))
 
@@ -153,7 +155,7 @@ def _lift_scaffolding(item: _Item) -> None:
         layout = child.role.startswith("LayoutTable") and child.says_no_more
         if scaffold or layout:
             said = " ".join(inner.words() for inner in child.children)
-            if any(word not in said for word in child.name.split()):
+            if not all(stands_in(word, said) for word in child.name.split()):
                 child.children.insert(0, _Item("StaticText", child.name))
             children += _released(child)
         elif child.role == "ListMarker":
@@ -169,13 +171,17 @@ def _lift_scaffolding(item: _Item) -> None:
 
 
 def _hide_repeated_text(item: _Item) -> None:
+    @functools.cache
+    def says_its_content() -> bool:
+        return made_of(item.name, (child.words() for child in item.children))
+
     def repeated(at: int, child: _Item) -> bool:
         if child.role not in _REPEATERS:
             return False
         said = child.words()
         if child.acts or not child.says_no_more:
             return False
-        if not said or (item.name and said in item.name):
+        if not said or stands_in(said, item.name) or (said in item.name and says_its_content()):
             return True
         others = item.children[max(0, at - 1) : at] + item.children[at + 1 : at + 2]
         return any(other.role not in _REPEATERS and said == other.name for other in others)
@@ -190,7 +196,7 @@ def _hide_images(item: _Item) -> None:
         if image.children or image.interactive or not image.says_no_more:
             return True
         others = (other.words() for other in item.children if other is not image)
-        return bool(image.name) and image.name not in item.name and not any(image.name in said for said in others)
+        return bool(image.name) and not any(stands_in(image.name, said) for said in (item.name, *others))
 
     if any(child.role == "image" for child in item.children):
         item.children = [child for child in item.children if child.role != "image" or needed(child)]
@@ -283,7 +289,7 @@ def _collapse_descriptions(item: _Item) -> None:
 
 def _row_of_its_own(row: _Item, cells: str) -> str:
     """What is said about the row besides its cells."""
-    if all(word in cells for word in row.name.split()):
+    if all(stands_in(word, cells) for word in row.name.split()):
         row.name = ""
     return f"{_line(row)} " if row.interactive or row.name or row.properties else ""
 
