@@ -336,6 +336,26 @@ async def test_what_nobody_can_see_says_so_or_is_left_out(visit: Opener) -> None
         assert (await page.click("button", "Not cut off")).error == ""
 
 
+async def test_what_stands_in_an_editor_is_said_once_and_in_order(visit: Opener) -> None:
+    async with visit("editors.html") as page:
+        seen = await page.see("tree", "pruned")
+    tree, short = str(seen.tree).splitlines(), str(seen.pruned).splitlines()
+    assert [line.strip() for line in tree[2:7]] == [
+        "[2] textbox 'Program' value='if ready:\\n    start(1)'",
+        "[3] textbox 'Letter' value='Dear Ann,\\n\\nsee our page.'",
+        "[5] paragraph ''",
+        "[6] link 'our page'",
+        "[7] generic '', clickable, editable",
+    ]
+    assert [line.strip().partition(" '")[2] for line in tree[8:11]] == ["Back by'", "noon'", "at the latest'"]
+    assert [line.strip() for line in short if "value" in line] == [
+        "textbox [2] 'Program' [value: if ready:\\n    start(1)]",
+        "textbox [3] 'Letter' [value: Dear Ann,\\n\\nsee our page.]",
+        "textbox [10] 'Address' [value: 12 Mill Lane\\n  Leith]",
+    ]
+    assert not any("start" in line for line in short[3:])
+
+
 async def test_what_tells_things_apart(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = await page.see("tree", "boxes")

@@ -23,6 +23,7 @@ _BOOLEANS = frozenset({"disabled", "busy", "multiselectable", "expanded", "selec
 
 _WRAPPERS = frozenset({"paragraph", "strong", "emphasis", "image", "ListMarker", "LabelText", "time", "mark", "code"})
 CHECKABLE = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+EDITORS = frozenset({"textbox", "searchbox"})
 _NUMERIC = frozenset({"slider", "spinbutton", "progressbar", "meter", "scrollbar"})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -210,6 +211,8 @@ def _left_out(nodes: Sequence[Node]) -> set[int]:
 
     def repeated(text: str, above: int) -> bool:
         name = nodes[above].name
+        if shows_its_value(nodes[above]) and made_of(text, [nodes[above].value]):
+            return True
         return text in name and (stands_in(text, name) or says_its_content(above))
 
     # For every level: the node whose name what stands there may repeat, and whether that is a control.
@@ -224,7 +227,10 @@ def _left_out(nodes: Sequence[Node]) -> set[int]:
             continue
         if node.role == "StaticText" and above != at and repeated(" ".join(node.name.split()), above):
             hidden.add(at)
-        elif in_control and node.role in _WRAPPERS and not node.name and not node.properties:
+        elif (
+            (in_control and node.role in _WRAPPERS)
+            or (above != at and node.role == "paragraph" and shows_its_value(nodes[above]))
+        ) and not (node.name or node.properties):
             wrappers.append(at)
             path.append((above, in_control))
             continue
@@ -234,6 +240,11 @@ def _left_out(nodes: Sequence[Node]) -> set[int]:
         if all(inner in hidden for inner in _inside(nodes, at)):
             hidden.add(at)
     return hidden
+
+
+def shows_its_value(node: Node) -> bool:
+    """An editor, whose value is what it holds."""
+    return node.role in EDITORS and node.value != ""
 
 
 def _inside(nodes: Sequence[Node], at: int) -> Iterator[int]:

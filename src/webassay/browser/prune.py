@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from webassay.browser.observe import EDITORS
 from webassay.browser.wording import made_of, stands_in
 from webassay.core.interaction import Node
 
@@ -66,7 +67,12 @@ class _Item:
         inner = " ".join(filter(None, (child.words(states=states) for child in self.children)))
         own = "" if all(stands_in(word, inner) for word in self.name.split()) else self.name
         told = self._states(f"{self.name} {inner}") if states else []
-        return " ".join(filter(None, (own, self.value, *told, inner)))
+        return " ".join(filter(None, (own, self.written, *told, inner)))
+
+    @property
+    def written(self) -> str:
+        """Its value in one line, which still says where the lines of the value end."""
+        return self.value.replace("\n", "\\n")
 
     def _words_after(self, said: str) -> str:
         """Only the states, if its words have just been said."""
@@ -110,7 +116,7 @@ def _build(nodes: Sequence[Node], *, links: bool) -> _Item:
         kept = {key: _plain(value) for key, value in node.properties if key in _KEPT}
         if links and node.url:
             kept["url"] = node.url
-        item = _Item(node.role, _plain(node.name), node.id, _plain(node.value), kept, url=node.url)
+        item = _Item(node.role, _plain(node.name), node.id, _plain_lines(node.value), kept, url=node.url)
         path[-1].children.append(item)
         path.append(item)
     return root
@@ -124,6 +130,15 @@ def _plain(text: str) -> str:
         if unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Cs") or char in "\n\t"
     )
     return re.sub(r" {2,}", " ", kept).strip()
+
+
+def _plain_lines(text: str) -> str:
+    """As `_plain`, but where there are several lines, these and their indents stay: it may be a program."""
+    if "\n" not in text.strip():
+        return _plain(text)
+    lines = text.expandtabs(4).splitlines()
+    indents = (line[: len(line) - len(line.lstrip(" "))] for line in lines)
+    return "\n".join(indent + _plain(line) for indent, line in zip(indents, lines, strict=True)).strip("\n")
 
 
 def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
@@ -175,12 +190,16 @@ def _hide_repeated_text(item: _Item) -> None:
     def says_its_content() -> bool:
         return made_of(item.name, (child.words() for child in item.children))
 
+    editor = item.role in EDITORS and item.value != ""
+
     def repeated(at: int, child: _Item) -> bool:
-        if child.role not in _REPEATERS:
+        if child.role not in _REPEATERS and not (editor and child.role == "paragraph"):
             return False
         said = child.words()
         if child.acts or not child.says_no_more:
             return False
+        if editor and made_of(said, [item.value]):
+            return True
         if not said or stands_in(said, item.name) or (said in item.name and says_its_content()):
             return True
         others = item.children[max(0, at - 1) : at] + item.children[at + 1 : at + 2]
@@ -351,7 +370,7 @@ def _line(item: _Item) -> str:
     if item.interactive:
         parts.append(f"[{item.id}]")
     parts.append(repr(item.name))
-    parts += _brackets(({"value": item.value} if item.value else {}) | item.properties)
+    parts += _brackets(({"value": item.written} if item.value else {}) | item.properties)
     return " ".join(parts)
 
 

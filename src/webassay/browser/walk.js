@@ -223,7 +223,9 @@
       // Options and areas have no boxes of their own: they are as visible as what they belong to.
       if (!CLOSED.has(tag) && (shown || (tag !== 'SELECT' && tag !== 'IMG'))) visitInside(element, line ? depth + 1 : depth, state, inner, role, shown);
       const clickable = line && click && settleControl(line, inner.control, around.control);
-      if (line && !line[2] && NAMED_BY_CONTENT.has(role) && line[5].some(([key]) => key === 'clickable' || key === 'draggable')) line[2] = contentOf(before) || (muted && inner.control ? inner.control.whispers.join(' ').slice(0, MAX_CONTENT_NAME) : '');
+      // The words around a link in an editor are a sentence only together with the link.
+      const written = inner.control?.inside > 0 && element.isContentEditable;
+      if (line && !line[2] && !written && NAMED_BY_CONTENT.has(role) && line[5].some(([key]) => key === 'clickable' || key === 'draggable')) line[2] = contentOf(before) || (muted && inner.control ? inner.control.whispers.join(' ').slice(0, MAX_CONTENT_NAME) : '');
       if (clickable) controls.add(element);
       if (line && boxes) pushBox(line, element, around.clip, box, Boolean(clickable));
       state.deep -= 1;
