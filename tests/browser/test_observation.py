@@ -356,6 +356,19 @@ async def test_what_stands_in_an_editor_is_said_once_and_in_order(visit: Opener)
     assert not any("start" in line for line in short[3:])
 
 
+async def test_the_rows_of_a_grid_are_read_in_the_order_in_which_they_are_seen(visit: Opener) -> None:
+    async with visit("grid_order.html") as page:
+        unsorted = {node.name: node.id for node in (await page.see()).find_all("gridcell")}
+        assert list(unsorted) == ["Lamp", "30", "Chair", "10", "Shelf", "20"]
+        await page.click("button", "Sort")
+        seen = await page.see("tree", "pruned", "text")
+    found = {node.name: node.id for node in seen.find_all("gridcell")}
+    assert list(found) == ["Chair", "10", "Shelf", "20", "Lamp", "30"] and found == unsorted
+    rows = [line.strip() for line in str(seen.pruned).splitlines() if "|" in line]
+    assert rows == ["| Chair | 10 |", "| Shelf | 20 |", "| Lamp | 30 |"]
+    assert str(seen.text).split()[1:] == ["Chair", "10", "Shelf", "20", "Lamp", "30", "Second", "First"]
+
+
 async def test_what_tells_things_apart(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = await page.see("tree", "boxes")

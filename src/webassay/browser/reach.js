@@ -61,6 +61,22 @@
     return (inside * [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].filter(hits).length) / 5;
   };
 
+  // Grids that draw only what is in view leave their rows in the document in any order, and say where each of them belongs.
+  // They are read in that order if they are seen in it; null if they stand in it anyway.
+  const PLACES = [['aria-rowindex', 'top'], ['aria-colindex', 'left']];
+  const inSeenOrder = (element) => {
+    const first = element.firstElementChild;
+    if (!first?.nextElementSibling) return null;
+    const [attribute, side] = PLACES.find(([name]) => first.hasAttribute(name)) ?? [];
+    if (!attribute) return null;
+    const rising = (numbers) => numbers.every((number, at) => at === 0 || number > numbers[at - 1]);
+    const placed = [...element.children].map((child) => [Number(child.getAttribute(attribute)), child]);
+    if (placed.some(([place]) => !(place > 0)) || rising(placed.map(([place]) => place))) return null;
+    if ([...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) return null;
+    const ordered = placed.sort(([one], [other]) => one - other).map(([, child]) => child);
+    return rising(ordered.map((child) => child.getBoundingClientRect()[side])) ? ordered : null;
+  };
+
   // --- what a person can do with an element -------------------------------------------------------------
   // Attributes by which pages name what a click does, for a listener further up to read.
   const ACTIONS = new Set(['onclick', 'jsaction', 'data-action', 'data-click', 'data-command', 'data-toggle', 'data-bs-toggle', 'data-dismiss', 'data-bs-dismiss',
@@ -171,7 +187,7 @@
   const stoodOut = (element) => standing.has(element);
 
   return {
-    POINTER_ROLES, deepHit, within, holds, reaches, share, vanished, folded, insideFolded, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
+    POINTER_ROLES, deepHit, within, holds, reaches, inSeenOrder, share, vanished, folded, insideFolded, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
     dropPlaces, findStandouts, stoodOut,
   };
 }

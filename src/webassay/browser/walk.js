@@ -3,7 +3,7 @@
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
   implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
-  folded, isList, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
+  folded, inSeenOrder, isList, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -125,11 +125,11 @@
       else if (node.nodeType === 1) visit(node, depth, state, around);
       else if (node.nodeType === 3 && (modal === null || holds(modal, node))) visitText(node, depth, around);
     };
-    // Where not all children are shown; the button of a customizable select is the select itself.
+    // Where not all children are shown, or in another order; the button of a customizable select is the select itself.
     const chosenChildren = (element) => {
       if (element.tagName === 'DETAILS' && !element.open) return [...element.children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
       if (element.tagName === 'SELECT') return [...element.childNodes].filter((child) => child.tagName !== 'BUTTON');
-      return null;
+      return element.shadowRoot ? null : inSeenOrder(element);
     };
     const state = { deep: 0 };
     const rendered = (element) => {
