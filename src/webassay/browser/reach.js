@@ -36,8 +36,8 @@
   // Folded to a box of no size which cuts off what it holds. Where it does not hold the place of its content, as that of
   // something absolute, it cuts off nothing.
   const CUTS = /^(block|inline-block|flex|inline-flex|grid|inline-grid|flow-root|list-item)$/;
-  const folded = (element, style) => {
-    if (style.overflow === 'visible' || !element.firstChild || (element.clientHeight > 0 && element.clientWidth > 0)) return false;
+  const folded = (element, style, overflow = style.overflow) => {
+    if (overflow === 'visible' || !element.firstChild || (element.clientHeight > 0 && element.clientWidth > 0)) return false;
     if (!(element instanceof HTMLElement) || element === document.body || element === document.documentElement || !CUTS.test(style.display)) return false;
     return ![...element.getElementsByTagName('*')].some((inner) => /absolute|fixed/.test(getComputedStyle(inner).position) && !element.contains(inner.offsetParent));
   };

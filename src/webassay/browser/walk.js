@@ -203,7 +203,7 @@
       const hears = listens(element), list = isList(element, hears);
       const click = present ? clicking(element, style, around, { native: POINTER_ROLES.has(role), cursor, hears, list }) : '';
       const able = present && !muted ? abilities(element, role, { style, cursor, overflow }, around) : [];
-      const unseen = isUnseen(element, style, around);
+      const unseen = isUnseen(element, style, overflow, around);
       // Hidden from the tree by its author, but not from the mouse: what can be clicked there is told, and nothing else.
       if (muted) role = click && click !== 'focus' && (!unseen || OVERLAID.has(tag)) ? 'generic' : '';
       else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
@@ -244,16 +244,16 @@
       const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, overflow) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, overflow) : around.pane;
-      const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
+      const far = around.far || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
       const holder = list === 'hand' ? around.list || (showsHand(element, cursor, around) ? 'hand' : '') : list && (around.list || list);
-      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, unseen, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
+      return { style, clip: clipped, cursor, list: holder, muted, control, pane, far, unseen, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
     };
     // What nobody can see, wherever it is scrolled: transparent, or folded away. A field may be, which lies over its drawing.
-    const isUnseen = (element, style, around) => around.unseen || (folded(element, style) ? 'folded' : vanished(element, style) ? 'transparent' : '');
+    const isUnseen = (element, style, overflow, around) => around.unseen || (folded(element, style, overflow) ? 'folded' : vanished(element, style) ? 'transparent' : '');
     // Says once that something is out of sight; whether it has been said.
-    const tellUnseen = (line, { unseen, hidden, told }, tag) => {
+    const tellUnseen = (line, { unseen, far, told }, tag) => {
       if (told) return true;
-      const word = unseen === 'folded' || (unseen && !OVERLAID.has(tag)) ? 'hidden' : hidden ? 'offscreen' : '';
+      const word = unseen === 'folded' || (unseen && !OVERLAID.has(tag)) ? 'hidden' : far ? 'offscreen' : '';
       if (word) line[5].push([word, '']);
       return word !== '';
     };
@@ -348,7 +348,7 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, unseen: '', told: false, rec: null, drawn: false };
+    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, far: false, unseen: '', told: false, rec: null, drawn: false };
     noteLook();
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
