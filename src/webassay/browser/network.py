@@ -38,8 +38,8 @@ class NetworkWatch:
             page.sockets.sent(self._key(params), params["response"]["opcode"], params["response"]["payloadData"])
 
         def received(params: Params) -> None:
-            page.sockets.received(self._key(params))
-            page.changed.set()
+            if page.sockets.received(self._key(params)):
+                page.changed.set()
 
         def closed(params: Params) -> None:
             page.sockets.closed(self._key(params))

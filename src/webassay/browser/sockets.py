@@ -21,6 +21,7 @@ _CHATTER = 4
 """If so many questions were asked and one is still open, the page and its server talk for themselves."""
 _CHANGING = re.compile(r"[0-9a-fA-F-]{8,}|[0-9]+")
 _FORM_LENGTH = 200
+_MAX_FORMS = 1000
 _TEXT = 1
 
 Key = tuple[str, str]
@@ -34,8 +35,10 @@ class _Socket:
     """When it was first asked since the action."""
     last: dict[Kind, float] = field(default_factory=dict)
     unanswered: set[Kind] = field(default_factory=set)
-    forms: list[str] = field(default_factory=list)
-    """Of what was sent since the action."""
+    questions: int = 0
+    """Since the action."""
+    form: str = ""
+    """Of the last one."""
 
 
 class Sockets:
@@ -56,7 +59,7 @@ class Sockets:
 
     def give_up(self) -> None:
         for socket in self._sockets.values():
-            socket.first, socket.unanswered, socket.forms = {}, set(), []
+            socket.first, socket.unanswered, socket.questions = {}, set(), 0
 
     def new_document(self) -> None:
         self._sockets.clear()
@@ -75,19 +78,22 @@ class Sockets:
             return
         form = _CHANGING.sub("#", data[:_FORM_LENGTH]) if opcode == _TEXT else f"{len(data)} bytes"
         if not self._acting:
-            self._by_itself.add((socket.address, form))
+            self._ignore(socket, form)
         elif (socket.address, form) not in self._by_itself:
-            socket.forms.append(form)
+            socket.questions, socket.form = socket.questions + 1, form
             self._ask(socket, "written to")
 
-    def received(self, key: Key) -> None:
+    def received(self, key: Key) -> bool:
+        """Whether an answer had been waited for."""
         socket = self._sockets.get(key)
         if socket is None:
-            return
-        socket.unanswered.clear()
+            return False
         for kind, asked in socket.last.items():
             if self._clock() - asked < PATIENCE:
                 self._patience[socket.address, kind] = PATIENCE
+        waited = bool(socket.unanswered)
+        socket.unanswered.clear()
+        return waited
 
     def seconds_left(self) -> float:
         """How long to wait for answers; 0 if none is due."""
@@ -101,6 +107,10 @@ class Sockets:
                     self._expect_less(socket, kind)
         return longest
 
+    def _ignore(self, socket: _Socket, form: str) -> None:
+        if len(self._by_itself) < _MAX_FORMS:
+            self._by_itself.add((socket.address, form))
+
     def _patience_with(self, socket: _Socket, kind: Kind) -> float:
         return self._patience.get((socket.address, kind), PATIENCE)
 
@@ -112,7 +122,7 @@ class Sockets:
 
     def _expect_less(self, socket: _Socket, kind: Kind) -> None:
         socket.unanswered.discard(kind)
-        if len(socket.forms) >= _CHATTER:
-            self._by_itself.add((socket.address, socket.forms[-1]))
+        if socket.questions >= _CHATTER:
+            self._ignore(socket, socket.form)
         else:
             self._patience[socket.address, kind] = self._patience_with(socket, kind) * _LESS
