@@ -36,10 +36,12 @@
   // Folded to a box of no size which cuts off what it holds. Where it does not hold the place of its content, as that of
   // something absolute, it cuts off nothing.
   const CUTS = /^(block|inline-block|flex|inline-flex|grid|inline-grid|flow-root|list-item)$/;
+  const MAX_INSIDE = 500;
+  const firstInside = (element, count) => Array.prototype.slice.call(element.getElementsByTagName('*'), 0, count);
   const folded = (element, style, overflow = style.overflow) => {
     if (overflow === 'visible' || !element.firstChild || (element.clientHeight > 0 && element.clientWidth > 0)) return false;
     if (!(element instanceof HTMLElement) || element === document.body || element === document.documentElement || !CUTS.test(style.display)) return false;
-    return ![...element.getElementsByTagName('*')].some((inner) => /absolute|fixed/.test(getComputedStyle(inner).position) && !element.contains(inner.offsetParent));
+    return !firstInside(element, MAX_INSIDE).some((inner) => /absolute|fixed/.test(getComputedStyle(inner).position) && !element.contains(inner.offsetParent));
   };
   const insideFolded = (element) => {
     for (let node = element.parentElement; node; node = node.parentElement) if (folded(node, getComputedStyle(node))) return true;
@@ -63,12 +65,13 @@
 
   // Grids that draw only what is in view leave their rows in the document in any order, and say where each of them belongs.
   // They are read in that order if they are seen in it; null if they stand in it anyway.
-  const PLACES = [['aria-rowindex', 'top'], ['aria-colindex', 'left']];
   const inSeenOrder = (element) => {
     const first = element.firstElementChild;
-    if (!first?.nextElementSibling) return null;
-    const [attribute, side] = PLACES.find(([name]) => first.hasAttribute(name)) ?? [];
-    if (!attribute) return null;
+    if (first === null) return null;
+    if (first.hasAttribute('aria-rowindex')) return orderedBy(element, 'aria-rowindex', 'top');
+    return first.hasAttribute('aria-colindex') ? orderedBy(element, 'aria-colindex', 'left') : null;
+  };
+  const orderedBy = (element, attribute, side) => {
     const rising = (numbers) => numbers.every((number, at) => at === 0 || number > numbers[at - 1]);
     const placed = [...element.children].map((child) => [Number(child.getAttribute(attribute)), child]);
     if (placed.some(([place]) => !(place > 0)) || rising(placed.map(([place]) => place))) return null;
@@ -160,7 +163,7 @@
   // Only what a class or style attribute sets counts: so neither the mouse nor stripes make anything stand out.
   const SHADES = ['color', 'backgroundColor', 'fontWeight', 'borderTopColor', 'borderBottomColor', 'borderLeftColor', 'borderBottomWidth', 'textDecorationLine', 'boxShadow', 'fill'];
   const MAX_DRAWN = 4, MAX_GROUP = 200;
-  const partsOf = (element) => Array.prototype.slice.call(element.getElementsByTagName('*'), 0, MAX_DRAWN);
+  const partsOf = (element) => firstInside(element, MAX_DRAWN);
   const writtenOn = (part) => `${part.getAttribute('class') ?? ''}|${part.getAttribute('style') ?? ''}`;
   const styleOf = (part) => { const style = getComputedStyle(part); return SHADES.map((name) => style[name]).join(); };
   const tellApart = (recs) => {

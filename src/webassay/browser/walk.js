@@ -249,7 +249,7 @@
       return { style, clip: clipped, cursor, list: holder, muted, control, pane, far, unseen, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
     };
     // What nobody can see, wherever it is scrolled: transparent, or folded away. A field may be, which lies over its drawing.
-    const isUnseen = (element, style, overflow, around) => around.unseen || (folded(element, style, overflow) ? 'folded' : vanished(element, style) ? 'transparent' : '');
+    const isUnseen = (element, style, overflow, around) => around.unseen || (around.drawn ? '' : folded(element, style, overflow) ? 'folded' : vanished(element, style) ? 'transparent' : '');
     // Says once that something is out of sight; whether it has been said.
     const tellUnseen = (line, { unseen, far, told }, tag) => {
       if (told) return true;
