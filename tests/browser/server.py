@@ -1,5 +1,7 @@
 """The web server of the test pages, which the browser bench uses too."""
 
+import base64
+import hashlib
 import json
 import threading
 import time
@@ -43,7 +45,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         page = PAGES / parts.path.lstrip("/")
         if page.is_file():
-            self._send(page.read_bytes(), "text/html; charset=utf-8")
+            kind = "text/css" if page.suffix == ".css" else "text/html"
+            self._send(page.read_bytes(), f"{kind}; charset=utf-8")
         else:
             self._send(b"not here", "text/plain", 404)
 
@@ -83,11 +86,35 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(text, "image/svg+xml")
             case "pixel":
                 self._send(PIXEL, "image/png")
+            case "socket":
+                self._talk(query)
             case "hangup":
                 self.close_connection = True
                 self.connection.close()
             case _:
                 self._send(b"no such thing", "text/plain", 404)
+
+    def _talk(self, query: dict[str, str]) -> None:
+        """A web socket. `250 words` is answered with the words after 250 ms, anything else is not answered. `greeting`
+        is taken for such a message as soon as somebody connects."""
+        self.close_connection = True
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
+        self.end_headers()
+        self._reply(query.get("greeting", ""))
+        while len(head := self.rfile.read(6)) == 6 and head[0] == 0x81:
+            length, mask = head[1] & 0x7F, head[2:]
+            masked = self.rfile.read(length)
+            self._reply(bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked)).decode())
+
+    def _reply(self, message: str) -> None:
+        delay, _, words = message.partition(" ")
+        if delay.isdigit():
+            time.sleep(int(delay) / 1000)
+            self.wfile.write(bytes((0x81, len(words))) + words.encode())
 
     def _send(self, data: bytes, kind: str, status: int = 200, **headers: str) -> None:
         try:

@@ -95,6 +95,15 @@ async def test_drag_and_drop(visit: Opener) -> None:
         assert await page.log() == "knob at 0"
 
 
+async def test_a_list_that_moves_its_items_while_they_are_dragged(visit: Opener) -> None:
+    async with visit("sortable.html") as page:
+        stops = {node.name: node.id for node in (await page.see()).find_all("listitem")}
+        assert (await page.do("drag_and_drop", stops["Harbour"], stops["Museum"])).error == ""
+        assert await page.log() == "Market Museum Harbour Station"
+        assert (await page.do("drag_and_drop", stops["Station"], stops["Market"])).error == ""
+        assert await page.log() == "Station Market Museum Harbour"
+
+
 async def test_file_upload(visit: Opener, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "report.txt").write_text("quarterly")
@@ -361,6 +370,16 @@ async def test_canvas_by_coordinates(visit: Opener) -> None:
         log = await page.log()
         assert log == "click! click click! click! double! right! wheel50 Ctrl+Control Ctrl+a Shift A Shift +"
         assert "outside the viewport" in (await page.do("mouse_click", 5000, 5)).error
+
+
+async def test_a_table_on_a_canvas_is_read_as_it_is_told_to_those_who_do_not_see_it(visit: Opener) -> None:
+    async with visit("canvas_table.html") as page:
+        seen = await page.see("tree", "pruned", "boxes")
+        assert [node.name for node in seen.find_all("row")] == ["Article Pieces", "Hinge 40"]
+        assert "| Hinge | 40 |" in str(seen.pruned) and "Bolt" not in str(seen.tree)
+        button = seen.find("button", "Sort")
+        assert button is not None and not button.marked and button.visible == 0
+        assert "by coordinates" in (await page.do("click", button.id)).error
 
 
 async def test_popups(visit: Opener) -> None:

@@ -304,6 +304,74 @@ async def test_panes_say_how_far_they_are_scrolled_and_what_is_out_of_sight(visi
         assert end is not None and end.get("offscreen") is None
 
 
+async def test_what_is_out_of_sight_says_so_even_in_wrappers_that_say_nothing(visit: Opener) -> None:
+    async with visit("far_down.html") as page:
+        seen = await page.see("tree", "pruned")
+        far = [(node.role, node.name) for node in seen.nodes if node.get("offscreen") is not None]
+        assert far == [("paragraph", ""), ("button", "Retry"), ("StaticText", "Plain words"), ("list", "")]
+        assert "text 'Plain words' [offscreen]" in str(seen.pruned)
+        await page.do("scroll", 0, 1000, next(node.id for node in seen.nodes if node.get("scroll")))
+        seen = await page.see()
+        far = [(node.role, node.name) for node in seen.nodes if node.get("offscreen") is not None]
+        assert far == [("paragraph", ""), ("paragraph", ""), ("button", "Retry")], "what lies above now"
+
+
+async def test_what_nobody_can_see_says_so_or_is_left_out(visit: Opener) -> None:
+    async with visit("unseen.html") as page:
+        seen = await page.see("tree", "pruned")
+        hidden = [(node.role, node.name) for node in seen.nodes if node.get("hidden") is not None]
+        assert hidden == [
+            ("region", "Small print"),
+            ("StaticText", "Loose words"),
+            ("paragraph", ""),
+            ("button", "Ghost"),
+        ]
+        assert "region 'Small print' [hidden]" in str(seen.pruned)
+        names = [node.name for node in seen.nodes]
+        assert "Shown row" in names and "Old row" not in names
+        assert seen.find("option") is None
+        assert [node.role for node in seen.nodes if node.get("droppable") is not None] == ["generic"]
+        folded = seen.find("button", "Accept all")
+        assert folded is not None and "folded away" in (await page.do("click", folded.id)).error
+        assert (await page.click("button", "Not cut off")).error == ""
+
+
+async def test_what_stands_in_an_editor_is_said_once_and_in_order(visit: Opener) -> None:
+    async with visit("editors.html") as page:
+        seen = await page.see("tree", "pruned")
+    tree, short = str(seen.tree).splitlines(), str(seen.pruned).splitlines()
+    assert [line.strip() for line in tree[2:7]] == [
+        "[2] textbox 'Program' value='if ready:\\n    start(1)'",
+        "[3] textbox 'Letter' value='Dear Ann,\\n\\nsee our page.'",
+        "[5] paragraph ''",
+        "[6] link 'our page'",
+        "[7] generic '', clickable, editable",
+    ]
+    assert [line.strip().partition(" '")[2] for line in tree[8:11]] == ["Back by'", "noon'", "at the latest'"]
+    assert [line.strip() for line in short if "value" in line] == [
+        "textbox [2] 'Program' [value: if ready:\\n    start(1)]",
+        "textbox [3] 'Letter' [value: Dear Ann,\\n\\nsee our page.]",
+        "textbox [10] 'Address' [value: 12 Mill Lane\\n  Leith]",
+    ]
+    assert not any("start" in line for line in short[3:])
+
+
+async def test_the_rows_of_a_grid_are_read_in_the_order_in_which_they_are_seen(visit: Opener) -> None:
+    async with visit("grid_order.html") as page:
+        unsorted = {node.name: node.id for node in (await page.see()).find_all("gridcell")}
+        assert list(unsorted) == ["Lamp", "30", "Chair", "10", "Shelf", "20"]
+        await page.click("button", "Sort")
+        seen = await page.see("tree", "pruned", "text")
+        await page.click("button", "Swap columns")
+        swapped = [node.name for node in (await page.see()).find_all("gridcell")]
+    assert swapped == ["10", "Chair", "20", "Shelf", "30", "Lamp"]
+    found = {node.name: node.id for node in seen.find_all("gridcell")}
+    assert list(found) == ["Chair", "10", "Shelf", "20", "Lamp", "30"] and found == unsorted
+    rows = [line.strip() for line in str(seen.pruned).splitlines() if "|" in line]
+    assert rows == ["| Chair | 10 |", "| Shelf | 20 |", "| Lamp | 30 |"]
+    assert str(seen.text).split()[3:] == ["Chair", "10", "Shelf", "20", "Lamp", "30", "Second", "First"]
+
+
 async def test_what_tells_things_apart(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = await page.see("tree", "boxes")
@@ -317,6 +385,18 @@ async def test_what_tells_things_apart(visit: Opener) -> None:
         assert ghost is not None and ghost.visible == 0.0 and not ghost.marked, "inside something transparent"
         text = next(node for node in seen.nodes if node.role == "StaticText" and node.name == "Minutes")
         assert text.box is not None and text.visible == 1.0 and not text.id
+
+
+async def test_style_rules_that_are_imported_nested_or_grouped(visit: Opener) -> None:
+    async with visit("styled.html") as page:
+        seen = await page.see("tree", "text", "boxes")
+    said = [node.name for node in seen.nodes if node.role == "StaticText"]
+    words = ("New:", "sold out", "(used)", "either", "!", "late")
+    assert [name for name in said if name in words] == list(words)
+    assert all(word in str(seen.text) for word in words)
+    assert [node.name for node in seen.nodes if node.get("clickable") is not None] == ["Card", "Row ! late", "Tile"]
+    clear = seen.find("button", "Clear")
+    assert clear is not None and clear.marked and clear.get("hidden") is None
 
 
 async def test_what_appears_under_the_mouse_has_a_mark(visit: Opener) -> None:
@@ -335,6 +415,15 @@ async def test_whatever_listens_further_up_can_be_clicked_by_its_id(visit: Opene
         star = [node for node in seen.nodes if node.name == "☆" and node.id][1]
         await page.do("click", star.id)
         assert await page.log() == "star Lunch"
+
+
+async def test_each_of_two_suggestions_can_be_chosen(visit: Opener) -> None:
+    async with visit("suggestions.html") as page:
+        for name in ("Ghent", "Genoa"):
+            await page.click("generic", name)
+            assert await page.log() == f"to {name}"
+        await page.click("generic", "Ghent Belgium")
+        assert await page.log() == "opened", "two words of one control"
 
 
 async def test_handlers_that_are_kept_on_elements_make_them_clickable(visit: Opener) -> None:
@@ -412,3 +501,19 @@ async def test_the_short_form_keeps_states_of_what_says_nothing_else(visit: Open
         "checkbox [#] 'Acme' [checked: false] [offscreen]",
     ):
         assert line in lines, "\n".join([line, *lines])
+
+
+async def test_sorted_invalid_and_read_only_are_told(visit: Opener) -> None:
+    async with visit("states.html") as page:
+        seen = await page.see("tree", "pruned")
+    told = {
+        "columnheader 'Price', sort='descending', clickable": "columnheader [{}] 'Price' [sort: descending]",
+        "columnheader 'Weight'\n": "",
+        "textbox 'E-mail' value='ann@', invalid='true'\n": "textbox [{}] 'E-mail' [value: ann@] [invalid: true]",
+        "textbox 'Voucher' value='A7', readonly\n": "textbox [{}] 'Voucher' [value: A7] [readonly]",
+        "textbox 'Serial', readonly": "textbox [{}] 'Serial' [readonly]",
+    }
+    for line, short in told.items():
+        found = re.search(rf"\[(\d+)\] {re.escape(line)}", str(seen.tree) + "\n")
+        assert found, line
+        assert short.format(found[1]) in str(seen.pruned)

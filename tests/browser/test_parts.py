@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -19,6 +20,7 @@ from webassay.browser.hosts import AllowList
 from webassay.browser.observe import letters, line_of, render, split_id
 from webassay.browser.prune import prune
 from webassay.browser.session import Browser
+from webassay.browser.sockets import Sockets
 from webassay.core.errors import ActionError, BrowserError
 from webassay.core.interaction import ACTIONS, Node
 
@@ -346,6 +348,18 @@ def test_a_picture_out_of_sight_that_says_what_stands_beside_it_is_left_out() ->
     assert text.count("Acme") == 1
 
 
+@pytest.mark.parametrize("form", [render, prune])
+def test_text_is_repeated_only_by_whole_words(form: Callable[[Sequence[Node]], str]) -> None:
+    def shown(name: str, *texts: str) -> list[str]:
+        lines = form([Node("1", "group", name, 0), *(Node("", "StaticText", text, 1) for text in texts)])
+        return [text for text in texts if repr(text) in lines.partition("\n")[2]]
+
+    assert shown("Top 10 list", "1", "list", "Top 10") == ["1"]
+    assert shown("Room 1.5, upstairs", "1", "5", "upstairs") == ["1", "5"]
+    assert shown("Foobar", "Foo", "bar") == [], "a name made of its content"
+    assert shown("Foobar", "Foo", "baz") == ["Foo", "baz"]
+
+
 def test_links_say_where_they_lead_if_asked() -> None:
     nodes = [Node("", "RootWebArea", "T", 0), Node("1", "link", "Saw", 1, url="http://shop/saw")]
     assert "http" not in render(nodes) and "http" not in prune(nodes)
@@ -413,3 +427,78 @@ def test_half_pairs_become_replacement_characters(said: bytes, read: object) -> 
 def test_every_action_but_the_last_words_is_one_of_the_browser() -> None:
     controller = InputController(cast("Context", None))
     assert set(controller._actions) == {name for name, signature in ACTIONS.items() if not signature.ends_episode}
+
+
+# --- web sockets --------------------------------------------------------------------------------------------
+
+
+class Clock:
+    time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+SOCKET = ("channel", "1")
+
+
+def opened(clock: Clock) -> Sockets:
+    sockets = Sockets(clock)
+    sockets.opened(SOCKET, "ws://shop/live?token=1")
+    sockets.received(SOCKET)
+    sockets.action_ends()
+    return sockets
+
+
+def test_what_a_page_sends_by_itself_is_not_waited_for() -> None:
+    sockets = opened(Clock())
+    sockets.sent(SOCKET, 1, "are you there? 17")
+    sockets.action_begins()
+    sockets.sent(SOCKET, 1, "are you there? 18")
+    assert sockets.seconds_left() == 0
+    sockets.sent(SOCKET, 1, "delete 18")
+    assert sockets.seconds_left() > 0
+
+
+def test_what_a_page_only_receives_is_not_waited_for() -> None:
+    sockets = opened(Clock())
+    sockets.action_begins()
+    sockets.received(SOCKET)
+    assert sockets.seconds_left() == 0
+
+
+def asked_again(sockets: Sockets, clock: Clock) -> bool:
+    """Whether a question that an action causes is waited for."""
+    sockets.action_begins()
+    sockets.sent(SOCKET, 1, "delete")
+    waited = sockets.seconds_left() > 0
+    clock.time += 2
+    sockets.seconds_left()
+    return waited
+
+
+def test_a_socket_that_does_not_answer_is_found_out_until_it_does() -> None:
+    clock = Clock()
+    sockets = opened(clock)
+    assert [asked_again(sockets, clock) for _ in range(5)] == [True, True, False, False, False]
+    sockets.sent(SOCKET, 1, "delete")
+    sockets.received(SOCKET)
+    assert asked_again(sockets, clock)
+
+
+def test_questions_without_end_are_found_out_once() -> None:
+    clock = Clock()
+    sockets = opened(clock)
+
+    def poll() -> bool:
+        sockets.sent(SOCKET, 1, "poll")
+        waited = sockets.seconds_left() > 0
+        clock.time += 0.1
+        sockets.received(SOCKET)
+        return waited
+
+    sockets.action_begins()
+    polls = [poll() for _ in range(20)]
+    assert polls[0] and not any(polls[11:])
+    sockets.action_begins()
+    assert not any(poll() for _ in range(20))

@@ -76,6 +76,23 @@ async def test_what_is_endless_is_found_out_once(visit: Opener, button: str, kin
         assert not any(kind in reason for reason in (await page.do("noop", 0)).waited_for)
 
 
+async def test_the_answer_on_a_web_socket_is_seen(visit: Opener) -> None:
+    async with visit("sockets.html") as page:
+        assert await page.log() == "welcome", "what a server says first, and then on being asked"
+        for _ in range(2):
+            assert "web socket" in (await page.click("button", "Ask")).waited_for
+            assert await page.log() == "really?"
+            await page.click("button", "Connect again")
+            assert await page.log() == "welcome"
+
+
+async def test_a_web_socket_that_does_not_answer_is_found_out(visit: Opener) -> None:
+    async with visit("sockets.html") as page:
+        assert "web socket" in (await page.click("button", "Tell")).waited_for
+        await page.click("button", "Tell")
+        assert "web socket" not in (await page.click("button", "Tell")).waited_for
+
+
 async def test_quiet_page_is_not_waited_for(visit: Opener) -> None:
     async with visit("quiet.html") as page:
         for _ in range(3):

@@ -42,6 +42,26 @@ async def test_masks_and_fields_with_a_will_of_their_own(visit: Opener, name: st
         assert await type_into(page, name, typed) == ("", held)
 
 
+async def test_fields_that_listen_for_keys_learn_what_is_filled_in(visit: Opener) -> None:
+    async with visit("key_widgets.html") as page:
+        assert (await page.fill("textbox", "Filter", "po")).error == ""
+        assert str((await page.see("text")).text).splitlines()[2:4] == ["Poland", "Portugal"]
+        assert (await page.fill("textbox", "Search", "é")).error == ""
+        assert "0 found" in str((await page.see("text")).text)
+        assert (await page.fill("textbox", "Search", "CHAD")).error == ""
+        assert "1 found" in str((await page.see("text")).text)
+        assert (await page.fill("textbox", "Message", "Hello\n")).error == ""
+        assert await page.log() == "", "lines that are filled in are not sent off"
+
+
+async def test_no_field_holds_more_or_less_than_was_filled_in(visit: Opener) -> None:
+    held = {"Phone": "(555) 123-4567", "Capitals": "5551234567", "Own drawing": "5551234567", "Short": "555"}
+    async with visit("typing.html") as page:
+        for name in (*RENDERING, *held):
+            assert (await page.fill("textbox", name, "5551234567")).error == ""
+            assert (await page.node("textbox", name)).value == held.get(name, "5551234567"), name
+
+
 async def test_a_code_moves_from_box_to_box(visit: Opener) -> None:
     async with visit("typing.html") as page:
         await page.click("textbox", "Digit 1")

@@ -8,6 +8,7 @@ from typing import Any
 from webassay.browser import keys
 from webassay.browser.cdp import Params, Refused, Unanswered
 from webassay.browser.context import Context
+from webassay.browser.drag import drag_natively
 from webassay.browser.frames import inner_frame
 from webassay.browser.observe import owner_of, split_id
 from webassay.browser.page import Frame, Page
@@ -349,7 +350,7 @@ class InputController:
                 # One at a time: once the page starts a native drag, there are no more mouse events.
                 await self._all([self._mouse("mouseMoved", *point)])
                 if self._drag.done():
-                    await self._native_drag(page, self._drag.result(), steps[n:])
+                    await drag_natively(page, self._drag.result(), steps[n:], self._modifiers(), self._all)
                     break
             self._buttons &= ~1
             await self._all([self._mouse("mouseReleased", *end, button="left", clickCount=1)])
@@ -361,15 +362,6 @@ class InputController:
     def _dragged(self, params: Params) -> None:
         if self._drag is not None and not self._drag.done():
             self._drag.set_result(params["data"])
-
-    async def _native_drag(self, page: Page, data: Params, points: Sequence[tuple[float, float]]) -> None:
-        def event(kind: str, point: tuple[float, float]) -> asyncio.Future[Params]:
-            command = {"type": kind, "x": point[0], "y": point[1], "data": data, "modifiers": self._modifiers()}
-            return page.channel.post("Input.dispatchDragEvent", command)
-
-        await self._all(
-            [event("dragEnter", points[0]), *(event("dragOver", point) for point in points), event("drop", points[-1])]
-        )
 
     # --- keyboard --------------------------------------------------------------------------------------
 
@@ -452,6 +444,21 @@ class InputController:
     async def _insert(self, text: str) -> None:
         await self._all([self._page.channel.post("Input.insertText", {"text": text})])
 
+    async def _insert_with_key(self, text: str) -> None:
+        """Widgets that listen for keys instead of input learn of the text as they do where an input method writes it:
+        from a key that says so, which types nothing, and from the one that is let go of last."""
+        written = keys.WRITTEN
+        last = written if text[-1] in "\r\n\t" else keys.character(text[-1]) or written
+        down = {"type": "rawKeyDown", "key": written.key, "code": last.code, "windowsVirtualKeyCode": written.number}
+        up = {"type": "keyUp", "key": last.key, "code": last.code, "windowsVirtualKeyCode": last.number}
+        await self._all(
+            [
+                self._page.channel.post("Input.insertText", {"text": text}),
+                self._page.channel.post("Input.dispatchKeyEvent", down),
+                self._page.channel.post("Input.dispatchKeyEvent", up),
+            ]
+        )
+
     async def _keyboard_press(self, action: Action) -> None:
         await self._press(action.get("key"))
 
@@ -491,7 +498,9 @@ class InputController:
         if state["done"]:
             return
         start, end = value[: len(value) - typed], value[len(value) - typed :]
-        if start:
+        if start and not end:
+            await self._insert_with_key(start)
+        elif start:
             await self._insert(start)
         elif not state["empty"]:
             await self._press("Delete")

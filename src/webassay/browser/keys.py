@@ -44,6 +44,8 @@ _NAMED: dict[str, Key] = {
         *(Key(f"F{n}", f"F{n}", 111 + n) for n in range(1, 13)),
     )
 }
+WRITTEN = Key("Process", "", 229)
+"""What pages hear if an input method takes the key and writes the text itself."""
 _ALIASES = {
     "esc": "Escape",
     "return": "Enter",

@@ -50,6 +50,7 @@
   const SELECTABLE = new Set(['tab', 'treeitem', 'option']);
   const ORIENTED = { slider: 'horizontal', tablist: 'horizontal', separator: 'horizontal', menu: 'vertical', menubar: 'horizontal', tree: 'vertical', listbox: 'vertical', toolbar: 'horizontal' };
   const REQUIRABLE = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'spinbutton', 'checkbox', 'radiogroup', 'gridcell', 'tree']);
+  const WRITABLE = new Set(['textbox', 'searchbox', 'combobox', 'spinbutton', 'Date', 'InputTime', 'DateTime', 'checkbox', 'radiogroup', 'switch', 'slider', 'listbox']);
   const LIVE = { alert: 'assertive', status: 'polite', log: 'polite' };
   const IDREFS = [['aria-controls', 'controls'], ['aria-describedby', 'describedby'], ['aria-owns', 'owns'], ['aria-activedescendant', 'activedescendant']];
   const NUMERIC = new Set(['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar']);
@@ -61,6 +62,8 @@
     const aria = (name) => element.getAttribute(name);
     if (element.matches(':disabled') || yes(aria('aria-disabled'))) found.push(['disabled', 'true']);
     if (element === focused) found.push(['focused', '']);
+    const invalid = aria('aria-invalid');
+    if (invalid && invalid !== 'false') found.push(['invalid', invalid]);
     const live = aria('aria-live') ?? LIVE[role];
     if (live && live !== 'off') {
       found.push(['live', live]);
@@ -77,6 +80,7 @@
     }
     const orientation = aria('aria-orientation') ?? ORIENTED[role];
     if (orientation) found.push(['orientation', orientation]);
+    if (WRITABLE.has(role) && (element.readOnly || yes(aria('aria-readonly')))) found.push(['readonly', '']);
     if ((REQUIRABLE.has(role) && element.required) || yes(aria('aria-required'))) found.push(['required', '']);
     if (NUMERIC.has(role)) {
       const [least, most] = role === 'spinbutton' ? [] : RANGES[element.tagName] ?? [0, 100];
@@ -101,6 +105,8 @@
     if (role === 'dialog' || role === 'alertdialog') found.push(['modal', String(element.tagName === 'DIALOG' ? element.matches(':modal') : yes(aria('aria-modal')))]);
     const current = aria('aria-current');
     if (current && current !== 'false') found.push(['current', current]);
+    const sorted = aria('aria-sort');
+    if (sorted && sorted !== 'none') found.push(['sort', sorted]);
     for (const [attribute, name] of IDREFS) {
       const value = aria(attribute);
       if (value) found.push([name, value]);

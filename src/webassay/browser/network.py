@@ -11,7 +11,8 @@ from webassay.browser.page import Frame, Page, Request
 UNAWAITED = frozenset(
     {"EventSource", "WebSocket", "Media", "Ping", "Preflight", "CSPViolationReport", "Prefetch", "Other"}
 )
-"""Resource types that settling never waits for. `Other` is what the browser fetches for itself, such as icons."""
+"""Resource types whose requests settling does not wait for. `Other` is what the browser fetches for itself, such as
+icons; what is said on web sockets has rules of its own."""
 
 
 class NetworkWatch:
@@ -29,6 +30,24 @@ class NetworkWatch:
         channel.on("Network.loadingFinished", self._finished)
         channel.on("Network.loadingFailed", self._failed)
         channel.on("Network.webSocketCreated", self._web_socket)
+        if page is not None:
+            self._follow_sockets(page)
+
+    def _follow_sockets(self, page: Page) -> None:
+        def sent(params: Params) -> None:
+            page.sockets.sent(self._key(params), params["response"]["opcode"], params["response"]["payloadData"])
+
+        def received(params: Params) -> None:
+            if page.sockets.received(self._key(params)):
+                page.changed.set()
+
+        def closed(params: Params) -> None:
+            page.sockets.closed(self._key(params))
+            page.changed.set()
+
+        self._channel.on("Network.webSocketFrameSent", sent)
+        self._channel.on("Network.webSocketFrameReceived", received)
+        self._channel.on("Network.webSocketClosed", closed)
 
     def _sent(self, params: Params) -> None:
         request = params["request"]
@@ -65,6 +84,8 @@ class NetworkWatch:
     def _web_socket(self, params: Params) -> None:
         blocked = "" if self._allow.permits(params["url"]) else "its host is not part of this task"
         self._capture.single(params["url"], self._tab, resource_type="websocket", blocked=blocked)
+        if self._page is not None and not blocked:
+            self._page.sockets.opened(self._key(params), params["url"])
 
     def _ended(self, params: Params) -> None:
         if self._page is not None:

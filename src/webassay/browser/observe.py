@@ -5,6 +5,7 @@ The text format is specified in docs/observation.md.
 
 import asyncio
 import base64
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import Any
 
 from webassay.browser.cdp import Refused, decoded
 from webassay.browser.page import Frame, Page
+from webassay.browser.wording import made_of, stands_in
 from webassay.core.interaction import Node
 
 MAX_PICTURE_HEIGHT = 16_384
@@ -21,6 +23,7 @@ _BOOLEANS = frozenset({"disabled", "busy", "multiselectable", "expanded", "selec
 
 _WRAPPERS = frozenset({"paragraph", "strong", "emphasis", "image", "ListMarker", "LabelText", "time", "mark", "code"})
 CHECKABLE = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+EDITORS = frozenset({"textbox", "searchbox"})
 _NUMERIC = frozenset({"slider", "spinbutton", "progressbar", "meter", "scrollbar"})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -201,28 +204,47 @@ def render(nodes: Sequence[Node], *, links: bool = False) -> str:
 def _left_out(nodes: Sequence[Node]) -> set[int]:
     """What would only repeat a line above it."""
     hidden = _labels(nodes)
-    # For every level: the name that what stands there may repeat, and whether that is the name of a control.
-    path: list[tuple[str, bool]] = []
+
+    @functools.cache
+    def says_its_content(above: int) -> bool:
+        return made_of(nodes[above].name, (nodes[inner].name for inner in _inside(nodes, above)))
+
+    def repeated(text: str, above: int) -> bool:
+        name = nodes[above].name
+        if shows_its_value(nodes[above]) and made_of(text, [nodes[above].value]):
+            return True
+        return text in name and (stands_in(text, name) or says_its_content(above))
+
+    # For every level: the node whose name what stands there may repeat, and whether that is a control.
+    path: list[tuple[int, bool]] = []
     wrappers: list[int] = []
     for at, node in enumerate(nodes):
         del path[node.depth :]
-        above, in_control = path[-1] if path else ("", False)
+        above, in_control = path[-1] if path else (at, False)
         if at in hidden or (node.role == "generic" and not node.name and not node.properties):
             hidden.add(at)
             path.append((above, in_control))
             continue
-        if node.role == "StaticText" and (node.name in above or " ".join(node.name.split()) in above):
+        if node.role == "StaticText" and above != at and repeated(" ".join(node.name.split()), above):
             hidden.add(at)
-        elif in_control and node.role in _WRAPPERS and not node.name and not node.properties:
+        elif (
+            (in_control and node.role in _WRAPPERS)
+            or (above != at and node.role == "paragraph" and shows_its_value(nodes[above]))
+        ) and not (node.name or node.properties):
             wrappers.append(at)
             path.append((above, in_control))
             continue
         control = node.get("clickable") is not None or node.role in ("link", "button")
-        path.append((node.name, control and bool(node.name)))
+        path.append((at, control and bool(node.name)))
     for at in reversed(wrappers):
         if all(inner in hidden for inner in _inside(nodes, at)):
             hidden.add(at)
     return hidden
+
+
+def shows_its_value(node: Node) -> bool:
+    """An editor, whose value is what it holds."""
+    return node.role in EDITORS and node.value != ""
 
 
 def _inside(nodes: Sequence[Node], at: int) -> Iterator[int]:
@@ -243,7 +265,7 @@ def _labels(nodes: Sequence[Node]) -> set[int]:
         beside = [other for other in (at - 1, end) if 0 <= other < len(nodes) and nodes[other].depth == node.depth]
         names = [nodes[other].name for other in (*inside, *beside) if nodes[other].role in CHECKABLE]
         texts = [other for other in inside if nodes[other].role == "StaticText"]
-        if names and all(any(nodes[text].name in name for name in names) for text in texts):
+        if names and all(any(stands_in(nodes[text].name, name) for name in names) for text in texts):
             drawings = [other for other in inside if nodes[other].role == "image" and not nodes[other].name]
             hidden.update((at, *texts, *drawings))
     return hidden

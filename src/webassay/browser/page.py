@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered, decoded
+from webassay.browser.sockets import Sockets
 
 WORLD = "webassay"
 CALL_TIMEOUT = 10.0
@@ -89,6 +90,7 @@ class Page:
     """The document never stops changing."""
     started: dict[str, list[float]] = field(default_factory=dict)
     """Start times of requests since the last action, by `Request.key`."""
+    sockets: Sockets = field(default_factory=Sockets)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever anything happens that settling may be waiting for."""
     ready: asyncio.Event = field(default_factory=asyncio.Event)
@@ -159,6 +161,7 @@ class Page:
             self.document_url = info.get("url", "")
             self.dialogs = 0
             self.pollers.clear()
+            self.sockets.new_document()
             self.noisy = False
         self.changed.set()
 

@@ -3,12 +3,15 @@
 The passes run in a fixed order, each over the whole tree; docs/observation.md describes them.
 """
 
+import functools
 import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from webassay.browser.observe import EDITORS
+from webassay.browser.wording import made_of, stands_in
 from webassay.core.interaction import Node
 
 MAX_LINES = 1000
@@ -24,10 +27,11 @@ _USES = frozenset({"clickable", "draggable", "droppable", "scroll", "editable"})
 _KEPT = frozenset(
     {
         *("required", "disabled", "checked", "selected", "valuemin", "valuemax", "valuetext", "pressed", "current"),
-        *("expanded", "busy", "placeholder", "title", "description", "overlay", "offscreen", "stands out", *_USES),
+        *("invalid", "readonly", "sort", "expanded", "busy", "placeholder", "title", "description"),
+        *("overlay", "hidden", "offscreen", "stands out", *_USES),
     }
 )
-_WHEREABOUTS = frozenset({"overlay", "offscreen"})
+_WHEREABOUTS = frozenset({"overlay", "hidden", "offscreen"})
 """Properties that say where something is on the page, and nothing about what it is."""
 _REMARKS = frozenset({"title", "description"})
 """Properties that often repeat the text they are about, as where a column is too narrow for it."""
@@ -61,9 +65,14 @@ class _Item:
             own = _line(self)
             return " ".join(filter(None, (own, *(child._words_after(own) for child in self.children))))
         inner = " ".join(filter(None, (child.words(states=states) for child in self.children)))
-        own = "" if all(word in inner for word in self.name.split()) else self.name
+        own = "" if all(stands_in(word, inner) for word in self.name.split()) else self.name
         told = self._states(f"{self.name} {inner}") if states else []
-        return " ".join(filter(None, (own, self.value, *told, inner)))
+        return " ".join(filter(None, (own, self.written, *told, inner)))
+
+    @property
+    def written(self) -> str:
+        """Its value in one line, which still says where the lines of the value end."""
+        return self.value.replace("\n", "\\n")
 
     def _words_after(self, said: str) -> str:
         """Only the states, if its words have just been said."""
@@ -107,7 +116,7 @@ def _build(nodes: Sequence[Node], *, links: bool) -> _Item:
         kept = {key: _plain(value) for key, value in node.properties if key in _KEPT}
         if links and node.url:
             kept["url"] = node.url
-        item = _Item(node.role, _plain(node.name), node.id, _plain(node.value), kept, url=node.url)
+        item = _Item(node.role, _plain(node.name), node.id, _plain_lines(node.value), kept, url=node.url)
         path[-1].children.append(item)
         path.append(item)
     return root
@@ -123,6 +132,15 @@ def _plain(text: str) -> str:
     return re.sub(r" {2,}", " ", kept).strip()
 
 
+def _plain_lines(text: str) -> str:
+    """As `_plain`, but where there are several lines, these and their indents stay: it may be a program."""
+    if "\n" not in text.strip():
+        return _plain(text)
+    lines = text.expandtabs(4).splitlines()
+    indents = (line[: len(line) - len(line.lstrip(" "))] for line in lines)
+    return "\n".join(indent + _plain(line) for indent, line in zip(indents, lines, strict=True)).strip("\n")
+
+
 def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
     """From the leaves up, so that a pass sees children in their final form."""
     for child in item.children:
@@ -135,9 +153,10 @@ def _everywhere(item: _Item, change: Callable[[_Item], None]) -> None:
 
 def _released(item: _Item) -> list[_Item]:
     """Its children, to take its place. What was out of sight with it still is."""
-    if "offscreen" in item.properties:
-        for child in item.children:
-            child.properties["offscreen"] = ""
+    for where in ("hidden", "offscreen"):
+        if where in item.properties:
+            for child in item.children:
+                child.properties[where] = ""
     return item.children
 
 
@@ -151,7 +170,7 @@ def _lift_scaffolding(item: _Item) -> None:
         layout = child.role.startswith("LayoutTable") and child.says_no_more
         if scaffold or layout:
             said = " ".join(inner.words() for inner in child.children)
-            if any(word not in said for word in child.name.split()):
+            if not all(stands_in(word, said) for word in child.name.split()):
                 child.children.insert(0, _Item("StaticText", child.name))
             children += _released(child)
         elif child.role == "ListMarker":
@@ -167,13 +186,21 @@ def _lift_scaffolding(item: _Item) -> None:
 
 
 def _hide_repeated_text(item: _Item) -> None:
+    @functools.cache
+    def says_its_content() -> bool:
+        return made_of(item.name, (child.words() for child in item.children))
+
+    editor = item.role in EDITORS and item.value != ""
+
     def repeated(at: int, child: _Item) -> bool:
-        if child.role not in _REPEATERS:
+        if child.role not in _REPEATERS and not (editor and child.role == "paragraph"):
             return False
         said = child.words()
         if child.acts or not child.says_no_more:
             return False
-        if not said or (item.name and said in item.name):
+        if editor and made_of(said, [item.value]):
+            return True
+        if not said or stands_in(said, item.name) or (said in item.name and says_its_content()):
             return True
         others = item.children[max(0, at - 1) : at] + item.children[at + 1 : at + 2]
         return any(other.role not in _REPEATERS and said == other.name for other in others)
@@ -188,7 +215,7 @@ def _hide_images(item: _Item) -> None:
         if image.children or image.interactive or not image.says_no_more:
             return True
         others = (other.words() for other in item.children if other is not image)
-        return bool(image.name) and image.name not in item.name and not any(image.name in said for said in others)
+        return bool(image.name) and not any(stands_in(image.name, said) for said in (item.name, *others))
 
     if any(child.role == "image" for child in item.children):
         item.children = [child for child in item.children if child.role != "image" or needed(child)]
@@ -281,7 +308,7 @@ def _collapse_descriptions(item: _Item) -> None:
 
 def _row_of_its_own(row: _Item, cells: str) -> str:
     """What is said about the row besides its cells."""
-    if all(word in cells for word in row.name.split()):
+    if all(stands_in(word, cells) for word in row.name.split()):
         row.name = ""
     return f"{_line(row)} " if row.interactive or row.name or row.properties else ""
 
@@ -343,7 +370,7 @@ def _line(item: _Item) -> str:
     if item.interactive:
         parts.append(f"[{item.id}]")
     parts.append(repr(item.name))
-    parts += _brackets(({"value": item.value} if item.value else {}) | item.properties)
+    parts += _brackets(({"value": item.written} if item.value else {}) | item.properties)
     return " ".join(parts)
 
 

@@ -28,11 +28,24 @@
   // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
   const seeThrough = (element) => !element.checkVisibility({ opacityProperty: true }) && element.checkVisibility();
   // Transparent until the mouse is there, like the cross that clears a field: people find it where it appears.
+  const vanished = (element, style) => style.opacity === '0' && !(sheets.now.appears && element.matches(sheets.now.appears));
   const appears = (element) => {
-    for (let node = element; node; node = node.parentElement) {
-      if (getComputedStyle(node).opacity === '0' && !(sheets.now.appears && node.matches(sheets.now.appears))) return false;
-    }
+    for (let node = element; node; node = node.parentElement) if (vanished(node, getComputedStyle(node))) return false;
     return true;
+  };
+  // Folded to a box of no size which cuts off what it holds. Where it does not hold the place of its content, as that of
+  // something absolute, it cuts off nothing.
+  const CUTS = /^(block|inline-block|flex|inline-flex|grid|inline-grid|flow-root|list-item)$/;
+  const MAX_INSIDE = 500;
+  const firstInside = (element, count) => Array.prototype.slice.call(element.getElementsByTagName('*'), 0, count);
+  const folded = (element, style, overflow = style.overflow) => {
+    if (overflow === 'visible' || !element.firstChild || (element.clientHeight > 0 && element.clientWidth > 0)) return false;
+    if (!(element instanceof HTMLElement) || element === document.body || element === document.documentElement || !CUTS.test(style.display)) return false;
+    return !firstInside(element, MAX_INSIDE).some((inner) => /absolute|fixed/.test(getComputedStyle(inner).position) && !element.contains(inner.offsetParent));
+  };
+  const insideFolded = (element) => {
+    for (let node = element.parentElement; node; node = node.parentElement) if (folded(node, getComputedStyle(node))) return true;
+    return false;
   };
   const share = (element, box, clip, pointer) => {
     const left = Math.max(box.left, clip[0]), top = Math.max(box.top, clip[1]);
@@ -50,6 +63,23 @@
     return (inside * [[0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].filter(hits).length) / 5;
   };
 
+  // Grids that draw only what is in view leave their rows in the document in any order, and say where each of them belongs.
+  // They are read in that order if they are seen in it; null if they stand in it anyway.
+  const inSeenOrder = (element) => {
+    const first = element.firstElementChild;
+    if (first === null) return null;
+    if (first.hasAttribute('aria-rowindex')) return orderedBy(element, 'aria-rowindex', 'top');
+    return first.hasAttribute('aria-colindex') ? orderedBy(element, 'aria-colindex', 'left') : null;
+  };
+  const orderedBy = (element, attribute, side) => {
+    const rising = (numbers) => numbers.every((number, at) => at === 0 || number > numbers[at - 1]);
+    const placed = [...element.children].map((child) => [Number(child.getAttribute(attribute)), child]);
+    if (placed.some(([place]) => !(place > 0)) || rising(placed.map(([place]) => place))) return null;
+    if ([...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) return null;
+    const ordered = placed.sort(([one], [other]) => one - other).map(([, child]) => child);
+    return rising(ordered.map((child) => child.getBoundingClientRect()[side])) ? ordered : null;
+  };
+
   // --- what a person can do with an element -------------------------------------------------------------
   // Attributes by which pages name what a click does, for a listener further up to read.
   const ACTIONS = new Set(['onclick', 'jsaction', 'data-action', 'data-click', 'data-command', 'data-toggle', 'data-bs-toggle', 'data-dismiss', 'data-bs-dismiss',
@@ -61,7 +91,15 @@
   // Lists whose items are the controls, wherever the hand was set.
   const LISTS = /^(UL|OL|MENU|DL|TABLE|TBODY)$/;
   // So are the parts of anything that listens and holds nothing but several of a kind, such as stars.
-  const isList = (element, hears) => LISTS.test(element.tagName) || (hears && element.childElementCount > 2 && element.tabIndex < 0 && holdsAlike(element));
+  const isList = (element, hears) => LISTS.test(element.tagName) || (hears && element.childElementCount > 1 && element.tabIndex < 0 && holdsAlike(element)
+    && (element.childElementCount > 2 || isShortMenu(element)));
+  // Two of a kind may as well be the two lines of one control, so they have to look like the entries of a menu.
+  const isShortMenu = ({ firstElementChild: one, lastElementChild: other, childNodes }) => {
+    if ([one, other].some((entry) => entry.firstElementChild || !entry.textContent.trim())) return false;
+    if ([...childNodes].some((node) => node.nodeType === 3 && node.data.trim())) return false;
+    const upper = one.getBoundingClientRect(), lower = other.getBoundingClientRect();
+    return upper.width > 0 && upper.width === lower.width && upper.height === lower.height && upper.bottom <= lower.top + 1;
+  };
   const holdsAlike = (element) => {
     const like = (one, other) => other && likeness(one) === likeness(other);
     if (like(element, element.previousElementSibling) || like(element, element.nextElementSibling)) return false;
@@ -112,9 +150,12 @@
   // Where something can be dropped: an element that listens for it, or one like the element around a draggable.
   const likeness = (element) => `${element.tagName}.${element.className}`;
   const dropPlaces = () => {
-    const kinds = new Set([...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement && likeness(element.parentElement)));
+    const around = [...document.querySelectorAll('[draggable=true]')].map((element) => element.parentElement).filter((parent) => parent && parent !== document.body);
+    // Without a class, an element is like all others of its tag.
+    const kinds = new Set(around.filter((parent) => parent.hasAttribute('class')).map(likeness));
     if (document.body) kinds.delete(likeness(document.body));  // A picture that is opened by itself has none.
-    return kinds;
+    const parents = new Set(around);
+    return { has: (element) => parents.has(element) || (kinds.size > 0 && kinds.has(likeness(element))) };
   };
 
   // --- what stands out ----------------------------------------------------------------------------------
@@ -122,7 +163,7 @@
   // Only what a class or style attribute sets counts: so neither the mouse nor stripes make anything stand out.
   const SHADES = ['color', 'backgroundColor', 'fontWeight', 'borderTopColor', 'borderBottomColor', 'borderLeftColor', 'borderBottomWidth', 'textDecorationLine', 'boxShadow', 'fill'];
   const MAX_DRAWN = 4, MAX_GROUP = 200;
-  const partsOf = (element) => Array.prototype.slice.call(element.getElementsByTagName('*'), 0, MAX_DRAWN);
+  const partsOf = (element) => firstInside(element, MAX_DRAWN);
   const writtenOn = (part) => `${part.getAttribute('class') ?? ''}|${part.getAttribute('style') ?? ''}`;
   const styleOf = (part) => { const style = getComputedStyle(part); return SHADES.map((name) => style[name]).join(); };
   const tellApart = (recs) => {
@@ -149,7 +190,7 @@
   const stoodOut = (element) => standing.has(element);
 
   return {
-    POINTER_ROLES, deepHit, within, holds, reaches, share, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
-    likeness, dropPlaces, findStandouts, stoodOut,
+    POINTER_ROLES, deepHit, within, holds, reaches, inSeenOrder, share, vanished, folded, insideFolded, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
+    dropPlaces, findStandouts, stoodOut,
   };
 }

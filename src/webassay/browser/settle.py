@@ -1,7 +1,8 @@
 """Waiting exactly as long as something is pending.
 
-Waited for: navigations and loading documents, requests, fetches whose body is still being read, timers up to a bound,
-work split into pieces without a pause, animations that end soon, and a page that changes or draws from frame to frame.
+Waited for: navigations and loading documents, requests, fetches whose body is still being read, answers on web sockets,
+timers up to a bound, work split into pieces without a pause, animations that end soon, and a page that changes or draws
+from frame to frame.
 Not waited for: streams, timers that restart themselves forever, requests that repeat forever. Detecting those takes
 `patience` once; after that they are ignored for the life of the document.
 """
@@ -47,6 +48,13 @@ class _Look:
 
 async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
     """Returns what was waited for, in order, each thing once."""
+    try:
+        return await _settle(page, patience)
+    finally:
+        page.sockets.action_ends()
+
+
+async def _settle(page: Page, patience: Patience) -> tuple[str, ...]:
     waited: dict[str, None] = {}
     started = time.monotonic()
     restless_since: float | None = None
@@ -87,6 +95,7 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
 def new_epoch(page: Page) -> None:
     """Call before an action: repetitions are counted from here."""
     page.started.clear()
+    page.sockets.action_begins()
     page.downloads_asked = page.downloads_begun = 0
     for frame in list(page.frames.values()):
         if frame.world is not None:
@@ -116,6 +125,10 @@ async def _look(page: Page, patience: Patience) -> _Look:
     for request in _requests(page, patience):
         reasons.append(request.label)
         waits.append(_POLL)
+    answer = page.sockets.seconds_left()
+    if answer > 0:
+        reasons.append("web socket")
+        waits.append(min(answer, _POLL))
     for frame, pulse in zip(alive, pulses, strict=True):
         if pulse is None and page.in_viewer(frame):
             continue
@@ -168,6 +181,7 @@ def _requests(page: Page, patience: Patience) -> list[Request]:
 async def _give_up(page: Page) -> None:
     page.ignored.update(page.pending)
     page.noisy = True
+    page.sockets.give_up()
     for frame in list(page.frames.values()):
         if frame.world is not None:
             frame.channel.post(

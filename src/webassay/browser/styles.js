@@ -7,29 +7,59 @@
   const sheetRules = new WeakMap();  // document or shadow root -> {key, generated, hand, hover, appears}
   const sheets = { now: { generated: '', hand: '', hover: '', appears: '' } };  // of the root that is being walked through
   const EMPTY_CONTENT = /^(|none|normal|""|'')$/, PSEUDO_TEXT = /::?(before|after)/, UNDER_MOUSE = /:(hover|active|focus|focus-visible|focus-within)(?![\w-])/g;
+  // At commas, except those inside of brackets and strings: `:is(a, b)` is one selector.
+  const BRACKETS_OR_COMMAS = /\\.|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[(),[\]]/g;
+  const selectorsIn = (list) => {
+    if (!list.includes('(') && !list.includes('[')) return list.split(',');
+    const found = [];
+    let start = 0, depth = 0;
+    for (const { 0: sign, index } of list.matchAll(BRACKETS_OR_COMMAS)) {
+      if (sign === '(' || sign === '[') depth += 1;
+      else if (sign === ')' || sign === ']') depth -= 1;
+      else if (sign === ',' && depth === 0) { found.push(list.slice(start, index)); start = index + 1; }
+    }
+    return [...found, list.slice(start)];
+  };
+  // A rule inside another is about what that one selects.
+  const nestedIn = (outer, list) => selectorsIn(list).map((one) => (one.includes('&') ? one.replaceAll('&', `:is(${outer})`) : `:is(${outer}) ${one}`)).join();
+  const MAX_SELECTORS = 20000;  // as of rules nested deeply, where each level repeats those around it
+  const imported = (rule) => { try { return rule.styleSheet?.cssRules ?? []; } catch { return []; } };  // as of another origin
+  const sizeOf = (rules) => {
+    let size = rules.length;
+    // Imports stand at the beginning, behind the names of layers at most.
+    for (let at = 0; at < rules.length && /^CSS(Import|LayerStatement)Rule$/.test(rules[at].constructor.name); at += 1) size += sizeOf(imported(rules[at]));
+    return size;
+  };
   const rulesOf = (root) => {
     const sheets = [...root.styleSheets, ...root.adoptedStyleSheets];
-    const key = sheets.map((sheet) => { try { return sheet.cssRules.length; } catch { return 'x'; } }).join();
+    const key = sheets.map((sheet) => { try { return sizeOf(sheet.cssRules); } catch { return 'x'; } }).join();
     const known = sheetRules.get(root);
     if (known?.key === key) return known;
     const generated = [], hand = [], hover = [], appears = [];
-    const scan = (rules) => {
-      for (const rule of rules) {
-        const selectors = rule.selectorText;
-        if (selectors && PSEUDO_TEXT.test(selectors)) {
-          if (EMPTY_CONTENT.test(rule.style.content)) continue;
-          for (const part of selectors.split(',')) if (PSEUDO_TEXT.test(part)) generated.push(part.replace(/::?(before|after)/g, '') || '*');
-        } else if (selectors && rule.style.cursor === 'pointer') {
-          // Whatever ends in * styles the inside of a control, and is no control of its own.
-          if (!/\*\s*$/.test(selectors)) (UNDER_MOUSE.test(selectors) ? hover : hand).push(selectors.replace(UNDER_MOUSE, ''));
-        }
-        if (selectors && rule.style.opacity > 0 && selectors.includes(':hover')) {
-          for (const part of selectors.split(',')) if (part.includes(':hover')) appears.push(part.replace(UNDER_MOUSE, ''));
-        }
-        if (rule.cssRules?.length) scan(rule.cssRules);
+    const read = (selectors, style) => {
+      if (PSEUDO_TEXT.test(selectors)) {
+        if (EMPTY_CONTENT.test(style.content)) return;
+        for (const part of selectorsIn(selectors)) if (PSEUDO_TEXT.test(part)) generated.push(part.replace(/::?(before|after)/g, '') || '*');
+      } else if (style.cursor === 'pointer') {
+        // Whatever ends in * styles the inside of a control, and is no control of its own.
+        if (!/\*\s*$/.test(selectors)) (UNDER_MOUSE.test(selectors) ? hover : hand).push(selectors.replace(UNDER_MOUSE, ''));
+      }
+      if (style.opacity > 0 && selectors.includes(':hover')) {
+        for (const part of selectorsIn(selectors)) if (part.includes(':hover')) appears.push(part.replace(UNDER_MOUSE, ''));
       }
     };
-    for (const sheet of sheets) { try { scan(sheet.cssRules); } catch { /* a sheet of another origin cannot be read */ } }
+    const scan = (rules, outer) => {
+      for (const rule of rules) {
+        const own = rule.selectorText, selectors = own && (outer ? nestedIn(outer, own) : own);
+        if (selectors?.length > MAX_SELECTORS) continue;
+        if (selectors) read(selectors, rule.style);
+        // Declarations behind a nested rule, or in a condition, belong to the rule around them.
+        else if (outer && rule.style) read(outer, rule.style);
+        if (rule.cssRules?.length) scan(rule.cssRules, selectors || outer);
+        else if (rule.styleSheet !== undefined) scan(imported(rule), '');
+      }
+    };
+    for (const sheet of sheets) { try { scan(sheet.cssRules, ''); } catch { /* a sheet of another origin cannot be read */ } }
     const joined = (selectors) => selectors.filter((selector) => { try { root.querySelector(selector); return true; } catch { return false; } }).join(',');
     const found = { key, generated: joined(generated), hand: joined(hand), hover: joined(hover), appears: joined(appears) };
     sheetRules.set(root, found);

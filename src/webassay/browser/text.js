@@ -1,5 +1,5 @@
 // The page as running text and as HTML.
-({ countAnew, generatedLines, markerOf, rulesOf, sheets, squeeze, transformed, INPUT_ROLES, givenName, valueOf, CLOSED, SKIPPED }) => {
+({ countAnew, generatedLines, markerOf, rulesOf, sheets, squeeze, transformed, INPUT_ROLES, givenName, valueOf, inSeenOrder, CLOSED, SKIPPED }) => {
   const openRoots = () => {
     const roots = [];
     const search = (node) => {
@@ -47,7 +47,7 @@
       if (root) sheets.now = rulesOf(root);
       const slotted = element.tagName === 'SLOT' ? element.assignedNodes() : [];
       const closed = element.tagName === 'DETAILS' && !element.open;
-      for (const child of root?.childNodes ?? (slotted.length ? slotted : element.childNodes)) {
+      for (const child of root?.childNodes ?? (slotted.length ? slotted : inSeenOrder(element) ?? element.childNodes)) {
         if (closed && child.tagName !== 'SUMMARY') continue;
         if (child.nodeType === 1) visit(child);
         else if (child.nodeType === 3 && visible) sayText(child, style);

@@ -1,7 +1,7 @@
 // Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageView, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, insideFolded, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageView, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -51,6 +51,7 @@
     if (!target.checkVisibility({ visibilityProperty: true }) || target.getClientRects().length === 0) {
       const label = element.labels?.[0];
       if (!label || !label.checkVisibility({ visibilityProperty: true })) {
+        if (element.closest('canvas')) return fail('It is what a canvas says of its drawing: click the drawing by coordinates, or focus the canvas and use the keyboard.');
         if (element.tagName === 'OPTION') return fail('It is an option in a list: use select_option on the list.');
         return fail('It is not visible.');
       }
@@ -85,6 +86,7 @@
     if (inside) return JSON.stringify(inside);
     const why = blocked(element);
     if (why) return fail(why);
+    if (insideFolded(element)) return fail('It is inside something that is folded away: look for what opens it.');
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };

@@ -3,7 +3,7 @@
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
   implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
-  isList, likeness, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut,
+  folded, inSeenOrder, isList, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -27,6 +27,7 @@
   const CLOSED = new Set(['IFRAME', 'FRAME', 'AUDIO', 'VIDEO', 'PROGRESS', 'METER', 'TEXTAREA', 'OPTION', 'INPUT']);
   const UNDECORATED = new Set(['IMG', 'svg', 'SELECT', 'CANVAS', 'HR']);
   const UNPAINTED = new Set(['OPTION', 'OPTGROUP', 'AREA']);
+  const OVERLAID = new Set(['INPUT', 'SELECT', 'TEXTAREA']);
   const FRAMES = new Set(['IFRAME', 'FRAME', 'OBJECT', 'EMBED']);
   // A control that holds this many others only passes their clicks on.
   const CROWD = 3;
@@ -102,6 +103,7 @@
       if (around.control) around.control.texts.push(text);
       if (around.muted) { around.control?.whispers.push(text); return; }
       const line = emit(depth, 'StaticText', text);
+      tellUnseen(line, around, '');
       if (!boxes) return;
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
@@ -123,11 +125,11 @@
       else if (node.nodeType === 1) visit(node, depth, state, around);
       else if (node.nodeType === 3 && (modal === null || holds(modal, node))) visitText(node, depth, around);
     };
-    // Where not all children are shown; the button of a customizable select is the select itself.
+    // Where not all children are shown, or in another order; the button of a customizable select is the select itself.
     const chosenChildren = (element) => {
       if (element.tagName === 'DETAILS' && !element.open) return [...element.children].filter((child) => child.tagName === 'SUMMARY').slice(0, 1);
       if (element.tagName === 'SELECT') return [...element.childNodes].filter((child) => child.tagName !== 'BUTTON');
-      return null;
+      return element.shadowRoot ? null : inSeenOrder(element);
     };
     const state = { deep: 0 };
     const rendered = (element) => {
@@ -136,6 +138,11 @@
       if (style.display === 'none') return '';
       if (style.display !== 'contents' && style.visibility === 'visible') return '';
       return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
+    };
+    // What a canvas holds has no boxes: it is there for those who cannot see the drawing, and says what that shows.
+    const inWords = (element) => {
+      const { display, visibility } = getComputedStyle(element);
+      return display === 'none' ? '' : visibility === 'visible' ? 'shown' : 'passed through';
     };
     const enabled = (element, style, cursor) => (style.pointerEvents !== 'none' || element.labels?.length > 0) && cursor !== 'not-allowed' && !element.matches(':disabled')
       && element.getAttribute('aria-disabled') !== 'true';
@@ -162,7 +169,7 @@
       const found = [];
       if (editable(element) && !role) found.push(['editable', '']);
       if (element.getAttribute('draggable') === 'true' || (cursor !== around.cursor && GRIPS.test(cursor))) found.push(['draggable', '']);
-      if (dropListeners.has(element) || (drops.size > 0 && drops.has(likeness(element)))) found.push(['droppable', '']);
+      if (dropListeners.has(element) || drops.has(element)) found.push(['droppable', '']);
       if (element === document.body || element === document.documentElement) return found;
       const scroll = scrollState(element, overflow);
       if (scroll) found.push(['scroll', scroll]);
@@ -177,7 +184,7 @@
       // A modal dialog makes everything except itself inert; its ancestors are only passed through.
       const behind = modal !== null && !holds(modal, element);
       if (behind && !holds(element, modal)) return;
-      const rendering = rendered(element);
+      const rendering = around.drawn ? inWords(element) : rendered(element);
       if (!rendering) return;
       if (state.deep >= MAX_DEPTH) { truncated = true; return; }
       state.deep += 1;
@@ -196,25 +203,29 @@
       const hears = listens(element), list = isList(element, hears);
       const click = present ? clicking(element, style, around, { native: POINTER_ROLES.has(role), cursor, hears, list }) : '';
       const able = present && !muted ? abilities(element, role, { style, cursor, overflow }, around) : [];
+      const unseen = isUnseen(element, style, overflow, around);
       // Hidden from the tree by its author, but not from the mouse: what can be clicked there is told, and nothing else.
-      if (muted) role = click && click !== 'focus' ? 'generic' : '';
+      if (muted) role = click && click !== 'focus' && (!unseen || OVERLAID.has(tag)) ? 'generic' : '';
       else if (!role && (click || able.length || focusable(element) || givenName(element))) role = 'generic';
       if (!present) role = '';
       const rec = record(element, around.rec);
       const scrolls = able.some(([key]) => key === 'scroll');
-      const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild) ? element.getBoundingClientRect() : null;
-      const inner = insideOf(element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list: list && (hears ? 'listener' : 'hand') });
+      const box = (boxes || around.pane || scrolls) && (role || element.firstElementChild || (around.pane && element.firstChild)) ? element.getBoundingClientRect() : null;
+      const inner = insideOf(element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, unseen, list: list && (hears ? 'listener' : 'hand') });
       const line = role ? lineOf(element, role, depth, click, able) : null;
       const before = out.length;
       rec.line = line;
       if (line) {
-        if (inner.hidden && !around.hidden) line[5].push(['offscreen', '']);
+        inner.told = tellUnseen(line, inner, tag);
         out.push(line);
         if (role === 'image' && line[2]) around.control?.texts.push(line[2]);
       }
-      if (!CLOSED.has(tag)) visitInside(element, line ? depth + 1 : depth, state, inner, role, shown);
+      // Options and areas have no boxes of their own: they are as visible as what they belong to.
+      if (!CLOSED.has(tag) && (shown || (tag !== 'SELECT' && tag !== 'IMG'))) visitInside(element, line ? depth + 1 : depth, state, inner, role, shown);
       const clickable = line && click && settleControl(line, inner.control, around.control);
-      if (line && !line[2] && NAMED_BY_CONTENT.has(role) && line[5].some(([key]) => key === 'clickable' || key === 'draggable')) line[2] = contentOf(before) || (muted && inner.control ? inner.control.whispers.join(' ').slice(0, MAX_CONTENT_NAME) : '');
+      // The words around a link in an editor are a sentence only together with the link.
+      const written = inner.control?.inside > 0 && element.isContentEditable;
+      if (line && !line[2] && !written && NAMED_BY_CONTENT.has(role) && line[5].some(([key]) => key === 'clickable' || key === 'draggable')) line[2] = contentOf(before) || (muted && inner.control ? inner.control.whispers.join(' ').slice(0, MAX_CONTENT_NAME) : '');
       if (clickable) controls.add(element);
       if (line && boxes) pushBox(line, element, around.clip, box, Boolean(clickable));
       state.deep -= 1;
@@ -227,14 +238,24 @@
       const frame = role === 'Iframe' || element.tagName === 'EMBED' || element.tagName === 'OBJECT' ? frameNumber(element) : -1;
       return [depth, role, name, 0, value, [...properties, ...able], typeof href === 'string' ? href.slice(0, 4000) : '', frame];
     };
-    // What the children need to know: where they are clipped, whose hand they show, which control they belong to.
-    const insideOf = (element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, list }) => {
+    // What the children need to know: where they are clipped, whose hand they show, which control they belong to, whether
+    // they are out of sight and a line above says so.
+    const insideOf = (element, box, around, { style, cursor, overflow, muted, click, scrolls, rec, unseen, list }) => {
       const control = click ? { element, click, texts: [], whispers: [], inside: 0, only: null } : around.control;
       const clipped = box && element.firstElementChild ? clipOf(element, around.clip, box, overflow) : around.clip;
       const pane = scrolls ? clipOf(element, around.pane ?? EVERYWHERE, box, overflow) : around.pane;
-      const hidden = around.hidden || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
+      const far = around.far || Boolean(around.pane && box && box.width > 0 && box.height > 0 && outside(box, around.pane));
       const holder = list === 'hand' ? around.list || (showsHand(element, cursor, around) ? 'hand' : '') : list && (around.list || list);
-      return { style, clip: clipped, cursor, list: holder, muted, control, pane, hidden, rec };
+      return { style, clip: clipped, cursor, list: holder, muted, control, pane, far, unseen, told: around.told, rec, drawn: around.drawn || element.tagName === 'CANVAS' };
+    };
+    // What nobody can see, wherever it is scrolled: transparent, or folded away. A field may be, which lies over its drawing.
+    const isUnseen = (element, style, overflow, around) => around.unseen || (around.drawn ? '' : folded(element, style, overflow) ? 'folded' : vanished(element, style) ? 'transparent' : '');
+    // Says once that something is out of sight; whether it has been said.
+    const tellUnseen = (line, { unseen, far, told }, tag) => {
+      if (told) return true;
+      const word = unseen === 'folded' || (unseen && !OVERLAID.has(tag)) ? 'hidden' : far ? 'offscreen' : '';
+      if (word) line[5].push([word, '']);
+      return word !== '';
     };
     const outside = (box, [left, top, right, bottom]) => box.right <= left || box.left >= right || box.bottom <= top || box.top >= bottom;
     // Once its content is known: is it a control, or only something around controls? Names it by what it says.
@@ -327,7 +348,7 @@
     const hasFocus = inFrame ? document.hasFocus() && rootFocused : rootFocused;
     const scroll = pageScroll();
     emit(0, 'RootWebArea', squeeze(document.title))[5].push(...(hasFocus ? [['focused', '']] : []), ...(scroll ? [['scroll', scroll]] : []));
-    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, hidden: false, rec: null };
+    const start = { style: null, clip, cursor: 'auto', list: '', muted: false, control: null, pane: null, far: false, unseen: '', told: false, rec: null, drawn: false };
     noteLook();
     lookAgain = () => observe({ boxes: false, clip, inFrame });
     if (document.documentElement) {
