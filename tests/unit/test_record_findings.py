@@ -68,7 +68,7 @@ def run(
         ending=Ending(kind="answered"),
         probes=(rows,) if rows is not None else (),
         network=network,
-        **changes,
+        **{"last_seen": steps[-1].seen if steps else None, **changes},
     )
     return made, blobs
 

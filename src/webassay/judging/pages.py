@@ -57,20 +57,22 @@ def nodes_of(tree: str) -> Iterator[Node]:
         value = _VALUE.search(found["rest"])
         states = [match[1] or match[3] for match in _STATE.finditer(found["rest"])]
         if value is not None:
-            states.insert(0, f"= {_unquoted(value[1])}")
+            states.insert(0, f"= {unquoted(value[1])}")
         yield Node(
-            len(found["indent"]), found["id"] or "", found["role"], _unquoted(found["name"] or ""), ", ".join(states)
+            len(found["indent"]), found["id"] or "", found["role"], unquoted(found["name"] or ""), ", ".join(states)
         )
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     if text[:1] not in ("'", '"'):
         return text
-    try:
-        read = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        read = text[1:-1]
-    return " ".join(str(read).split())
+    read = text[1:-1]
+    if "\\" in read:
+        try:
+            read = str(ast.literal_eval(text))
+        except (ValueError, SyntaxError):
+            pass
+    return " ".join(read.split())
 
 
 def elements_of(tree: str) -> dict[str, str]:

@@ -72,9 +72,14 @@ _CALCULATES = re.compile(
     re.IGNORECASE,
 )
 """Words of calculation, in any field. Where one of them stands, an amount or a number may have been worked out."""
+_ENGLISH = frozenset(
+    ("the", "what", "which", "who", "whose", "when", "where", "how", "my", "your", "and", "find", "give", "tell")
+)
+"""A task without any of these may be in another language, and the words above and the names of tables say nothing."""
 _NUMERIC = re.compile(r"[-+]?[$€£¥]?\s?[\d.,]+\s?(%|[a-z]{0,10})", re.I)
 _TIME_OF_DAY = re.compile(r"\d{1,2}(?:[:.]\d{2}){0,2} ?[ap]\.?m\.?", re.I)
 _CONVERTIBLE = ("month", "duration", "distance", "coordinates")
+_SHORT_WORD = 3
 _LONG_NUMBER = 5
 """Digits from which on a whole number is a name of something rather than a count."""
 
@@ -119,11 +124,12 @@ def _origin(goal: Goal, value: Json) -> Origin:
     text = str(value).strip()
     if text.startswith(("http://", "https://", "/")):
         return "computed"  # an address may be put together from a link that no text shows
+    may_calculate = _CALCULATES.search(goal.instruction) or not _is_english(goal.instruction)
     if is_date(text):
-        return "likely read" if _CALCULATES.search(goal.instruction) else "read"
+        return "likely read" if may_calculate else "read"
     digits = re.sub(r"\D", "", text)
     is_numeric = isinstance(value, int | float) or _NUMERIC.fullmatch(text)
-    if is_numeric and _CALCULATES.search(goal.instruction):
+    if is_numeric and may_calculate:
         return "computed"
     if _is_convertible(text):
         return "likely read"
@@ -134,7 +140,20 @@ def _origin(goal: Goal, value: Json) -> Origin:
     if not re.search(r"[^\W\d_]", text) or (len(words) == 1 and not digits):
         # A time of day, a telephone number, a day of the week: written otherwise, or worked out.
         return "likely read"
-    return "read"
+    return "read" if _is_name(text) else "likely read"
+
+
+def _is_english(instruction: str) -> bool:
+    return not _ENGLISH.isdisjoint(words_of(instruction))
+
+
+def _is_name(text: str) -> bool:
+    """Not a sentence (`not listed`, `Yes, it is in stock`): most of its longer words have a capital or a digit."""
+    words = text.split()
+    if len(words) == 1:
+        return True
+    long = [word for word in words if len(word) > _SHORT_WORD]
+    return 2 * sum(word[0].isupper() or not word.isalpha() and any(map(str.isdecimal, word)) for word in long) > len(long)
 
 
 def _is_convertible(text: str) -> bool:
@@ -255,7 +274,7 @@ def _called(change: RowChange) -> dict[str, str]:
 def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Finding]:
     response = trajectory.response
     kind = str(response.action).casefold() if response is not None else ""
-    done = response is not None and response.status == "SUCCESS"
+    done = response is not None and str(response.status).casefold() == "success"
     changed = changed_rows(trajectory)
     if changed is None:
         if kind == "mutate" and done and _writes(trajectory, blobs) == 0:
@@ -267,10 +286,11 @@ def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Findi
         yield _absent("abstain" if logged_out else "fail", "no row of any site differs.")
     if response is None or (kind == "mutate" and done):
         return  # whether these were the changes that the task asks for is not for a program to say
-    why = "The answer says that only information was asked for" if done else "The answer says that it was not done"
+    asked = "a page" if kind == "navigate" else "information"
+    why = f"The answer says that {asked} was asked for" if done else "The answer says that it was not done"
     for probe, change in changed:
         # Reading leaves traces as well: counters, logs, marks. Certain is only what the site itself calls content.
-        certain = change.table in probe.columns and not _named(goal.instruction, probe, change)
+        certain = change.table in probe.columns and not _may_name(goal.instruction, probe, change)
         yield _unasked(probe.site, change, why, "fail" if certain else "abstain")
 
 
@@ -289,9 +309,11 @@ def _unasked(site: str, change: RowChange, why: str, status: Status) -> Finding:
     )
 
 
-def _named(instruction: str, probe: RowsResult, change: RowChange) -> bool:
+def _may_name(instruction: str, probe: RowsResult, change: RowChange) -> bool:
     """Whether the task shares a word with the row: the name of its table, of a column that was updated, or a value of
-    it. Then only a reader can tell whether it was asked for."""
+    it. Then only a reader can tell whether it was asked for, as where the task is in another language."""
+    if not _is_english(instruction):
+        return True
     words = words_of(instruction)
     said = {_stem(word) for word in words if len(word) > 2}
     columns = probe.differing(change) if change.operation == "update" else {}
