@@ -7,7 +7,9 @@ although pictures would be too many.
 """
 
 import ast
+import contextlib
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -68,10 +70,8 @@ def unquoted(text: str) -> str:
         return text
     read = text[1:-1]
     if "\\" in read:
-        try:
+        with contextlib.suppress(ValueError, SyntaxError):
             read = str(ast.literal_eval(text))
-        except (ValueError, SyntaxError):
-            pass
     return " ".join(read.split())
 
 
@@ -134,7 +134,7 @@ def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | N
 
 
 def _text_lines(text: str) -> list[str]:
-    return [line[:_LONGEST_LINE] for raw in text.splitlines() if (line := " ".join(raw.split()))]
+    return [part for raw in text.splitlines() for part in _wrapped(" ".join(raw.split()))]
 
 
 def _split(tree: str) -> tuple[list[str], list[str]]:
@@ -262,7 +262,14 @@ def _said(node: Node) -> str:
 
 
 def _joined(lines: Iterable[Sequence[str]]) -> list[str]:
-    return [" | ".join(parts)[:_LONGEST_LINE] for parts in lines if parts]
+    return [part for parts in lines for part in _wrapped(" | ".join(parts))]
+
+
+def _wrapped(line: str) -> list[str]:
+    """Lines that can be chosen one by one: of a page in one line, all or nothing would fit."""
+    if len(line) <= _LONGEST_LINE:
+        return [line] if line else []
+    return textwrap.wrap(line, _LONGEST_LINE, break_on_hyphens=False)
 
 
 # --- many pages -----------------------------------------------------------------------------------------

@@ -61,7 +61,10 @@ DATES = re.compile(
 )
 _MONTH_AND_YEAR = re.compile(rf"{MONTH}\.?,? ?\d{{4}}", re.IGNORECASE)
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?<=\bvalue=)[\w.+-]+")
+_NODE = re.compile(r"\s*(?:\[\w+\] )?\w+ ['\"]")
 _ELEMENT_ID = re.compile(r"^\s*\[\w+\]")
+_WITHOUT_WORDS = re.compile(r"^\s*(?:\[\w+\] )?(?:Canvas|Video|Audio|EmbeddedObject|PluginObject)\b", re.MULTILINE)
+"""What is told there stands in no tree."""
 _PIECE_OF_TEXT = re.compile(r".{1,90000}(?:\s|\Z)|.{1,90000}", re.DOTALL)
 _LAST_WORDS = frozenset(("send_msg_to_user", "report_infeasible"))
 
@@ -88,7 +91,7 @@ class Pages:
         return pages
 
     def _add(self, page: RecordedObservation, blobs: Blobs, read_picture: ReadPicture | None, known: set[str]) -> None:
-        self.texts += [unquote_plus(page.url), page.title, page.last_error, *page.notices, *map(unquote_plus, page.tabs)]
+        self.texts += [page.title, page.last_error, *page.notices, *map(unquote_plus, (page.url, *page.tabs))]
         self.complete = self.complete and not any(map(tells_of_a_gap, page.notices))
         if page.text is None and page.tree is None:
             self.complete = False
@@ -99,7 +102,8 @@ class Pages:
             if ref is not None and ref.hash not in known:
                 known.add(ref.hash)
                 text = _decoded(blobs, ref)
-                self.complete = self.complete and len(text) < _MAX_TEXT
+                is_whole = len(text) < _MAX_TEXT and not (is_tree and _WITHOUT_WORDS.search(text))
+                self.complete = self.complete and is_whole
                 self.texts.append(_names(text) if is_tree else text)
 
     @cached_property
@@ -165,8 +169,9 @@ def _names(tree: str) -> str:
 
 
 def _named(line: str) -> str:
-    found = _QUOTED.findall(line)
-    return "\n".join(map(unquoted, found)) if found else _ELEMENT_ID.sub("", line)
+    if not _NODE.match(line):
+        return _ELEMENT_ID.sub("", line)
+    return "\n".join(map(unquoted, _QUOTED.findall(line)))
 
 
 def words_of(text: str) -> list[str]:
