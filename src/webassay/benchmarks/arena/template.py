@@ -22,7 +22,7 @@ from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.shortcuts import Shortcuts, bites
 from webassay.core.errors import TaskError, blaming
 from webassay.core.interaction import Goal, Modality, Observation, Walk
-from webassay.core.protocols import ARENA_PROTOCOL, reading
+from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
 from webassay.core.record import Json
 from webassay.core.task import (
     ActivityCheck,
@@ -343,6 +343,8 @@ def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
         yield "names no facts that an honest solver must have seen"
     if key.status and drawn.kind != "unachievable":
         yield f"is a refusal, but the task is of the kind {drawn.kind}"
+    if unknown := set(drawn.reads) - _result_fields(key):
+        yield f"has no results with {', '.join(sorted(unknown))}, which `reads` names"
     for change in key.changes:
         if change.site not in worlds:
             yield f"expects a change on {change.site}, which is not a site of the template"
@@ -354,6 +356,11 @@ def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
         for column in (*change.where, *change.values):
             if column not in columns:
                 yield f"names {change.table}.{column}, which does not exist"
+
+
+def _result_fields(key: Key) -> set[str]:
+    items = key.results.items or () if key.results is not None else ()
+    return {field for item in items for field in (item.fields or (READ_WHOLE,))}
 
 
 def checks_of(kind: TaskKind, sites: Sequence[str], logins: Collection[str], key: Key) -> tuple[Check, ...]:
