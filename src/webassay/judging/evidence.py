@@ -118,6 +118,7 @@ class Material:
     """Of as many pages as there is room for: for the stages that score and decide."""
     short_text: str = ""
     """Of the pages that matter most: for the stages that look for what went wrong."""
+    short_pages: tuple[int, ...] = ()
 
     def told(
         self, builder: PromptBuilder, items: Sequence[Criterion], only: Sequence[int], text: Amount = "none"
@@ -125,7 +126,12 @@ class Material:
         builder.data("what was examined, and what was not", self.examined.describe(self.total))
         shown = {"whole": self.page_text, "short": self.short_text, "none": ""}[text]
         if shown:
-            which = "" if shown == self.page_text else " that matter most"
+            listed = ", ".join(map(str, self.short_pages))
+            which = (
+                ""
+                if shown == self.page_text
+                else f" that matter most (screenshots {listed}; there is no room here for the others)"
+            )
             builder.note(f"The text of the pages{which}, in order of time. It is evidence like the pictures:")
             builder.data("text of the pages", shown)
         return builder.data("evidence", describe_evidence(items, self.evidence, only))

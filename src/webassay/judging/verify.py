@@ -158,6 +158,7 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
         inquiry.case.total_frames,
         told.text,
         short.text,
+        tuple(sorted((*short.whole, *short.part))),
     )
     settled, notes = await gather_pair(
         settle_conditions(inquiry, first, material), check_reality(inquiry, first, material)
