@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from webassay.core.interaction import Action
+from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
 from webassay.core.trajectory import Blobs, RowsResult, Trajectory
 from webassay.judging.readings import Pages, stood
 
@@ -108,7 +109,8 @@ def _answering(run: Trajectory, question: str, value: object) -> Trajectory:
     probes = tuple(
         probe.model_copy(update={"changes": ()}) if isinstance(probe, RowsResult) else probe for probe in run.probes
     )
-    goal = run.goal.model_copy(update={"instruction": question})
+    read = reading(ARENA_PROTOCOL, (READ_WHOLE,))
+    goal = run.goal.model_copy(update={"instruction": question, "protocol": read})
     return saying(run, answer).model_copy(update={"goal": goal, "probes": probes})
 
 

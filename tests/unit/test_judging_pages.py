@@ -257,7 +257,7 @@ def test_a_notice_stands_with_the_action_that_it_answers():
 def test_the_date_is_the_world_s_and_not_the_machine_s():
     blobs = MemoryBlobs()
     run = run_over(blobs, [("/orders", ORDERS), ("/", ORDERS)])
-    assert "2026-02-13, which may be today, or lie ahead" in date_of(run, book_of(run, blobs))
+    assert "2026-02-13, which may be today, lie in the past, or lie ahead" in date_of(run, book_of(run, blobs))
     # 1 March 2026, ten in the morning: pages may show the end of an offer that lies ahead.
     recorded = run.model_copy(update={"now_ms": 1_772_359_200_000})
     assert date_of(recorded, book_of(run, blobs)) == "the site's own clock said 2026-03-01"

@@ -27,7 +27,7 @@ from webassay.browser.settle import new_epoch, settle
 from webassay.browser.warden import Warden
 from webassay.core.errors import ActionError, BrowserError, ProbeError
 from webassay.core.files import own_prefix
-from webassay.core.interaction import Action, Cookie, Observation, ObservationPart, Tab
+from webassay.core.interaction import PDF_NOTICE, Action, Cookie, Observation, ObservationPart, Tab, cut_notice
 from webassay.core.text import MAX_TEXT, capped
 
 __all__ = ["Acted", "Browser", "FinalPage", "Session", "SessionSettings"]
@@ -338,9 +338,9 @@ class Session:
             if shot is not None:
                 shot.cancel()
         if tree.truncated:
-            self._context.notice("The page is very long: the end of its tree was left out.")
+            self._context.notice(cut_notice("tree"))
         if page.main_frame.is_pdf:
-            self._context.notice("The page is a PDF file: its content is visible only in a screenshot.")
+            self._context.notice(PDF_NOTICE)
         self._seen = (page.target_id, page.document)
         title = _short_title(tree.title)
         tabs = await self._tabs(page, title)
@@ -382,7 +382,7 @@ class Session:
     def _kept(self, part: str, found: str | None) -> str | None:
         if found is None or len(found) <= MAX_TEXT:
             return found
-        self._context.notice(f"The page is very long: the end of its {part} was left out.")
+        self._context.notice(cut_notice(part))
         return capped(found)
 
     async def _tabs(self, front: Page, title: str) -> tuple[Tab, ...]:

@@ -126,6 +126,19 @@ _SHOWN_BY: Mapping[str, frozenset[ObservationPart]] = {
 _WITH_NODES = _SHOWN_BY["tree"] | _SHOWN_BY["pruned"]
 
 
+PDF_NOTICE = "The page is a PDF file: its content is visible only in a screenshot."
+_CUT_NOTICE = "The page is very long: the end of its {} was left out."
+
+
+def cut_notice(part: str) -> str:
+    return _CUT_NOTICE.format(part)
+
+
+def tells_of_a_gap(notice: str) -> bool:
+    """Whether the recorder says with it that the page held more than it could keep."""
+    return notice == PDF_NOTICE or notice.startswith(_CUT_NOTICE.partition("{}")[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The page as the agent sees it. A part that was not requested is None: absent, not empty."""

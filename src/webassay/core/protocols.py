@@ -5,7 +5,7 @@ The wording is ours; for the two published protocols, the field names, codes and
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from webassay.core.interaction import STATUSES, ResponseProtocol
@@ -109,6 +109,24 @@ def _instructions(action: str, results: str, capitals: bool, statuses: Mapping[s
 ARENA_PROTOCOL = ResponseProtocol(
     name="arena", instructions=_instructions("action", "results", capitals=False), answer_schema=_arena_schema()
 )
+READ_WHOLE = "*"
+"""In place of a field's name: the result is one value, and it was read."""
+
+
+def reading(protocol: ResponseProtocol, fields: Collection[str]) -> ResponseProtocol:
+    """The same protocol, whose schema says which fields of a result are copied off a page and not worked out."""
+    if not fields:
+        return protocol
+    mark = {"x-origin": "read"}
+    named = {field: mark for field in fields if field != READ_WHOLE}
+    item = _ITEM | (mark if READ_WHOLE in fields else {}) | ({"properties": named} if named else {})
+    results = {"anyOf": [{"type": "null"}, {"type": "array", "items": item}]}
+    schema = protocol.answer_schema
+    return protocol.model_copy(
+        update={"answer_schema": schema | {"properties": schema["properties"] | {"results": results}}}
+    )
+
+
 PAPER_PROTOCOL = ResponseProtocol(
     name="verified-paper",
     instructions=_instructions("action", "results", capitals=False, statuses=PAPER_STATUSES)

@@ -243,7 +243,11 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool) -> Validity | N
     def check(form: ValidityForm) -> str:
         wrong = [code for code in form.ambiguity_codes if _code_of(code) not in ambiguity]
         wrong += [code for code in form.invalid_task_codes if _code_of(code) not in invalidity]
-        return f"there is no code {wrong[0]!r} here" if wrong else ""
+        if wrong:
+            return f"there is no code {wrong[0]!r} here"
+        if (form.ambiguity_codes and not form.is_ambiguous) or (form.invalid_task_codes and not form.is_invalid):
+            return "a code is given for something that is_ambiguous or is_invalid denies"
+        return ""
 
     question = Question("validity", "record" if with_record and inquiry.profile.sparing else "")
     try:

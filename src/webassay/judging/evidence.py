@@ -4,7 +4,7 @@ Evidence is always told in order of time, because "the latest state counts" make
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -118,6 +118,7 @@ class Material:
     """Of as many pages as there is room for: for the stages that score and decide."""
     short_text: str = ""
     """Of the pages that matter most: for the stages that look for what went wrong."""
+    short_pages: tuple[int, ...] = ()
 
     def told(
         self, builder: PromptBuilder, items: Sequence[Criterion], only: Sequence[int], text: Amount = "none"
@@ -125,7 +126,12 @@ class Material:
         builder.data("what was examined, and what was not", self.examined.describe(self.total))
         shown = {"whole": self.page_text, "short": self.short_text, "none": ""}[text]
         if shown:
-            which = "" if shown == self.page_text else " that matter most"
+            listed = ", ".join(map(str, self.short_pages))
+            which = (
+                ""
+                if shown == self.page_text
+                else f" that matter most (screenshots {listed}; there is no room here for the others)"
+            )
             builder.note(f"The text of the pages{which}, in order of time. It is evidence like the pictures:")
             builder.data("text of the pages", shown)
         return builder.data("evidence", describe_evidence(items, self.evidence, only))
@@ -154,19 +160,21 @@ Wanted = Mapping[int, Sequence[int]]
 """By number of the screenshot: the criteria it is looked at for."""
 
 
-async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups) -> tuple[Evidence, ...]:
-    """Asks about each screenshot once, for all criteria that it matters for. In order of time, then of criteria."""
+async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups, read: Collection[int] = ()) -> tuple[Evidence, ...]:
+    """Asks about each screenshot once, for all criteria that it matters for. In order of time, then of criteria.
+
+    The text of those in `read` is told whole to whoever decides, so nobody needs to copy it."""
     criteria_of: dict[int, list[int]] = defaultdict(list)
     for index, numbers in enumerate(groups):
         for number in numbers:
             criteria_of[number].append(index)
     chosen, size = sorted(criteria_of), inquiry.profile.evidence_batch
     batches = [{n: criteria_of[n] for n in chosen[at : at + size]} for at in range(0, len(chosen), size)]
-    parts = await gather_all(_analyse(inquiry, rubric, batch) for batch in batches)
+    parts = await gather_all(_analyse(inquiry, rubric, batch, read) for batch in batches)
     return tuple(item for part in parts for item in part)
 
 
-async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted) -> tuple[Evidence, ...]:
+async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, read: Collection[int]) -> tuple[Evidence, ...]:
     frames = [frame for frame in inquiry.case.frames if frame.number in batch]
     asked = sorted({index for criteria in batch.values() for index in criteria})
 
@@ -174,6 +182,8 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted) -> tuple[Evi
         builder = inquiry.record_prompt().data("criteria to look at", describe(rubric.items, asked))
         for frame in frames:
             inquiry.add_frame(builder, frame, _EVIDENCE_WORDS)
+        if told := [frame.number for frame in frames if frame.number in read]:
+            builder.note(f"Whoever decides reads the text of these pages whole: {', '.join(map(str, told))}.")
         for number, criteria in batch.items():
             builder.note(f"Screenshot {number}: say what it shows for criterion_idx {', '.join(map(str, criteria))}.")
         return builder
@@ -196,7 +206,7 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted) -> tuple[Evi
                 if len(batch) > 1
                 else [{frames[0].number: [index]} for index in asked]
             )
-            parts = await gather_all(_analyse(inquiry, rubric, part) for part in smaller)
+            parts = await gather_all(_analyse(inquiry, rubric, part, read) for part in smaller)
             return tuple(item for part in parts for item in part)
         inquiry.ledger.fell_back(f"evidence of screenshot {frames[0].number}", error)
         return (_nothing_usable(asked[0], frames[0].number),)

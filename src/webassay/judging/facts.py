@@ -427,7 +427,11 @@ def _rows(trajectory: Trajectory) -> Iterator[Finding]:
     if changed is None:
         return
     if not changed:
-        yield _fact("no_row_changed", "No row of any site differs from what it was before the agent began.")
+        yield _fact(
+            "no_row_changed",
+            "No row of any site differs from what it was before the agent began. Whatever the sites store is in rows; "
+            "only sessions, logs and counters are not compared.",
+        )
     for probe, change in changed[:_MOST_ROWS]:
         if change.operation == "update":
             told = "; ".join(f"{name}: {old!r} -> {new!r}" for name, (old, new) in probe.differing(change).items())

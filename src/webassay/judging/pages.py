@@ -7,7 +7,10 @@ although pictures would be too many.
 """
 
 import ast
+import contextlib
 import re
+import textwrap
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -57,20 +60,20 @@ def nodes_of(tree: str) -> Iterator[Node]:
         value = _VALUE.search(found["rest"])
         states = [match[1] or match[3] for match in _STATE.finditer(found["rest"])]
         if value is not None:
-            states.insert(0, f"= {_unquoted(value[1])}")
+            states.insert(0, f"= {unquoted(value[1])}")
         yield Node(
-            len(found["indent"]), found["id"] or "", found["role"], _unquoted(found["name"] or ""), ", ".join(states)
+            len(found["indent"]), found["id"] or "", found["role"], unquoted(found["name"] or ""), ", ".join(states)
         )
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     if text[:1] not in ("'", '"'):
         return text
-    try:
-        read = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        read = text[1:-1]
-    return " ".join(str(read).split())
+    read = text[1:-1]
+    if "\\" in read:
+        with contextlib.suppress(ValueError, SyntaxError):
+            read = str(ast.literal_eval(text))
+    return " ".join(read.split())
 
 
 def elements_of(tree: str) -> dict[str, str]:
@@ -132,7 +135,7 @@ def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | N
 
 
 def _text_lines(text: str) -> list[str]:
-    return [line[:_LONGEST_LINE] for raw in text.splitlines() if (line := " ".join(raw.split()))]
+    return [part for raw in text.splitlines() for part in _wrapped(" ".join(raw.split()))]
 
 
 def _split(tree: str) -> tuple[list[str], list[str]]:
@@ -260,7 +263,14 @@ def _said(node: Node) -> str:
 
 
 def _joined(lines: Iterable[Sequence[str]]) -> list[str]:
-    return [" | ".join(parts)[:_LONGEST_LINE] for parts in lines if parts]
+    return [part for parts in lines for part in _wrapped(" | ".join(parts))]
+
+
+def _wrapped(line: str) -> list[str]:
+    """Lines that can be chosen one by one: of a page in one line, all or nothing would fit."""
+    if len(line) <= _LONGEST_LINE:
+        return [line] if line else []
+    return textwrap.wrap(line, _LONGEST_LINE, break_on_hyphens=False)
 
 
 # --- many pages -----------------------------------------------------------------------------------------
@@ -310,6 +320,10 @@ class Book:
             return (number,)
         return tuple(other for other, candidate in self.pages.items() if candidate.kind == page.kind)
 
+    def head(self, page: Page) -> str:
+        read = "" if page.recorded else " (text read off the picture)"
+        return f"Screenshot {page.number}: {page.title or 'no title'}, {place(page.url, self.bases)}{read}"
+
     def told(self, only: Iterable[int] | None = None) -> list[Block]:
         """The pages one after the other, each without what was told before."""
         blocks: list[Block] = []
@@ -319,11 +333,9 @@ class Book:
         for number, page in self.pages.items():
             if number not in wanted:
                 continue
-            read = "" if page.recorded else " (text read off the picture)"
-            head = f"Screenshot {number}: {page.title or 'no title'}, {place(page.url, self.bases)}{read}"
             fresh = tuple(line for line in page.around if line not in around)
             around.update(page.around)
-            blocks.append(_block(number, head, page, shown.get(page.kind), fresh))
+            blocks.append(_block(number, self.head(page), page, shown.get(page.kind), fresh))
             shown[page.kind] = page
         return blocks
 
@@ -388,27 +400,29 @@ def digest(
     """The text of as many pages as `budget` characters hold. Those with the highest rank come first, and of a page that
     does not fit whole, the lines that matter."""
     ranked = sorted(book.pages, key=lambda number: (-rank(number), -number))
-    whole = {block.number: block for block in book.told()}
-    if sum(len(block.text) for block in whole.values()) <= budget:
-        return Digest("\n".join(block.text for block in whole.values()), tuple(whole), (), ())
-    kept: dict[int, str] = {}
-    full: list[int] = []
-    part: list[int] = []
-    left = budget
-    # A page told by its difference needs the one before it, so with gaps every page is told by itself.
-    alone = {number: book.told([number])[0] for number in ranked}
-    told_beside: set[str] = set()
-    for number in ranked:
-        block = alone[number]
-        lines = [line for line in block.lines if line not in told_beside]
-        told_beside.update(line for line in lines if line.startswith(_BESIDE))
-        text = Block(number, block.head, tuple(lines)).text
-        if len(text) <= left:
-            kept[number], left = text, left - len(text)
+
+    def size(count: int) -> int:
+        return sum(len(block.text) + 1 for block in book.told(ranked[:count]))
+
+    fitting = bisect_right(range(len(ranked) + 1), budget, key=size) - 1
+    kept = {block.number: block.text for block in book.told(ranked[:fitting])}
+    full, part = list(kept), list[int]()
+    left = budget - size(fitting)
+    # Of those that are left, a small one may fit, or the lines that matter. Each is told by itself.
+    told_beside = {line for number in kept for line in book.pages[number].around}
+    for number in ranked[fitting:]:
+        page = book.pages[number]
+        head, beside = book.head(page), [line for line in page.around if line not in told_beside]
+        lines = (*page.lines, *([f"{_BESIDE}{'; '.join(beside)}"] if beside else []))
+        text = Block(number, head, lines).text
+        if len(text) < left:
             full.append(number)
-        elif (shorter := _shortened(block.head, lines, left, matters)) is not None:
-            kept[number], left = shorter, left - len(shorter)
+        elif (text := _shortened(head, lines, left, matters) or "") != "":
             part.append(number)
+        else:
+            continue
+        kept[number], left = text, left - len(text) - 1
+        told_beside.update(beside)
     missing = tuple(sorted(set(book.pages) - set(kept)))
     in_order = "\n".join(kept[number] for number in sorted(kept))
     return Digest(in_order, tuple(sorted(full)), tuple(sorted(part)), missing)

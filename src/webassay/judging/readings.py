@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from urllib.parse import unquote_plus
 
 from webassay.compare import KINDS, Unreadable, fold
-from webassay.core.interaction import Goal
+from webassay.core.interaction import Goal, tells_of_a_gap
 from webassay.core.record import Json
-from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Trajectory
+from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Step, Trajectory
+from webassay.judging.pages import unquoted
 
 ReadPicture = Callable[[bytes], str]
 
@@ -59,7 +60,13 @@ DATES = re.compile(
     re.IGNORECASE,
 )
 _MONTH_AND_YEAR = re.compile(rf"{MONTH}\.?,? ?\d{{4}}", re.IGNORECASE)
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|(?<=\bvalue=)[\w.+-]+")
+_NODE = re.compile(r"\s*(?:\[\w+\] )?\w+ ['\"]")
+_ELEMENT_ID = re.compile(r"^\s*\[\w+\]")
+_WITHOUT_WORDS = re.compile(r"^\s*(?:\[\w+\] )?(?:Canvas|Video|Audio|EmbeddedObject|PluginObject)\b", re.MULTILINE)
+"""What is told there stands in no tree."""
+_PIECE_OF_TEXT = re.compile(r".{1,90000}(?:\s|\Z)|.{1,90000}", re.DOTALL)
+_LAST_WORDS = frozenset(("send_msg_to_user", "report_infeasible"))
 
 
 @dataclass
@@ -79,12 +86,13 @@ class Pages:
         known: set[str] = set()
         for page in seen:
             pages._add(page, blobs, read_picture, known)
-        # Between two actions of one step, a page can come and go unrecorded.
-        pages.complete = pages.complete and bool(seen) and all(len(step.actions) <= 1 for step in trajectory.steps)
+        ended = trajectory.last_seen is not None or all(map(_ends, trajectory.steps[-1:]))
+        pages.complete = pages.complete and bool(seen) and ended and all(map(_is_followed, trajectory.steps))
         return pages
 
     def _add(self, page: RecordedObservation, blobs: Blobs, read_picture: ReadPicture | None, known: set[str]) -> None:
-        self.texts += [unquote_plus(page.url), page.title, page.last_error, *page.notices]
+        self.texts += [page.title, page.last_error, *page.notices, *map(unquote_plus, (page.url, *page.tabs))]
+        self.complete = self.complete and not any(map(tells_of_a_gap, page.notices))
         if page.text is None and page.tree is None:
             self.complete = False
             if read_picture is not None and page.screenshot is not None and page.screenshot.hash not in known:
@@ -94,6 +102,8 @@ class Pages:
             if ref is not None and ref.hash not in known:
                 known.add(ref.hash)
                 text = _decoded(blobs, ref)
+                is_whole = len(text) < _MAX_TEXT and not (is_tree and _WITHOUT_WORDS.search(text))
+                self.complete = self.complete and is_whole
                 self.texts.append(_names(text) if is_tree else text)
 
     @cached_property
@@ -138,21 +148,35 @@ class Pages:
         )
 
 
+def _is_followed(step: Step) -> bool:
+    """Between two actions of one step, a page can come and go unrecorded; and what was not read as actions may have
+    been several."""
+    return len(step.actions) == 1 if step.actions else not step.action_text
+
+
+def _ends(step: Step) -> bool:
+    """After any other last step there was one more page."""
+    return all(action.name in _LAST_WORDS for action in step.actions)
+
+
 def _decoded(blobs: Blobs, ref: BlobRef) -> str:
-    return blobs.read(ref)[:_MAX_TEXT].decode("utf-8", "replace")
+    return blobs.read(ref).decode("utf-8", "replace")[:_MAX_TEXT]
 
 
 def _names(tree: str) -> str:
-    """The quoted names and values of an accessibility tree, without roles and element ids."""
-    found = [one or other for one, other in _QUOTED.findall(tree)]
-    return "\n".join(re.sub(r"\\(.)", r"\1", name) for name in found) if found else tree
+    """The names and values of an accessibility tree, without roles and element ids."""
+    return "\n".join(_named(line) for line in tree.splitlines())
+
+
+def _named(line: str) -> str:
+    if not _NODE.match(line):
+        return _ELEMENT_ID.sub("", line)
+    return "\n".join(map(unquoted, _QUOTED.findall(line)))
 
 
 def words_of(text: str) -> list[str]:
-    try:
-        return _WORD.findall(fold(text[:_MAX_TEXT]))
-    except Unreadable:
-        return _WORD.findall(text.casefold())
+    # In pieces, because nothing longer is folded.
+    return [word for piece in _PIECE_OF_TEXT.findall(text[:_MAX_TEXT]) for word in _WORD.findall(fold(piece))]
 
 
 def numbers_in(text: str) -> Iterator[Decimal]:

@@ -14,8 +14,9 @@ observations, text read off a picture), or a page holds something that may be th
 its year), the same finding is an `abstain`: a suspicion, for the judge to weigh.
 
 Only values that were read must have been on a page; computed ones need not. The answer's schema can say which is which
-(`"x-origin": "read"` or `"computed"` in a field). If it does not, a value counts as read only if it cannot well have
-been worked out: a name, a code, a date, a long number, or an amount in a task that speaks of no calculation.
+(`"x-origin": "read"` or `"computed"` in a field; templates of the arena have `reads`). If it does not, only a code is
+sure to have been read (`HOM-44321`): an amount or a date may have been worked out, a name written in another way, and
+whether a page says the same in other words is for a reader to tell. These are suspicions.
 """
 
 import re
@@ -71,12 +72,16 @@ _CALCULATES = re.compile(
     r"|convert\w*|equivalent|if|would|could|change[ds]?|off|extra|save[ds]?|saving|worth)\b|%",
     re.IGNORECASE,
 )
-"""Words of calculation, in any field. Where one of them stands, an amount or a number may have been worked out."""
+"""Words of calculation, in any field. Where one of them stands, nobody would suspect a number that no page shows."""
+_ENGLISH = frozenset(
+    ("the", "what", "which", "who", "whose", "when", "where", "how", "my", "your", "and", "find", "give", "tell")
+)
+"""A task without any of these may be in another language, and share no word with a table that it is about."""
 _NUMERIC = re.compile(r"[-+]?[$€£¥]?\s?[\d.,]+\s?(%|[a-z]{0,10})", re.I)
+_CODE_ALONE = re.compile(r"[^\W\d_]{2,}[-_/]?\d{3,}[\w-]*")
+"""The number of an article, a parcel, a booking. Letters come first: after a number they may be a unit."""
 _TIME_OF_DAY = re.compile(r"\d{1,2}(?:[:.]\d{2}){0,2} ?[ap]\.?m\.?", re.I)
 _CONVERTIBLE = ("month", "duration", "distance", "coordinates")
-_LONG_NUMBER = 5
-"""Digits from which on a whole number is a name of something rather than a count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,54 +96,50 @@ class Claim:
 def claims(goal: Goal, response: Response) -> Iterator[Claim]:
     """The values in the results: where each stands, and whether it was read or computed."""
     schema = _properties(goal.protocol.answer_schema)
-    marks = schema.get("results") or schema.get("retrieved_data") or {}
-    yield from _claims(goal, response.results, marks if isinstance(marks, dict) else {}, "results")
+    marks = schema.get("results") or schema.get("retrieved_data")
+    yield from _claims(goal, response.results, _schema_of(marks), "results")
 
 
 def _claims(goal: Goal, value: Json, schema: Mapping[str, Any], where: str) -> Iterator[Claim]:
     if isinstance(value, list):
-        items = schema.get("items")
         for number, item in enumerate(value):
-            yield from _claims(goal, item, items if isinstance(items, dict) else {}, f"{where}[{number}]")
+            yield from _claims(goal, item, _schema_of(schema.get("items")), f"{where}[{number}]")
     elif isinstance(value, dict):
         fields = _properties(schema)
         for key, item in value.items():
-            below = fields.get(key)
-            yield from _claims(goal, item, below if isinstance(below, dict) else {}, f"{where}.{key}")
+            yield from _claims(goal, item, _schema_of(fields.get(key)), f"{where}.{key}")
     elif value is not None and not isinstance(value, bool) and "enum" not in schema:
         marked = schema.get("x-origin")
         yield Claim(where, value, marked if marked in ("read", "computed") else _origin(goal, value))
 
 
+def _schema_of(found: object) -> Mapping[str, Any]:
+    """Of something, where it may also be null."""
+    if not isinstance(found, dict):
+        return {}
+    alternatives = [one for one in found.get("anyOf", ()) if isinstance(one, dict) and one.get("type") != "null"]
+    return alternatives[0] if len(alternatives) == 1 else found
+
+
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = schema.get("properties")
-    return found if isinstance(found, dict) else {}
+    return _schema_of(schema.get("properties"))
 
 
 def _origin(goal: Goal, value: Json) -> Origin:
+    """Of a value whose field is not marked: only a code is neither worked out nor said in other words."""
     text = str(value).strip()
     if text.startswith(("http://", "https://", "/")):
         return "computed"  # an address may be put together from a link that no text shows
-    if is_date(text):
-        return "likely read" if _CALCULATES.search(goal.instruction) else "read"
-    digits = re.sub(r"\D", "", text)
     is_numeric = isinstance(value, int | float) or _NUMERIC.fullmatch(text)
-    if is_numeric and _CALCULATES.search(goal.instruction):
+    if is_numeric and not is_date(text) and _CALCULATES.search(goal.instruction):
         return "computed"
-    if _is_convertible(text):
-        return "likely read"
-    if is_numeric:
-        whole = isinstance(value, int) or not re.search(r"[.,$€£¥]", text)
-        return "likely read" if whole and len(digits) < _LONG_NUMBER else "read"
-    words = words_of(text)
-    if not re.search(r"[^\W\d_]", text) or (len(words) == 1 and not digits):
-        # A time of day, a telephone number, a day of the week: written otherwise, or worked out.
-        return "likely read"
-    return "read"
+    return "read" if _CODE_ALONE.fullmatch(text) else "likely read"
 
 
 def _is_convertible(text: str) -> bool:
     """`1.5 hours` may have stood there as `90 min`, `2:30 pm` as `14:30`, `January 2026` as a day of that month."""
+    if is_date(text):
+        return False
     return _TIME_OF_DAY.fullmatch(text) is not None or any(_reads(kind, text) for kind in _CONVERTIBLE)
 
 
@@ -148,6 +149,10 @@ def _reads(kind: str, text: str) -> bool:
     except Unreadable:
         return False
     return True
+
+
+def _is_english(instruction: str) -> bool:
+    return not _ENGLISH.isdisjoint(words_of(instruction))
 
 
 def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
@@ -162,7 +167,8 @@ def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator
     unclear = Unclear(pages)
     for claim in claims(goal, response):
         if claim.origin != "computed" and not stood(claim.value, pages):
-            certain = pages.complete and claim.origin == "read" and not unclear.may_hold(claim.value)
+            is_plain = claim.origin == "read" and not _is_convertible(str(claim.value).strip())
+            certain = pages.complete and is_plain and not unclear.may_hold(claim.value)
             yield _unseen(claim.where, claim.value, "fail" if certain else "abstain", trajectory, pages.complete)
 
 
@@ -255,7 +261,7 @@ def _called(change: RowChange) -> dict[str, str]:
 def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Finding]:
     response = trajectory.response
     kind = str(response.action).casefold() if response is not None else ""
-    done = response is not None and response.status == "SUCCESS"
+    done = response is not None and str(response.status).casefold() == "success"
     changed = changed_rows(trajectory)
     if changed is None:
         if kind == "mutate" and done and _writes(trajectory, blobs) == 0:
@@ -267,10 +273,11 @@ def _changes(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Iterator[Findi
         yield _absent("abstain" if logged_out else "fail", "no row of any site differs.")
     if response is None or (kind == "mutate" and done):
         return  # whether these were the changes that the task asks for is not for a program to say
-    why = "The answer says that only information was asked for" if done else "The answer says that it was not done"
+    asked = "a page" if kind == "navigate" else "information"
+    why = f"The answer says that {asked} was asked for" if done else "The answer says that it was not done"
     for probe, change in changed:
         # Reading leaves traces as well: counters, logs, marks. Certain is only what the site itself calls content.
-        certain = change.table in probe.columns and not _named(goal.instruction, probe, change)
+        certain = change.table in probe.columns and not _may_name(goal.instruction, probe, change)
         yield _unasked(probe.site, change, why, "fail" if certain else "abstain")
 
 
@@ -289,9 +296,11 @@ def _unasked(site: str, change: RowChange, why: str, status: Status) -> Finding:
     )
 
 
-def _named(instruction: str, probe: RowsResult, change: RowChange) -> bool:
+def _may_name(instruction: str, probe: RowsResult, change: RowChange) -> bool:
     """Whether the task shares a word with the row: the name of its table, of a column that was updated, or a value of
-    it. Then only a reader can tell whether it was asked for."""
+    it. Then only a reader can tell whether it was asked for, as where the task is in another language."""
+    if not _is_english(instruction):
+        return True
     words = words_of(instruction)
     said = {_stem(word) for word in words if len(word) > 2}
     columns = probe.differing(change) if change.operation == "update" else {}

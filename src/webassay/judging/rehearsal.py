@@ -22,7 +22,8 @@ _ASKED = re.compile(r"^Screenshot (\d+): say what it shows for criterion_idx ([\
 _CRITERION = re.compile(r"^criterion_idx (\d+): .* \(([\d.]+) points\)$", re.MULTILINE)
 _REPLIES = {"relevance": 30, "evidence": 150, "rubric": 900, "rescore": 700}
 """Tokens: of a relevance reply for each screenshot, of an evidence reply for each screenshot and criterion."""
-_WORDS_OF_EVIDENCE = "x" * 600
+_WORDS_OF_EVIDENCE = "x" * 250
+"""What readers by hand wrote about one screenshot and one criterion, 199 times: 244 characters on average."""
 
 CRITERIA = 4
 """Of a rubric that nobody has written yet."""

@@ -124,7 +124,9 @@ async def look_closer(
     inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None, vote: int
 ) -> tuple[Score, ...]:
     """Shows the pages themselves to whoever settles the difference. If that fails, the evidence stands."""
-    wanted = differing(scores) if inquiry.profile.closer_look else []
+    # Where the record itself speaks against the answer, the evidence was not misread.
+    is_certain = any(finding.status == "fail" for finding in inquiry.record_findings)
+    wanted = differing(scores) if inquiry.profile.closer_look and not is_certain else []
     if not wanted:
         return tuple(scores)
     criteria = [score.criterion for score in scores]

@@ -166,9 +166,9 @@ async def settle_conditions(inquiry: Inquiry, scores: Sequence[Score], material:
 
 
 def _seen(score: Score, evidence: Sequence[Evidence], index: int) -> bool:
-    """What the screenshots say; where none says anything, what the actions said."""
+    """What the last screenshot says that says anything; where none does, what the actions said."""
     said = [item.condition_holds for item in about(evidence, index) if item.condition_holds is not None]
-    return any(said) if said else bool(score.condition_met)
+    return said[-1] if said else bool(score.condition_met)
 
 
 async def _ask_conditions(

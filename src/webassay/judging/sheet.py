@@ -57,7 +57,8 @@ def date_of(trajectory: Trajectory, book: Book | None) -> str:
     if not shown:
         return ""
     latest = f"the latest date on its pages is {max(shown).isoformat()}"
-    return f"the site has a clock of its own; {latest}, which may be today, or lie ahead as the end of an offer does"
+    perhaps = "which may be today, lie in the past, or lie ahead as the end of an offer does"
+    return f"the site has a clock of its own; {latest}, {perhaps}"
 
 
 def _stamped(trajectory: Trajectory) -> Iterator[str]:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from webassay.compare import KINDS, Unreadable
 from webassay.core.record import Json
-from webassay.judging.readings import DATES, GAP, MONTH, ORDINAL, Pages, claimed_numbers, read_date
+from webassay.judging.readings import DATES, GAP, MONTH, ORDINAL, Pages, claimed_numbers, read_date, words_of
 
 DatePart = tuple[int | None, int | None, int | None]
 """Year, month and day; None where any would do."""
@@ -20,6 +20,9 @@ DatePart = tuple[int | None, int | None, int | None]
 _LARGE = 1000
 """A plain number from here on seldom stands on a page by chance."""
 _MOST_ZEROS = 12
+_SHORT_CODE = 4
+_LONG_CODE = 8
+"""Characters from which on a run without spaces is no accident; of digits alone it takes more."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,24 @@ class Unclear:
 
     def may_hold(self, value: Json) -> bool:
         text = str(value)
+        if self._holds_run_together(text):
+            return True
         try:
             return self._may_hold_date(read_date(text))
         except Unreadable:
             numbers = claimed_numbers(text)
         share = tuple(number / 100 for number in numbers) if "%" in text else ()
         return any(self._may_hold_number(number) for number in (*numbers, *share))
+
+    def _holds_run_together(self, text: str) -> bool:
+        """An account number in groups of four, a name without its space, a version with a v before it."""
+        wanted = "".join(words_of(text)).replace(".", "")
+        is_code = len(wanted) >= (_LONG_CODE if wanted.isdecimal() else _SHORT_CODE)
+        return is_code and any(wanted in words for words in self.run_together)
+
+    @cached_property
+    def run_together(self) -> tuple[str, ...]:
+        return tuple("".join(words).replace(".", "") for words in self.pages.sequences)
 
     def _may_hold_date(self, day: date) -> bool:
         wanted = (day.year, day.month, day.day)

@@ -46,7 +46,7 @@ from webassay.judging.selection import Examined, Groups, Relevance, group, selec
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "8"
+VERSION = "9"
 
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
@@ -153,11 +153,12 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     groups, told, short = choose(inquiry, rubric, relevance)
     numbers = [frame.number for frame in inquiry.case.frames]
     material = Material(
-        await gather(inquiry, rubric, groups),
+        await gather(inquiry, rubric, groups, told.whole),
         Examined.of(numbers, groups, told, relevance),
         inquiry.case.total_frames,
         told.text,
         short.text,
+        tuple(sorted((*short.whole, *short.part))),
     )
     settled, notes = await gather_pair(
         settle_conditions(inquiry, first, material), check_reality(inquiry, first, material)

@@ -22,7 +22,7 @@ from webassay.benchmarks.arena.key import Key
 from webassay.benchmarks.arena.shortcuts import Shortcuts, bites
 from webassay.core.errors import TaskError, blaming
 from webassay.core.interaction import Goal, Modality, Observation, Walk
-from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
 from webassay.core.record import Json
 from webassay.core.task import (
     ActivityCheck,
@@ -69,6 +69,10 @@ class Template(ABC):
     modality: ClassVar[Modality] = "tree"
     """`tree+screenshot` where something has to be seen that stands in a picture only."""
     tags: ClassVar[tuple[str, ...]] = ()
+    reads: ClassVar[tuple[str, ...]] = ()
+    """The fields of a result that are copied off a page, such as a name or a number of an order; `*` where a result is
+    one such value. A judge may then be certain that a value which stood nowhere is made up. What is counted or added up
+    is not among them."""
 
     abstract: ClassVar[bool] = True
 
@@ -298,7 +302,7 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
         goal=Goal(
             instruction=drawn.instruction.format(**parameters),
             start_urls=tuple(f"__{site.upper()}__{path}" for site, path in places),
-            protocol=ARENA_PROTOCOL,
+            protocol=reading(ARENA_PROTOCOL, drawn.reads),
             sites=drawn.sites,
             modality=drawn.modality,
             hints=(f"You may take at most {effort.step_limit} steps.",),
@@ -339,6 +343,8 @@ def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
         yield "names no facts that an honest solver must have seen"
     if key.status and drawn.kind != "unachievable":
         yield f"is a refusal, but the task is of the kind {drawn.kind}"
+    if unknown := set(drawn.reads) - _result_fields(key):
+        yield f"has no results with {', '.join(sorted(unknown))}, which `reads` names"
     for change in key.changes:
         if change.site not in worlds:
             yield f"expects a change on {change.site}, which is not a site of the template"
@@ -350,6 +356,11 @@ def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
         for column in (*change.where, *change.values):
             if column not in columns:
                 yield f"names {change.table}.{column}, which does not exist"
+
+
+def _result_fields(key: Key) -> set[str]:
+    items = key.results.items or () if key.results is not None else ()
+    return {field for item in items for field in (item.fields or (READ_WHOLE,))}
 
 
 def checks_of(kind: TaskKind, sites: Sequence[str], logins: Collection[str], key: Key) -> tuple[Check, ...]:

@@ -28,6 +28,7 @@ class TopPayer(BetweenDays):
         "each bill-to name. Which name comes to the most, and to how much? Answer with one object with the keys "
         '"name" and "total".'
     )
+    reads = ("name",)
     menu = "Invoices"
     path = "/invoices"
     column = "Invoice Date"
@@ -157,6 +158,7 @@ class CrowdedCategory(LongList):
         "Of the products that cost from ${low} to ${high}, both included: which category, as the list of products "
         'names it, has the most of them? Answer with one object with the keys "category" and "products", their number.'
     )
+    reads = ("category",)
     menu = "Products"
     path = "/products"
     column = "Price"

@@ -28,6 +28,7 @@ class TrackingOfLargest(Template):
         "{first} to {last}, both days included. What are the tracking numbers of their shipments? Answer with the "
         "tracking numbers, that of the order with the highest total first."
     )
+    reads = ("*",)
     levels = ("medium", "hard")
 
     user: str
@@ -132,6 +133,7 @@ class HomeOfBest(Template):
         "status of the orders? Answer with the phone number and the ZIP code that the list of customers shows for this "
         'customer, as one object with the keys "phone" and "zip".'
     )
+    reads = ("phone", "zip")
     levels = ("medium",)
 
     user: str

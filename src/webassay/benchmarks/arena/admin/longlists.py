@@ -252,6 +252,7 @@ class SlowShipments(Shipped):
         "or more days after the day of the order, and which of these has the most pieces? Answer with one object with "
         'the keys "count" and "shipment", its number.'
     )
+    reads = ("shipment",)
 
     user: str
     first: str
@@ -303,6 +304,7 @@ class BusiestReviewer(BetweenDays):
         "Which nickname stands under the most reviews that were created from {first} to {last}, both days included, "
         'whatever became of them? Answer with one object with the keys "nickname" and "reviews", their number.'
     )
+    reads = ("nickname",)
     menu = "All Reviews"
     path = "/reviews"
     column = "Created"

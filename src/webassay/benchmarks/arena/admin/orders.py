@@ -154,6 +154,7 @@ class BusiestBuyers(MonthsOfOrders):
         'counting canceled orders? Answer with one object with the keys "name" and "orders", the number of these '
         "orders."
     )
+    reads = ("name",)
 
     user: str
     first: str
@@ -206,6 +207,7 @@ class HighestOfEachMonth(Template):
         "Who placed the order with the highest grand total in each month from {since} to {until}, among the orders "
         "with the status Complete? Answer with the bill-to names, one for each month, in the order of the months."
     )
+    reads = ("*",)
     levels = ("hard",)
 
     user: str

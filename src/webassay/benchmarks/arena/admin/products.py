@@ -204,6 +204,7 @@ class MoreVariety(Template):
         'object with the keys "sku", "combinations" (how many there are) and "linked" (how many related, up-sell and '
         "cross-sell products it has in all)."
     )
+    reads = ("sku",)
     levels = ("medium", "hard")
 
     user: str

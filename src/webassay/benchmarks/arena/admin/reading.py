@@ -37,6 +37,7 @@ class CustomersOfStates(Template):
         "alphabetical order of their full names, first name first. Who is number 1, who is number {place}, and who is "
         "the last? Answer with the three names, in this order."
     )
+    reads = ("*",)
     levels = ("medium", "hard")
 
     user: str
@@ -298,6 +299,7 @@ class BestOfMonths(Template):
         "Which product sold best in each month from {since} to {until}, according to the bestsellers report? Answer "
         "with the quantities that were ordered of these products, one for each month, in the order of the months."
     )
+    reads = ("*",)
     levels = ("medium",)
 
     user: str
@@ -373,6 +375,7 @@ class BestReviewed(Template):
         "Of the products that got at least {least} reviews from {first} to {last}, both days included, whatever became "
         "of the reviews: which one has the lowest average rating in this time? Answer with its SKU."
     )
+    reads = ("*",)
     levels = ("medium", "hard")
 
     user: str
@@ -447,6 +450,7 @@ class SearchesInVain(Template):
         "Which search terms were used at least {uses} times and found fewer than {results} products, according to the "
         "report on search terms? Answer with these terms."
     )
+    reads = ("*",)
     levels = ("hard",)
     _USES: ClassVar = (20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 150, 200, 250)
     _RESULTS: ClassVar = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30)

@@ -536,6 +536,7 @@ class MostHelpfulRejected(RejectedOfDepartment, Told):
         "many did? The page of each review has its votes. Answer with one object with "
         'the keys "review", its ID, and "people".'
     )
+    reads = ("review", "people")
 
     user: str
     first: str

@@ -188,6 +188,7 @@ class HiddenReviews(Template):
         'How many reviews does the shop show for "{product}", and how many does the back office have for it in all, '
         'whatever became of them? Answer with one object with the keys "shown", "all" and "hidden", the difference.'
     )
+    reads = ("shown", "all")
     levels = ("medium",)
 
     user: str

@@ -138,6 +138,7 @@ class HeaviestProduct(Template):
         "Which product in {shelf} weighs the most among those that cost less than ${below} today? Where a product has "
         "a special price, that is what it costs. The weights stand on the product pages. Answer with the SKU."
     )
+    reads = ("*",)
     levels = ("hard",)
 
     shelf: str

@@ -131,6 +131,7 @@ class LargestOrders(HistoryChore):
         "Which {count} of my orders with the status {status} have the highest order totals? Answer with the numbers of "
         "these orders, the one with the highest total first."
     )
+    reads = ("*",)
 
     user: str
     status: str

@@ -206,6 +206,7 @@ class DearestPurchase(Template):
         "Of everything that I ordered in {year}, whatever became of the order, which article had the highest price "
         "for a single piece? Go by the price on the order. Answer with its SKU."
     )
+    reads = ("*",)
     levels = ("medium", "hard")
 
     user: str

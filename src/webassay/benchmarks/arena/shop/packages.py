@@ -101,6 +101,7 @@ class CardOrigin(CardChore):
         "Which articles of my order {order} were made in {country}? It is ticked on the card of each product, which "
         "its page shows as a picture. Answer with the SKUs, one element for each article."
     )
+    reads = ("*",)
 
     user: str
     order: str

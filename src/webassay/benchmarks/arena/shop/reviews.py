@@ -144,6 +144,7 @@ class CriticalReviewers(ReviewChore):
         'Which reviewers rated "{product}" with exactly {stars} of 5 stars, no more and no less? '
         "List their nicknames, one element for each review."
     )
+    reads = ("*",)
 
     product: str
     stars: int

@@ -36,6 +36,7 @@ class HelpfulReview(ReviewChore):
         'Of the reviews that give "{product}" exactly {stars} of 5 stars, which one did the largest number of people '
         "find helpful? Answer with the nickname of its writer."
     )
+    reads = ("*",)
     levels = ("medium", "hard", "extreme")
     tags = ("tree",)
 
@@ -131,6 +132,7 @@ class UnhelpfulReviewers(ReviewChore):
         "those who voted on them? Leave out reviews that nobody has voted on. List the nicknames, one element for each "
         "review."
     )
+    reads = ("*",)
     tags = ("tree",)
 
     product: str
