@@ -86,6 +86,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(text, "image/svg+xml")
             case "pixel":
                 self._send(PIXEL, "image/png")
+            case "halves":
+                self._send(b"<title>Both</title><p>First half</p>".ljust(2048), "text/html", rest=b"<p>Second half</p>")
             case "socket":
                 self._talk(query)
             case "hangup":
@@ -116,15 +118,19 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(int(delay) / 1000)
             self.wfile.write(bytes((0x81, len(words))) + words.encode())
 
-    def _send(self, data: bytes, kind: str, status: int = 200, **headers: str) -> None:
+    def _send(self, data: bytes, kind: str, status: int = 200, *, rest: bytes = b"", **headers: str) -> None:
+        """`rest` follows after half a second."""
         try:
             self.send_response(status)
             self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(len(data) + len(rest)))
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
+            if rest:
+                time.sleep(0.5)
+                self.wfile.write(rest)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 

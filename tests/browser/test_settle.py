@@ -117,6 +117,19 @@ async def test_long_timers_are_not_waited_for(visit: Opener) -> None:
         assert not any("timer" in reason for reason in acted.waited_for)
 
 
+@pytest.mark.parametrize("begun", ["loading", "document"])
+async def test_a_page_that_leaves_after_the_wait_is_not_seen_half_way(visit: Opener, begun: str) -> None:
+    async with visit("leaves_late.html", settings=SessionSettings(timer_bound_ms=50)) as page:
+        tab = page.session._context.active
+        before = tab.document
+        await page.click("button", "Leave later")
+        assert tab.document == before
+        left = (lambda: True) if begun == "loading" else (lambda: tab.document > before and bool(tab.main_frame.world))
+        assert await tab.until(lambda: tab.main_frame.loading and left(), 5)
+        seen = await page.see("tree")
+        assert seen.title == "Both" and "Second half" in (seen.tree or "")
+
+
 async def test_clock_of_the_page(visit: Opener) -> None:
     start = 1_600_000_000_000
     async with visit("quiet.html", now_ms=start) as page:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.judging_samples import ByStage, golden, golden_trajectory, replies_of, trajectory
 from webassay.core.errors import Fault, InputError
-from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Finding
 from webassay.judging.diagnosis import own_actions, read_steps, tool_errors
@@ -154,12 +154,12 @@ async def test_a_certain_fact_outranks_every_vote(monkeypatch):
 )
 async def test_votes_for_success_stand_unless_the_value_was_on_no_page_however_it_is_written(page, answer, status):
     case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    run, read = golden_trajectory(case, blobs), reading(ARENA_PROTOCOL, (READ_WHOLE,))
     tree = blobs.write(f"RootWebArea 'Kettles'\n  StaticText '{page}'".encode(), "text/plain")
     steps = tuple(step.model_copy(update={"seen": step.seen.model_copy(update={"tree": tree})}) for step in run.steps)
     run = run.model_copy(
         update={
-            "goal": run.goal.model_copy(update={"instruction": "Which one is it?", "protocol": ARENA_PROTOCOL}),
+            "goal": run.goal.model_copy(update={"instruction": "Which one is it?", "protocol": read}),
             "steps": steps,
             "last_seen": run.last_seen.model_copy(update={"tree": tree}),
             "answer": json.dumps({"action": "retrieve", "status": "SUCCESS", "results": [answer]}),

@@ -16,7 +16,7 @@ from webassay.browser.deeds import Deeds
 from webassay.browser.hosts import AllowList
 from webassay.browser.network import NetworkWatch
 from webassay.browser.observe import PictureFormat
-from webassay.browser.page import CALL_TIMEOUT, WORLD, Page, Scripts
+from webassay.browser.page import Arrival, CALL_TIMEOUT, WORLD, Page, Scripts
 from webassay.browser.recording import Film, Trace
 from webassay.browser.settle import MAX_DOCUMENTS, Patience, settle
 from webassay.core.errors import ActionError, BrowserError
@@ -94,6 +94,8 @@ class Context:
         """The tab that was closed last."""
         self.deeds: Deeds | None = None
         """What somebody else does in these pages; None: nobody but us does anything."""
+        self.settled: Arrival | None = None
+        """What was in front when the last wait ended."""
         self._notices: list[str] = []
         self._left_out = 0
         self._downloads: dict[str, tuple[str, Page]] = {}
@@ -212,6 +214,7 @@ class Context:
                 self.end(page, f"The tab went on to more than {MAX_DOCUMENTS} documents by itself and was ended.")
             if self._film is not None:
                 self._film.follow(page)
+            self.settled = page.arrival
             done = self._front and self.active is page and all(tab.ready.is_set() for tab in self.pages)
             if done or time.monotonic() > deadline:
                 return tuple(dict.fromkeys(waited))

@@ -57,6 +57,10 @@ class Frame:
         return bool(self.pdf) and self.pdf == self.url.partition("#")[0]
 
 
+Arrival = tuple[str, int, bool]
+"""Which document is in which tab, and whether it is still coming in or about to be replaced."""
+
+
 @dataclass
 class Request:
     key: str
@@ -217,6 +221,11 @@ class Page:
         if frame is None:
             raise Refused("The page has no document.")
         return frame
+
+    @property
+    def arrival(self) -> Arrival:
+        frame = self.frames.get(self.main)
+        return self.target_id, self.document, frame is None or frame.loading
 
     def children(self, frame_id: str) -> Iterator[Frame]:
         return (frame for frame in list(self.frames.values()) if frame.parent == frame_id and frame.id != frame_id)

@@ -36,6 +36,8 @@ MAX_TITLE = 2_000
 MAX_ERROR = 4_000
 PAGE_SECONDS = 25.0
 """What a page may cost from one action to the next: longer than that, and it is ended."""
+_LOOKS = 3
+"""A page that goes from one document to the next is looked at no more often than this."""
 _LOOK_SECONDS = 8.0
 """That much is left for looking at it, whatever the action took."""
 _WITHOUT_PAGE = frozenset({"goto", "new_tab", "tab_close", "tab_focus"})
@@ -304,10 +306,20 @@ class Session:
         context = self._context
         wanted = frozenset(parts)
         deadline = time.monotonic() + max(_LOOK_SECONDS, PAGE_SECONDS - self._spent)
+        looks = 0
         while not (page := await context.front()).crashed:
             try:
                 async with asyncio.timeout_at(asyncio.get_running_loop().time() + deadline - time.monotonic()):
-                    return await self._look(page, wanted)
+                    # It may leave for another page after the wait for the last action, and that page be half there.
+                    if page.arrival != context.settled and looks < _LOOKS:
+                        await context.settle()
+                        page = await context.front()
+                    seen = await self._look(page, wanted)
+                looks += 1
+                if page.arrival == context.settled or looks >= _LOOKS:
+                    return seen
+                for notice in seen.notices:
+                    context.notice(notice)
             except (Refused, Unanswered):
                 # The page moved on to another document meanwhile: look at that one. If it is stuck, settling ends it.
                 await context.settle(max(0.0, deadline - time.monotonic()))

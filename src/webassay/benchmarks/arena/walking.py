@@ -21,8 +21,15 @@ def need(page: Observation, role: str, name: str | None = None, *, contains: str
     found = page.find(role, name, contains=contains)
     if found is None:
         wanted = name if name is not None else f"…{contains}…"
-        raise AgentError(f"There is no {role} {wanted!r} on {page.url}.")
+        raise AgentError(f"There is no {role} {wanted!r} on {page.url}{_what_is_there(page, role)}.")
     return found
+
+
+def _what_is_there(page: Observation, role: str) -> str:
+    """Tells a page that came in half from one that is laid out differently."""
+    names = [repr(node.name) for node in islice(page.find_all(role), 12)]
+    notices = f"; {' '.join(page.notices)}" if page.notices else ""
+    return f" ({len(page.nodes)} nodes; of that role: {', '.join(names) or 'none'}{notices})"
 
 
 def click(page: Observation, role: str, name: str | None = None, *, contains: str | None = None) -> Steps:
