@@ -16,7 +16,7 @@ from webassay.browser.deeds import Deeds
 from webassay.browser.hosts import AllowList
 from webassay.browser.network import NetworkWatch
 from webassay.browser.observe import PictureFormat
-from webassay.browser.page import Arrival, CALL_TIMEOUT, WORLD, Page, Scripts
+from webassay.browser.page import CALL_TIMEOUT, WORLD, Arrival, Page, Scripts
 from webassay.browser.recording import Film, Trace
 from webassay.browser.settle import MAX_DOCUMENTS, Patience, settle
 from webassay.core.errors import ActionError, BrowserError
