@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.judging_samples import ByStage, golden, golden_trajectory, replies_of, trajectory
 from webassay.core.errors import Fault, InputError
+from webassay.core.interaction import Action
 from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
 from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Finding
@@ -156,7 +157,13 @@ async def test_votes_for_success_stand_unless_the_value_was_on_no_page_however_i
     case, blobs = golden("01-solved"), MemoryBlobs()
     run, read = golden_trajectory(case, blobs), reading(ARENA_PROTOCOL, (READ_WHOLE,))
     tree = blobs.write(f"RootWebArea 'Kettles'\n  StaticText '{page}'".encode(), "text/plain")
-    steps = tuple(step.model_copy(update={"seen": step.seen.model_copy(update={"tree": tree})}) for step in run.steps)
+    # One action a step: no page can have come and gone unrecorded.
+    steps = tuple(
+        step.model_copy(
+            update={"seen": step.seen.model_copy(update={"tree": tree}), "actions": (Action.of("click", "1"),)}
+        )
+        for step in run.steps
+    )
     run = run.model_copy(
         update={
             "goal": run.goal.model_copy(update={"instruction": "Which one is it?", "protocol": read}),
