@@ -266,6 +266,9 @@ def test_the_date_is_the_world_s_and_not_the_machine_s():
     clocked = run.model_copy(update={"probes": (rows,)})
     assert date_of(clocked, book_of(run, blobs)) == "the site's own clock said 2026-03-01"
     assert date_of(run, None) == "", "what must not depend on the trajectory"
+    typed = run.steps[0].model_copy(update={"actions": (Action.of("fill", "12", "Feb 13, 2026"),)})
+    entered = run.model_copy(update={"steps": (typed, *run.steps[1:])})
+    assert "2026-02-13" not in date_of(entered, book_of(run, blobs)), "it may be there because the agent wrote it"
     assert date_of(run.model_copy(update={"bases": {}}), None) == "the run began on 2031-05-06"
 
 
@@ -390,6 +393,20 @@ def test_a_table_of_two_rows_speaks_for_an_answer_of_two_only_if_the_task_names_
     run = run_over(blobs, [("/", page), ("/", "x")], answer=retrieved(2), instruction=instruction)
     told = [message for code, message in facts(run, blobs) if code == "recomputed"]
     assert any("there are 2 distinct rows" in message for message in told) == counted, told
+
+
+@pytest.mark.parametrize(
+    ("instruction", "said"),
+    [("How many products are on sale?", ["'On Sale' stands in 5 distinct lines"]), ("How many have ten reviews?", [])],
+)
+def test_a_number_that_anything_may_have_does_not_speak_for_the_answer(instruction, said):
+    blobs = MemoryBlobs()
+    lines = "".join(f"\n\trow ''\n\t\tcell 'Kettle {n}'\n\t\tcell 'On Sale'\n\t\tcell '${n}.00'" for n in range(1, 6))
+    run = run_over(blobs, [("/", f"main ''{lines}"), ("/", "x")], answer=retrieved(5), instruction=instruction)
+    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    assert [message.partition(":")[0] for message in told if "distinct lines" in message] == said
+    plain = [message for message in told if "there are 5 distinct rows" in message and "with" not in message]
+    assert all("perhaps by chance" in message for message in plain)
 
 
 def test_what_was_read_and_never_used_is_told_by_rows_of_the_same_form():

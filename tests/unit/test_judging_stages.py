@@ -394,6 +394,28 @@ async def test_a_verdict_must_agree_with_its_own_reasons():
     assert "critical_issues is empty" in tried[1] and "there are critical_issues" in tried[2]
 
 
+async def test_evidence_that_nobody_asked_for_is_left_out_and_what_is_missing_is_asked_for_again():
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    plain, tried = replies_of(case), []
+
+    def answer(purpose, messages):
+        value = plain(purpose, messages[:2])
+        if purpose.startswith("evidence"):
+            tried.append(messages[-1].text)
+            pages = [dict(page) for page in value["screenshots"]]
+            if len(tried) == 1:
+                pages[0]["analyses"] = [{**pages[0]["analyses"][0], "criterion_idx": 99}]
+            else:
+                pages[0]["analyses"] = [{**pages[0]["analyses"][0], "criterion_idx": 99}, *pages[0]["analyses"]]
+            return {"screenshots": pages}
+        return value
+
+    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)))
+    assert verdict.status == "pass" and "these analyses are missing: screenshot" in tried[1]
+    assert sum("are missing" in text for text in tried) == 1, "the extra one is no reason to ask again"
+
+
 async def test_a_model_that_is_gone_is_a_fault_and_a_spent_budget_stops():
     case, blobs = golden("01-solved"), MemoryBlobs()
     run = golden_trajectory(case, blobs)

@@ -189,11 +189,12 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, read: Collec
         return builder
 
     def check(form: EvidenceForm) -> str:
-        given = {page.screenshot: [item.criterion_idx for item in page.analyses] for page in form.screenshots}
-        wanted = {number: list(criteria) for number, criteria in batch.items()}
-        return (
-            "" if given == wanted else f"analyses are needed by screenshot and criterion_idx: {wanted}, in this order"
-        )
+        given = _by_place(form)
+        missing = [
+            (number, index) for number, indexes in batch.items() for index in indexes if (number, index) not in given
+        ]
+        listed = "; ".join(f"screenshot {number}, criterion_idx {index}" for number, index in missing)
+        return f"these analyses are missing: {listed}" if missing else ""
 
     single = len(batch) == 1 and len(asked) == 1
     question = Question("evidence", _span(frames) + (f".{asked[0]}" if single else ""))
@@ -210,7 +211,13 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, read: Collec
             return tuple(item for part in parts for item in part)
         inquiry.ledger.fell_back(f"evidence of screenshot {frames[0].number}", error)
         return (_nothing_usable(asked[0], frames[0].number),)
-    return tuple(_made(page.screenshot, item) for page in form.screenshots for item in page.analyses)
+    given = _by_place(form)
+    return tuple(_made(number, given[number, index]) for number, indexes in batch.items() for index in indexes)
+
+
+def _by_place(form: EvidenceForm) -> dict[tuple[int, int], _Analysis]:
+    """By screenshot and criterion. What was not asked for may be there too."""
+    return {(page.screenshot, item.criterion_idx): item for page in form.screenshots for item in page.analyses}
 
 
 def _nothing_usable(criterion: int, screenshot: int) -> Evidence:
@@ -253,6 +260,6 @@ def describe_evidence(items: Sequence[Criterion], evidence: Sequence[Evidence], 
             if item.condition_holds is not None:
                 lines.append(f"    shows that the condition holds: {'yes' if item.condition_holds else 'no'}")
         if len(lines) == 1:
-            lines.append("  (no screenshot)")
+            lines.append("  (no screenshot was examined for this)")
         blocks.append("\n".join(lines))
     return "\n".join(blocks)

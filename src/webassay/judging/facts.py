@@ -263,7 +263,7 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
     for group in groups:
         for fits, message in _adding_up(group, wanted):
             (fitting if fits else others).setdefault(
-                (group.rows, group.total, message.endswith("says.")), (group, message)
+                (group.rows, group.total, " there are " in message), (group, message)
             )
     told = list(fitting.values())[:_MOST_SUMS]
     # What keeps to most of the task's conditions is likeliest to be the sum that it asks for.
@@ -271,7 +271,7 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
     for _, message in told or likely[:_MOST_OTHER_SUMS]:
         yield _fact("recomputed", message)
     yield from _narrower([group for group, _ in told], groups)
-    yield from _counted(wanted, book)
+    yield from _counted(wanted, goal, book)
 
 
 def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator[Finding]:
@@ -295,7 +295,8 @@ def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple
     # Some table or other has two rows by chance, and that would speak for any answer of 2.
     telling = len(rows) > (1 if group.conditions else 2)
     if telling and _is_count(wanted.get(Decimal(len(rows)).normalize())):
-        yield True, f"{group.name}: there are {len(rows)} distinct rows ({where}), as the answer says."
+        chance = "" if group.conditions else "; perhaps by chance, for no word of the task tells these rows from others"
+        yield True, f"{group.name}: there are {len(rows)} distinct rows ({where}), the number in the answer{chance}."
     if total is None:
         return
     without = [row for row, amount in zip(rows, group.amounts, strict=True) if (total - amount).normalize() in wanted]
@@ -309,14 +310,17 @@ def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple
         yield False, f"{sum_of}."
 
 
-def _counted(wanted: Mapping[Decimal, Json], book: Book) -> Iterator[Finding]:
-    """Cells that stand in as many distinct lines as the answer says."""
+def _counted(wanted: Mapping[Decimal, Json], goal: Goal, book: Book) -> Iterator[Finding]:
+    """Cells that stand in as many distinct lines as the answer says, and share a word with the task: any number is that
+    of something or other on the pages."""
+    asked = set(words_of(goal.instruction))
     lines = {line for page in book.pages.values() for line in page.lines if " | " in line}
     counts = Counter(cell for line in lines for cell in set(line.split(" | ")) if len(cell) <= _BESIDE)
     for number, value in wanted.items():
         if not _is_count(value):
             continue
-        fitting = sorted(cell for cell, count in counts.items() if count == number and count > 2)
+        often = (cell for cell, count in counts.items() if count == number and count > 2)
+        fitting = sorted(cell for cell in often if any(len(word) > 2 and word in asked for word in words_of(cell)))
         for cell in fitting[:_MOST_CELLS]:
             yield _fact("recomputed", f"{cell!r} stands in {int(number)} distinct lines: {value!r} of the answer.")
 

@@ -6,7 +6,7 @@ are named as they stood in the tree that the agent saw.
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from webassay.core.interaction import Action
 from webassay.core.trajectory import RowsResult, Step, Trajectory
@@ -53,12 +53,23 @@ def date_of(trajectory: Trajectory, book: Book | None) -> str:
     stamps = [day for row in _stamped(trajectory) for day in dates_in(row)]
     if stamps:
         return f"the site's own clock said {max(stamps).isoformat()}"
-    shown = [day for page in book.pages.values() if page.recorded for day in dates_in(page.text)]
+    shown = {day for page in book.pages.values() if page.recorded for day in dates_in(page.text)}
+    shown -= set(_told(trajectory))
     if not shown:
         return ""
     latest = f"the latest date on its pages is {max(shown).isoformat()}"
     perhaps = "which may be today, lie in the past, or lie ahead as the end of an offer does"
     return f"the site has a clock of its own; {latest}, {perhaps}"
+
+
+def _told(trajectory: Trajectory) -> Iterator[date]:
+    """Days that the task names or the agent wrote: they are on the pages because of that."""
+    yield from dates_in(trajectory.goal.instruction)
+    for step in trajectory.steps:
+        yield from dates_in(step.action_text)
+        for action in step.actions:
+            for value in action.args.values():
+                yield from dates_in(str(value))
 
 
 def _stamped(trajectory: Trajectory) -> Iterator[str]:
