@@ -254,7 +254,8 @@ def describe_evidence(items: Sequence[Criterion], evidence: Sequence[Evidence], 
             if item.analysis:
                 lines.append(f"    analysis: {item.analysis}")
             if item.discrepancies:
-                lines.append(f"    discrepancies ({item.category or 'unsorted'}): {item.discrepancies}")
+                kind = f" ({item.category})" if item.category else ""
+                lines.append(f"    discrepancies{kind}: {item.discrepancies}")
             if item.environment_issue:
                 lines.append("    a blocker can be seen here")
             if item.condition_holds is not None:

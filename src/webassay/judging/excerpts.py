@@ -60,7 +60,9 @@ def excerpt(lines: Sequence[str], limit: int, weigh: Weigher | None = None) -> s
     if len(text) <= limit:
         return text
     weights = weigh(lines) if weigh is not None else []
-    lines = [clip(line, max(limit // _SEVERAL, _SHORTEST)) for line in lines]
+    longest = max(limit // _SEVERAL, _SHORTEST)
+    # To say that a few characters were left out takes as many, and one of them may be what matters.
+    lines = [line if len(line) <= longest + _SHORTEST else clip(line, longest) for line in lines]
     kept: set[int] = set()
     room = limit
     for at in sorted((at for at, weight in enumerate(weights) if weight > 0), key=lambda at: -weights[at]):

@@ -61,7 +61,7 @@ _EXECUTION = (
     ("3.2", "Execution and strategy", "Platform non-compliance", "the named platform was not used, or left silently"),
     ("3.3", "Execution and strategy", "Incomplete delivery", "everything was found, but not given to the person"),
     ("3.4", "Execution and strategy", "Environment failure", "blocked by the site, a CAPTCHA, a log-in wall"),
-    ("3.5", "Execution and strategy", "Incomplete task execution", "parts of the task were left out or cut short"),
+    ("3.5", "Execution and strategy", "Incomplete task execution", "a part was cut short, or left out although seen"),
     ("3.6", "Execution and strategy", "Other execution error", "none of the above"),
 )
 _CRITICAL = (
@@ -91,7 +91,7 @@ _OURS = (
         "3.7",
         "Execution and strategy",
         "Incomplete count",
-        "rows left out of a list, a count, a sum or a comparison, or taken twice",
+        "not all rows were gone through for a list, a count, a sum or a comparison, or some were taken twice",
     ),
     ("5.5", "Task ambiguity", "Impossible", "what the task asks for cannot be done by anybody"),
 )
