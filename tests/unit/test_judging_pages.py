@@ -472,8 +472,9 @@ def test_rows_that_differ_are_told_and_that_none_does():
         table="orders", key={"id": 7}, before={"id": 7, "state": "open"}, after={"id": 7, "state": "gone"}
     )
     changed = run_over(blobs, [("/", ORDERS), ("/", ORDERS)], rows=RowsResult(site="shop", changes=(change,)))
-    ((_, said),) = facts(changed, blobs)
+    (_, said), (_, more) = facts(changed, blobs)
     assert "a row of orders (id=7) was changed: state: 'open' -> 'gone'" in said
+    assert more == "No other row of any site differs."
 
 
 @pytest.mark.parametrize(

@@ -445,3 +445,5 @@ def _rows(trajectory: Trajectory) -> Iterator[Finding]:
         yield _fact("row_changed", message)
     if len(changed) > _MOST_ROWS:
         yield _fact("row_changed", f"{len(changed) - _MOST_ROWS} more rows differ.")
+    elif changed:
+        yield _fact("row_changed", "No other row of any site differs.")

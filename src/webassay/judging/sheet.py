@@ -57,7 +57,7 @@ def date_of(trajectory: Trajectory, book: Book | None) -> str:
     shown -= set(_told(trajectory))
     if not shown:
         return ""
-    latest = f"the latest date on its pages is {max(shown).isoformat()}"
+    latest = f"the latest date on the opened pages is {max(shown).isoformat()}"
     perhaps = "which may be today, lie in the past, or lie ahead as the end of an offer does"
     return f"the site has a clock of its own; {latest}, {perhaps}"
 

@@ -57,11 +57,11 @@ _HALLUCINATION = (
     ("2.5", "Hallucination", "Other hallucination", "none of the above"),
 )
 _EXECUTION = (
-    ("3.1", "Execution and strategy", "Computational mistake", "right method, wrong count, sum or reading"),
+    ("3.1", "Execution and strategy", "Computational mistake", "the right rows, but a wrong count, sum or value"),
     ("3.2", "Execution and strategy", "Platform non-compliance", "the named platform was not used, or left silently"),
     ("3.3", "Execution and strategy", "Incomplete delivery", "everything was found, but not given to the person"),
     ("3.4", "Execution and strategy", "Environment failure", "blocked by the site, a CAPTCHA, a log-in wall"),
-    ("3.5", "Execution and strategy", "Incomplete task execution", "a part was cut short, or left out although seen"),
+    ("3.5", "Execution and strategy", "Incomplete task execution", "a part, or a row of an opened page, was left out"),
     ("3.6", "Execution and strategy", "Other execution error", "none of the above"),
 )
 _CRITICAL = (
@@ -91,7 +91,7 @@ _OURS = (
         "3.7",
         "Execution and strategy",
         "Incomplete count",
-        "not all rows were gone through for a list, a count, a sum or a comparison, or some were taken twice",
+        "rows that a list, count, sum or comparison needs were on pages that were never opened, or were taken twice",
     ),
     ("5.5", "Task ambiguity", "Impossible", "what the task asks for cannot be done by anybody"),
 )
