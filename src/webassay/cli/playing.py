@@ -123,10 +123,12 @@ def demo(
 
     path = out or common.new_directory("demo")
     common.say(
-        f"Four scripted agents do {len(DEMO_TEMPLATES)} tasks in a shop and its back office. It takes a minute or two."
+        f"webassay measures how well web agents do their tasks. Here, four scripted agents stand in for real ones, on "
+        f"{len(DEMO_TEMPLATES)} tasks in a shop and its back office. It takes a minute or two."
     )
     common.say(
-        "Three know every solution and make mistakes on purpose; the rules must find out which episodes have one."
+        "Three know every solution and make mistakes on purpose: the rules must find out in which episodes (one agent, "
+        "one task)."
     )
     for agent, does in DEMO_AGENTS.items():
         common.say(f"  {agent}: {does}")
@@ -138,8 +140,9 @@ def demo(
         page = path / "report.html"
         common.give(report, "summary")
         for agent, made in bench.planted(path).items():
-            same = "exactly the same ones" if made.agreed == made.episodes else f"{made.failed}, not the same ones"
-            common.say(f"{agent} made a mistake in {made.erred} of {made.episodes} episodes; the rules failed {same}.")
+            found = "exactly those" if made.agreed == made.episodes else f"{made.failed}, and not just those,"
+            erred = f"{agent} made a mistake in {made.erred} of {made.episodes} episodes"
+            common.say(f"{erred}; the rules marked {found} as failed.")
         bench.write_report(report, [path], page)
         failed = _worth_seeing(bench.rows([path]))
         if failed:
@@ -164,9 +167,13 @@ def _where_to_look(path: Path, page: Path, failed: str) -> None:
         common.say(f"An episode that failed, and why: {opener} {common.quoted(path / 'failed.html')}")
         common.say(f"The same in the terminal: {webassay} show {run} '{failed}'")
     common.say("Look closer:")
-    for command, does in ((f"show {run}", "every episode"), (f"report {run}", "all tables")):
+    for command, does in (
+        (f"show {run}", "all episodes; with the name of one: that one"),
+        (f"report {run}", "all tables"),
+        (f"grade {run} --explain", "every check"),
+        ("run --help", "how to run your own agent"),
+    ):
         common.say(f"  {webassay} {command}  # {does}")
-    common.say(f"  {webassay} grade {run} --explain  # every check")
 
 
 def run(
