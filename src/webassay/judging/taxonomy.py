@@ -51,9 +51,9 @@ _SELECTION = (
 )
 _HALLUCINATION = (
     ("2.1", "Hallucination", "Output contradiction", "the answer says the opposite of what the evidence shows"),
-    ("2.2", "Hallucination", "Action contradiction", "a possible action is claimed that the evidence shows undone"),
+    ("2.2", "Hallucination", "Action contradiction", "an action that was offered is claimed, but was not done"),
     ("2.3", "Hallucination", "Output fabrication", "the answer states something with no basis at all"),
-    ("2.4", "Hallucination", "Action fabrication", "an action is claimed that was not even possible, or data made up"),
+    ("2.4", "Hallucination", "Action fabrication", "an action is claimed that no page offered, or data made up"),
     ("2.5", "Hallucination", "Other hallucination", "none of the above"),
 )
 _EXECUTION = (
