@@ -133,3 +133,14 @@ def test_other_dates_are_no_other_thing(monkeypatch, name):
     one = drawn("admin.next-day-invoices", first="2022-02-01", last="2023-01-31")
     made = occasion(monkeypatch, one, [replace(one, first="2022-03-01")])
     assert not KIND[name].fits(made)
+
+
+def test_a_world_without_a_shelf_of_the_size_that_was_drawn_has_one_instance_less():
+    class Sometimes:
+        name = "sometimes"
+
+        @staticmethod
+        def draw(_, stream):
+            return stream.choice(["one", "two"][: stream.below(3)])
+
+    assert set(injecting._draws(Sometimes, 0, ())) == {"one", "two"}

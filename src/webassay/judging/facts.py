@@ -9,8 +9,9 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 from webassay.core.interaction import Goal
 from webassay.core.record import Json
@@ -18,6 +19,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Finding
 from webassay.judging.case import clip
 from webassay.judging.pages import Book, Page
+from webassay.judging.paging import extent_in
 from webassay.judging.readings import (
     DATES,
     MONEY,
@@ -40,6 +42,9 @@ _MOST_ROWS = 20
 _MOST_PARTS = 8
 _SHORT_WORD = 3
 _MOST_CELLS = 3
+_MOST_LISTS = 3
+_LONGEST_LIST = 100_000
+_DIGITS = re.compile(r"\d[\d,.]*")
 _BESIDE = 160
 _QUOTED = re.compile(r"[\"“”']([^\"“”']{2,80})[\"“”']")
 _MINUS = ("-", "\N{MINUS SIGN}", "\N{EN DASH}")
@@ -58,6 +63,7 @@ def positive_facts(goal: Goal, trajectory: Trajectory, book: Book) -> tuple[Find
     values = values_of(goal, trajectory)
     return (
         *_places(values, book),
+        *_opened(goal, book),
         *_recomputed(values, goal, book),
         *_unused(values, book),
         *_rows(trajectory),
@@ -421,6 +427,49 @@ def _screenshots(rows: Sequence[Row]) -> str:
     numbers = sorted({row.screenshots[0] for row in rows})
     shown = ", ".join(map(str, numbers[:_MOST_ROWS]))
     return f"screenshot{'s' if len(numbers) > 1 else ''} {shown}{' …' if len(numbers) > _MOST_ROWS else ''}"
+
+
+# --- how much of a list was opened ----------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Listing:
+    """One list, however many pages of it were opened."""
+
+    told: str
+    """What its first opened page says, and where."""
+    words: set[str]
+    total: int
+    shown: set[int] = field(default_factory=set)
+    """Numbers of its rows."""
+    longest: int = 0
+    """Rows on the page that has most of them."""
+
+
+def _opened(goal: Goal, book: Book) -> Iterator[Finding]:
+    """A count over the first page of thirty looks like any other count: that there are more pages is what tells them
+    apart. Which part of an address turns the page, nobody knows, so a list is known by how it counts itself."""
+    lists: dict[tuple[str, ...], _Listing] = {}
+    for number, page in book.pages.items():
+        parts = urlsplit(page.url)
+        for line in page.lines:
+            extent = extent_in(line)
+            if extent is None or extent[2] > _LONGEST_LIST:
+                continue
+            first, last, total = extent
+            which = (parts.netloc, _DIGITS.sub("#", parts.path), _DIGITS.sub("#", line), str(total))
+            told = f"{clip(line, _BESIDE)!r} (screenshot {number})"
+            listing = lists.setdefault(which, _Listing(told, set(words_of(f"{line} {parts.path}")), total))
+            listing.shown.update(range(first, last + 1))
+            listing.longest = max(listing.longest, last - first + 1)
+    asked = {word for word in words_of(goal.instruction) if len(word) > _SHORT_WORD}
+    several = [one for one in lists.values() if one.longest < one.total]
+    for one in sorted(several, key=lambda one: -len(one.words & asked))[:_MOST_LISTS]:
+        left = one.total - len(one.shown)
+        rest = (
+            f"{len(one.shown)}, and not the other {left}, whose pages were never opened" if left else f"all {one.total}"
+        )
+        yield _fact("list_opened", f"Of the list that says {one.told}, the opened pages show {rest}.")
 
 
 # --- rows of the sites ----------------------------------------------------------------------------------

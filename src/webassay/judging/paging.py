@@ -31,6 +31,11 @@ _EXTENT = re.compile(
 )
 
 
+_RANGE = re.compile(
+    r"(?<![\d.,$])(\d[\d,]*)\s*(?:-|–|—|to|through)\s*(\d[\d,]*)\s*(?:of|out of)\s*(\d[\d,]*)(?![.,]?\d)", re.IGNORECASE
+)
+
+
 def turns_pages(names: Sequence[str]) -> bool:
     """Whether the parts of a navigation are those of a pager: numbers, and ways to the next and the previous page."""
     numbers = sum(map(is_numbered, names))
@@ -52,3 +57,12 @@ def is_numbered(name: str) -> bool:
 
 def tells_extent(line: str) -> bool:
     return line.startswith(PAGER) or (len(line) <= _LONGEST and _EXTENT.search(line) is not None)
+
+
+def extent_in(line: str) -> tuple[int, int, int] | None:
+    """Of `Orders 11 to 20 of 305`: the first, the last, and how many there are."""
+    found = _RANGE.search(line[:_LONGEST])
+    if found is None:
+        return None
+    first, last, total = (int(number.replace(",", "")) for number in found.groups())
+    return (first, last, total) if 1 <= first <= last <= total else None

@@ -16,7 +16,7 @@ from webassay.agents.slips import Course, NoOccasionError, Scene, Slip
 from webassay.benchmarks.arena.admin import unasked as admin
 from webassay.benchmarks.arena.detours import past_obstacles
 from webassay.benchmarks.arena.shop import unasked as shop
-from webassay.benchmarks.arena.template import Route, Template, Worlds
+from webassay.benchmarks.arena.template import Route, Template, Worlds, drawn_once
 from webassay.benchmarks.arena.unasked import Unasked
 from webassay.core.record import Json
 from webassay.core.task import Expectation, ResponseCheck, Task, TaskKind
@@ -98,7 +98,7 @@ def _others(occasion: Occasion) -> list[Template]:
 @cache
 def _draws(template: type[Template], seed: int, worlds: tuple[tuple[str, World], ...]) -> list[Template]:
     stream = Stream(seed, "another", template.name)
-    found = (template.draw(dict(worlds), stream.child(number)) for number in range(_DRAWS))
+    found = (drawn_once(template, dict(worlds), stream.child(number)) for number in range(_DRAWS))
     return list(dict.fromkeys(one for one in found if one is not None))
 
 

@@ -230,7 +230,7 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
         if len(tasks) == count:
             break
         with blaming(TaskError, f"{template.name} cannot be drawn"):
-            one = _drawn(template, worlds, stream.child(number))
+            one = drawn_once(template, worlds, stream.child(number))
             if one is None or one in drawn:
                 empty += one is None
                 continue
@@ -250,7 +250,7 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
     return tasks
 
 
-def _drawn(template: type[Template], worlds: Worlds, stream: Stream) -> Template | None:
+def drawn_once(template: type[Template], worlds: Worlds, stream: Stream) -> Template | None:
     """A small world may have no shelf of the size that was drawn: that is no instance, and no fault either."""
     try:
         return template.draw(worlds, stream)
