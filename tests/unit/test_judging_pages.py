@@ -12,6 +12,7 @@ from webassay.core.trajectory import MemoryBlobs, RowChange, RowsResult
 from webassay.judging.case import Case
 from webassay.judging.facts import named_in, positive_facts
 from webassay.judging.pages import Book, Page, digest, elements_of, place
+from webassay.judging.paging import extent_in
 from webassay.judging.record_findings import describe_change, record_findings
 from webassay.judging.sheet import date_of, describe_history
 
@@ -462,6 +463,43 @@ def test_a_list_of_cards_is_added_up_whatever_each_card_has_beside_its_price(ans
         assert any(name in message and total in message for message in told), told
     agreeing = [message for message in told if "of the answer" in message]
     assert len(agreeing) == bool(agrees) and all(agrees in message for message in agreeing), told
+
+
+def listed(first, last, total):
+    return f"main ''\n\theading 'My Orders'\n\tStaticText 'Items {first} to {last} of {total} total'"
+
+
+@pytest.mark.parametrize(
+    ("opened", "said"),
+    [
+        ([("/orders", 1, 10), ("/orders?p=2", 11, 20), ("/orders?p=3", 21, 25)], "show all 25."),
+        (
+            [("/orders", 1, 10), ("/orders?from=20", 21, 25)],
+            "show 15, and not the other 10, whose pages were never opened.",
+        ),
+        ([("/orders", 1, 25)], ""),
+    ],
+)
+def test_how_much_of_a_list_was_opened_is_told(opened, said):
+    blobs = MemoryBlobs()
+    pages = [(url, listed(first, last, 25)) for url, first, last in opened]
+    run = run_over(blobs, [*pages, ("/", "x")], instruction="How many orders are complete?", answer=retrieved(3))
+    told = [message for code, message in facts(run, blobs) if code == "list_opened"]
+    assert len(told) == bool(said) and all(message.endswith(said) and "screenshot 1" in message for message in told)
+
+
+@pytest.mark.parametrize(
+    ("line", "extent"),
+    [
+        ("Reviews 11-20 of 1,036", (11, 20, 1036)),
+        ("1 – 12 out of 415", (1, 12, 415)),
+        ("$10 to $20 of 300", None),
+        ("pages 20-30 of 25", None),
+        ("March 1 to 5 of 2026.5", None),
+    ],
+)
+def test_how_a_page_counts_its_list(line, extent):
+    assert extent_in(line) == extent
 
 
 def test_rows_that_differ_are_told_and_that_none_does():
