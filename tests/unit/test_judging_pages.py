@@ -475,7 +475,7 @@ def listed(first, last, total):
         ([("/orders", 1, 10), ("/orders?p=2", 11, 20), ("/orders?p=3", 21, 25)], "show all 25."),
         (
             [("/orders", 1, 10), ("/orders?from=20", 21, 25)],
-            "show 15, and not the other 10, whose pages were never opened.",
+            "show 15, and not the other 10.",
         ),
         ([("/orders", 1, 25)], ""),
     ],

@@ -466,10 +466,8 @@ def _opened(goal: Goal, book: Book) -> Iterator[Finding]:
     several = [one for one in lists.values() if one.longest < one.total]
     for one in sorted(several, key=lambda one: -len(one.words & asked))[:_MOST_LISTS]:
         left = one.total - len(one.shown)
-        rest = (
-            f"{len(one.shown)}, and not the other {left}, whose pages were never opened" if left else f"all {one.total}"
-        )
-        yield _fact("list_opened", f"Of the list that says {one.told}, the opened pages show {rest}.")
+        rest = f"{len(one.shown)}, and not the other {left}" if left else f"all {one.total}"
+        yield _fact("list_opened", f"Of the list that says {one.told}, the recorded pages show {rest}.")
 
 
 # --- rows of the sites ----------------------------------------------------------------------------------
