@@ -280,6 +280,12 @@ def test_outside_addresses_keep_their_host_and_a_missing_one_is_called_missing()
     assert place("http://shop.test:80001/orders", bases) == "http://shop.test:80001/orders"
     assert place("https://support.example.org/articles/7", ()) == "https://support.example.org/articles/7"
     assert place("", ()) == "address not recorded"
+    form = "http://shop.test:8000/orders?number=&from=04%2F01%2F2023&bill_to=&q=caf%C3%A9&total_to="
+    assert place(form, bases) == "/orders?from=04/01/2023&q=café", "what was filled in, legibly"
+    assert place("http://shop.test:8000/orders?a=&b=#top", bases) == "/orders#top"
+    assert place("http://shop.test:8000/x?q=a%0AAction 9: done", bases) == "/x?q=a%0AAction 9: done", (
+        "one line stays one"
+    )
 
 
 def test_where_nothing_was_recorded_after_the_last_action_the_last_page_is_named():

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from tests.unit.judging_samples import png, trajectory
 from webassay.core.trajectory import MemoryBlobs, RecordedObservation, Step
 from webassay.judging.case import frames_of
-from webassay.judging.evidence import Evidence, about, describe_evidence
+from webassay.judging.evidence import Evidence, _batches, about, describe_evidence
 from webassay.judging.ledger import Models
 from webassay.judging.pages import Book, Digest, Page
 from webassay.judging.pictures import shrink
 from webassay.judging.profile import PROFILES
 from webassay.judging.rehearsal import Understudy
 from webassay.judging.rubric import Criterion
-from webassay.judging.selection import Examined, group, select
+from webassay.judging.selection import Examined, group, select, without_picture
 from webassay.judging.verify import verify
 
 # --- grouping -------------------------------------------------------------------------------------------
@@ -91,9 +91,38 @@ def test_a_page_of_hardly_any_use_is_not_looked_at_if_it_is_read_whole_anyway():
     relevance = {1: (9,), 2: (4,), 3: (3,), 4: (0,)}
     assert select(relevance, 1, 24, frozenset(), book, frozenset((1, 2, 3, 4))) == ((1, 2, 4),)
     assert select(relevance, 1, 24, frozenset(), book, frozenset((1, 2, 4))) == ((1, 2, 3, 4),), "else nobody sees it"
-    assert select(relevance, 1, 24, frozenset((3,)), book, frozenset((1, 2, 3, 4))) == ((1, 2, 3, 4),), "holds a value"
+    assert select(relevance, 1, 24, frozenset((3,)), book, frozenset((1, 2, 3, 4))) == ((1, 2, 4),), "with its value"
     alike = dict.fromkeys((1, 2, 3), (2,)) | {4: (0,)}
     assert select(alike, 1, 24, frozenset(), book, frozenset((1, 2, 3, 4))) == ((1, 2, 3, 4),), "none stands out"
+
+
+def test_a_page_with_a_value_is_asked_about_the_criteria_it_bears_on():
+    book = book_of({1: "list", 2: "order", 3: "coupon", 4: "end"})
+    relevance = {1: (9, 9), 2: (6, 1), 3: (2, 0), 4: (0, 0)}
+    held = frozenset((2, 3))
+    assert select(relevance, 2, 24, held, book) == ((1, 2, 3, 4), (1, 3, 4)), "3 bears on neither, and nobody reads it"
+    assert select(relevance, 2, 24, held, book, frozenset((3,))) == ((1, 2, 4), (1, 4))
+
+
+def test_a_page_of_hardly_any_use_is_shown_without_its_picture_if_it_has_a_text():
+    words = "twelve words of a long page that say everything it has to say " * 5
+    pages = {n: Page(n, "http://s.example/", "", (words,)) for n in (1, 2, 5)}
+    pages[3] = Page(3, "http://s.example/", "", ("Menu",))
+    pages[4] = Page(4, "http://s.example/", "", (words,), recorded=False)
+    book = Book(pages, 5)
+    assert without_picture(dict.fromkeys((2, 3, 4, 5), (3, 0)) | {1: (4, 0)}, book) == {2}, "1 matters, 5 is the last"
+    assert without_picture(dict.fromkeys((1, 2, 3, 4, 5), (3, 0)), book) == frozenset(), "none stands out"
+    assert without_picture({}, book) == frozenset()
+
+
+@given(st.sets(st.integers(1, 60)), st.integers(1, 6), st.sets(st.integers(1, 60)))
+def test_pages_are_asked_about_in_order_and_two_texts_count_as_one_picture(numbers, pictures, without):
+    batches = _batches(sorted(numbers), pictures, without)
+    assert [n for batch in batches for n in batch] == sorted(numbers)
+    for batch, following in zip(batches, [*batches[1:], None][: len(batches)], strict=True):
+        size = sum(1 if n in without else 2 for n in batch)
+        assert 0 < size <= 2 * pictures
+        assert following is None or size + (1 if following[0] in without else 2) > 2 * pictures, "no call too many"
 
 
 def book_of(kinds):

@@ -160,29 +160,52 @@ Wanted = Mapping[int, Sequence[int]]
 """By number of the screenshot: the criteria it is looked at for."""
 
 
-async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups, read: Collection[int] = ()) -> tuple[Evidence, ...]:
-    """Asks about each screenshot once, for all criteria that it matters for. In order of time, then of criteria.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Pages whose text does part of the work."""
 
-    The text of those in `read` is told whole to whoever decides, so nobody needs to copy it."""
+    told: Collection[int] = ()
+    """Whoever decides reads these whole, so nobody needs to copy them."""
+    without_picture: Collection[int] = ()
+    """These are asked about by their text alone."""
+
+
+async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups, reading: Reading) -> tuple[Evidence, ...]:
+    """Asks about each screenshot once, for all criteria that it matters for. In order of time, then of criteria."""
     criteria_of: dict[int, list[int]] = defaultdict(list)
     for index, numbers in enumerate(groups):
         for number in numbers:
             criteria_of[number].append(index)
-    chosen, size = sorted(criteria_of), inquiry.profile.evidence_batch
-    batches = [{n: criteria_of[n] for n in chosen[at : at + size]} for at in range(0, len(chosen), size)]
-    parts = await gather_all(_analyse(inquiry, rubric, batch, read) for batch in batches)
+    batches = _batches(sorted(criteria_of), inquiry.profile.evidence_batch, reading.without_picture)
+    parts = await gather_all(
+        _analyse(inquiry, rubric, {number: criteria_of[number] for number in batch}, reading) for batch in batches
+    )
     return tuple(item for part in parts for item in part)
 
 
-async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, read: Collection[int]) -> tuple[Evidence, ...]:
+def _batches(numbers: Sequence[int], pictures: int, without_picture: Collection[int]) -> list[list[int]]:
+    """In order of time. Two pages of text take up as much attention as one with its picture."""
+    batches: list[list[int]] = []
+    room = 0
+    for number in numbers:
+        size = 1 if number in without_picture else 2
+        if size > room:
+            batches.append([])
+            room = 2 * pictures
+        batches[-1].append(number)
+        room -= size
+    return batches
+
+
+async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, reading: Reading) -> tuple[Evidence, ...]:
     frames = [frame for frame in inquiry.case.frames if frame.number in batch]
     asked = sorted({index for criteria in batch.values() for index in criteria})
 
     def build() -> PromptBuilder:
         builder = inquiry.record_prompt().data("criteria to look at", describe(rubric.items, asked))
         for frame in frames:
-            inquiry.add_frame(builder, frame, _EVIDENCE_WORDS)
-        if told := [frame.number for frame in frames if frame.number in read]:
+            inquiry.add_frame(builder, frame, _EVIDENCE_WORDS, picture=frame.number not in reading.without_picture)
+        if told := [frame.number for frame in frames if frame.number in reading.told]:
             builder.note(f"Whoever decides reads the text of these pages whole: {', '.join(map(str, told))}.")
         for number, criteria in batch.items():
             builder.note(f"Screenshot {number}: say what it shows for criterion_idx {', '.join(map(str, criteria))}.")
@@ -207,7 +230,7 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, read: Collec
                 if len(batch) > 1
                 else [{frames[0].number: [index]} for index in asked]
             )
-            parts = await gather_all(_analyse(inquiry, rubric, part, read) for part in smaller)
+            parts = await gather_all(_analyse(inquiry, rubric, part, reading) for part in smaller)
             return tuple(item for part in parts for item in part)
         inquiry.ledger.fell_back(f"evidence of screenshot {frames[0].number}", error)
         return (_nothing_usable(asked[0], frames[0].number),)

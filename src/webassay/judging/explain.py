@@ -111,13 +111,21 @@ def _of_the_task(verdict: Verdict, rubric: Rubric) -> Iterator[str]:
         yield _wrapped(f"Check of the rubric: {rubric.review}", "")
 
 
+_EXAMINED = {
+    "pictures": "As pictures",
+    "excerpts": "For the evidence, by their text alone",
+    "texts": "As text, whole",
+    "parts": "As text, in part",
+}
+
+
 def _pages(verdict: Verdict) -> Iterator[str]:
     """What was examined, what was not, how much each page was said to matter, and what was seen on it."""
     examined = verdict.replies.get("examined")
     yield ""
     yield "Pages"
     if isinstance(examined, dict):
-        for label, key in (("As pictures", "pictures"), ("As text, whole", "texts"), ("As text, in part", "parts")):
+        for key, label in _EXAMINED.items():
             numbers = examined.get(key)
             if isinstance(numbers, list) and numbers:
                 yield _wrapped(f"{label}: {', '.join(map(str, numbers))}", "  ")

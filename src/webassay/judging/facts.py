@@ -8,7 +8,7 @@ the same kind, and which rows of the sites differ.
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -28,6 +28,7 @@ from webassay.judging.readings import (
     claimed_numbers,
     dates_in,
     is_date,
+    line_read,
     stood,
     without_long_runs,
     words_of,
@@ -103,12 +104,13 @@ def is_telling(value: Json) -> bool:
     return not stood(value, Pages([""]))
 
 
-def holds(value: Json, page: Page) -> bool:
-    return stood(value, Pages([page.text]))
+def values_on(page: Page, values: Iterable[Json]) -> list[Json]:
+    read = Pages([page.text])
+    return [value for value in values if stood(value, read)]
 
 
 def lines_with(value: Json, page: Page) -> list[str]:
-    return [line for line in (*page.lines, *page.around) if stood(value, Pages([line]))]
+    return [line for line in (*page.lines, *page.around) if stood(value, line_read(line))]
 
 
 # --- where values stand ---------------------------------------------------------------------------------
@@ -145,9 +147,8 @@ def _near(line: str, value: Json) -> str:
 def _unused(values: Sequence[Json], book: Book) -> Iterator[Finding]:
     """Pages of the same kind as one that holds a value of the answer, and what stood on them in rows like its own."""
     told: set[str] = set()
-    using = {
-        n: value for value in values if not _is_small(value) for n, page in book.pages.items() if holds(value, page)
-    }
+    large = [value for value in values if not _is_small(value)]
+    using = {number: found[-1] for number, page in book.pages.items() if (found := values_on(page, large))}
     for number, value in sorted(using.items()):
         kind = book.pages[number].kind
         kin = [other for other in book.kin(number) if other not in using]

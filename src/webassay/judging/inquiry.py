@@ -10,13 +10,11 @@ from webassay.judging.case import Case, Frame, PromptBuilder
 from webassay.judging.excerpts import Weigher, excerpt, weigher
 from webassay.judging.facts import is_telling, named_in, values_of
 from webassay.judging.ledger import Ledger, Models
-from webassay.judging.pages import Book
+from webassay.judging.pages import Book, place
 from webassay.judging.profile import Profile
-from webassay.judging.readings import Pages, stood
+from webassay.judging.readings import line_read, stood
 from webassay.judging.record_findings import against
 from webassay.judging.sheet import date_of, describe_history, describe_task
-
-_FEW_WORDS = 200
 
 
 @dataclass
@@ -42,7 +40,7 @@ class Inquiry:
     @cached_property
     def weigh(self) -> Weigher:
         def holds_value(line: str) -> bool:
-            return any(stood(value, Pages([line])) for value in self.telling)
+            return any(stood(value, line_read(line)) for value in self.telling)
 
         lines = (page.lines for page in self.book.pages.values())
         return weigher(self.case.goal.instruction, holds_value, lines)
@@ -83,14 +81,12 @@ class Inquiry:
         same = f" (the same as {', '.join(map(str, frame.also))})" if frame.also else ""
         builder.note(f"Screenshot {frame.number} of {self.case.total_frames}{same}:")
         if frame.seen.url:
-            builder.data(f"address of screenshot {frame.number}", frame.seen.url)
+            where = place(frame.seen.url, self.case.trajectory.bases.values())
+            builder.data(f"address of screenshot {frame.number}", where)
         page = self.book.pages.get(frame.number)
-        lines = page.lines if page is not None else ()
-        text = "\n".join(lines)
-        # A few words, or what was read off the picture, do not stand for the page.
-        if picture or len(text) < _FEW_WORDS or page is None or not page.recorded:
+        if picture or page is None or not page.stands_for_its_picture:
             builder.picture(self.case.picture(frame))
-        if text:
+        if lines := page.lines if page is not None else ():
             builder.data(f"main text of the page in screenshot {frame.number}", excerpt(lines, words, self.weigh))
         return builder
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from webassay.core.trajectory import Blobs, RecordedObservation
 from webassay.judging.case import Frame, clip, read_text
@@ -35,6 +35,7 @@ _PLAIN = frozenset(("StaticText", "generic", "paragraph", "cell", "gridcell", "L
 _SILENT = frozenset(("list", "table", "rowgroup", "main", "form", "group", "region", "section", "MenuListPopup"))
 _MAX_NODES = 60_000
 _LONGEST_LINE = 1200
+_FEW_WORDS = 200
 _BESIDE = "Beside the main content, new here: "
 _SAME_PAGE = 0.7
 """Of the lines, for a page to be told by what is different."""
@@ -100,6 +101,11 @@ class Page:
     def text(self) -> str:
         return "\n".join((self.title, *self.lines, *self.around))
 
+    @property
+    def stands_for_its_picture(self) -> bool:
+        """Not if there are only a few words, nor if they were read off the picture themselves."""
+        return self.recorded and sum(map(len, self.lines)) >= _FEW_WORDS
+
     @cached_property
     def kind(self) -> str:
         """The address with numbers and values taken out: pages of one kind belong together."""
@@ -114,7 +120,17 @@ def place(url: str, bases: Iterable[str]) -> str:
         return "address not recorded"
     own = (base.rstrip("/") for base in bases)
     mine = next((base for base in own if url == base or url.startswith((f"{base}/", f"{base}?"))), "")
-    return clip(url.removeprefix(mine) or "/", 300)
+    return clip(_legible(url.removeprefix(mine)) or "/", 300)
+
+
+def _legible(url: str) -> str:
+    """As a person would read it aloud: a form that was sent with two of twenty fields filled in names two."""
+    head, mark, rest = url.partition("?")
+    query, hash_sign, fragment = rest.partition("#")
+    filled = "&".join(part for part in query.split("&") if not part.endswith("="))
+    shorter = f"{head}{mark if filled else ''}{filled}{hash_sign}{fragment}"
+    plain = unquote(shorter)
+    return plain if plain.isprintable() else shorter
 
 
 def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> Page | None:

@@ -263,6 +263,12 @@ def dates_in(text: str) -> Iterator[date]:
 _NOT_A_VALUE = frozenset(("", "yes", "no", "true", "false", "none", "null", "n a"))
 
 
+@lru_cache(maxsize=8192)
+def line_read(line: str) -> Pages:
+    """One line, read once however many values are looked for: menus and rows come back on page after page."""
+    return Pages([line])
+
+
 def stood(value: Json, pages: Pages) -> bool:
     """Whether the value was on a page, however it is written."""
     if isinstance(value, int | float):

@@ -131,6 +131,7 @@ async def look_closer(
         return tuple(scores)
     criteria = [score.criterion for score in scores]
     numbers = {item.screenshot for index in wanted for item in about(material.evidence, index)}
+    numbers = numbers.intersection(material.examined.pictures) or numbers
     frames = [frame for frame in inquiry.case.frames if frame.number in numbers][-_CLOSER_PICTURES:]
 
     def build() -> PromptBuilder:

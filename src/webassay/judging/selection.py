@@ -6,7 +6,7 @@ taken as matter, up to a generous number of pictures; pages that belong together
 others is told as far as there is room. What nobody looked at is named, with the reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from webassay.judging.pages import Book, Digest
@@ -61,8 +61,9 @@ def select(
     """For each criterion: every screenshot near its best score, the pages that belong to those, the pages that hold a
     value of the answer or of the rubric, and the last page.
 
-    Of the pages that belong to others, those in `read` are told whole to whoever decides. So they are looked at as well
-    only if somebody found them of use.
+    Pages in `read` are told whole to whoever decides. So if they only belong to others or hold a value, they are looked
+    at as well only if somebody found them of use; and one that holds a value is not asked about criteria on which it
+    hardly bears while it bears on others.
 
     At most `most` different screenshots in all. What has to give way first is what scored least, then what was read as
     text anyway; among equals the later one stays.
@@ -88,9 +89,23 @@ def _wanted(relevance: Relevance, index: int, held: frozenset[int], book: Book, 
     near = {n for n, score in scores.items() if score >= max(best - _NEAR_THE_TOP, 1) or score >= _MATTERS + 2}
     near = near or {max(scores)}
     kin = {other for n in near for other in book.kin(n) if other in scores}
+    holding = held & set(scores)
     if best > _HARDLY:  # else the scores tell no page from another
-        kin -= {number for number in kin & read if scores[number] <= _HARDLY}
-    return near | kin | (held & set(scores)) | {max(scores)}
+        hardly = {number for number, score in scores.items() if score <= _HARDLY}
+        kin -= hardly & read
+        holding -= {n for n in holding & hardly if n in read or max(relevance[n]) > _HARDLY}
+    return near | kin | holding | {max(scores)}
+
+
+def without_picture(relevance: Relevance, book: Book) -> frozenset[int]:
+    """Pages that are looked at only because of what is written on them: nobody found them of use, and they have a text.
+    The picture of the last page always counts."""
+    scores = {number: max(row, default=0) for number, row in relevance.items()}
+    if max(scores.values(), default=0) <= _HARDLY:  # the scores tell no page from another
+        return frozenset()
+    last = max(scores)
+    hardly = (number for number, score in scores.items() if score <= _HARDLY and number != last)
+    return frozenset(n for n in hardly if n in book.pages and book.pages[n].stands_for_its_picture)
 
 
 # --- what was examined, and what was not ----------------------------------------------------------------
@@ -102,6 +117,8 @@ class Examined:
 
     pictures: tuple[int, ...] = ()
     """Looked at as a picture."""
+    excerpts: tuple[int, ...] = ()
+    """Looked at for the evidence like these, but by their text alone."""
     texts: tuple[int, ...] = ()
     """Read as text, whole."""
     parts: tuple[int, ...] = ()
@@ -112,8 +129,10 @@ class Examined:
     """Whether one of those was found to be of use."""
 
     @classmethod
-    def of(cls, numbers: Sequence[int], groups: Groups, told: Digest, relevance: Relevance) -> "Examined":
-        pictures = {number for one in groups for number in one}
+    def of(
+        cls, numbers: Sequence[int], groups: Groups, told: Digest, relevance: Relevance, by_text: Collection[int] = ()
+    ) -> "Examined":
+        looked_at = {number for one in groups for number in one}
         read = set(told.whole) | set(told.part)
         unseen = {
             number: (
@@ -122,14 +141,18 @@ class Examined:
                 else f"at most {max(relevance.get(number, (0,)), default=0)} of 10 for every criterion, and no text"
             )
             for number in numbers
-            if number not in pictures and number not in read
+            if number not in looked_at and number not in read
         }
         may_matter = any(max(relevance.get(number, (10,)), default=10) > _HARDLY for number in unseen)
-        return cls(tuple(sorted(pictures)), told.whole, told.part, unseen, may_matter)
+        pictures = tuple(sorted(looked_at.difference(by_text)))
+        excerpts = tuple(sorted(looked_at.intersection(by_text)))
+        return cls(pictures, excerpts, told.whole, told.part, unseen, may_matter)
 
     def describe(self, total: int) -> str:
         lines = [f"The record has {total} screenshots; identical ones are told once, under the number of the last."]
         lines.append(f"Looked at as pictures: {_listed(self.pictures)}.")
+        if self.excerpts:
+            lines.append(f"Looked at for the evidence, by their text alone: {_listed(self.excerpts)}.")
         if self.texts or self.parts:
             lines.append(f"Read as text, whole: {_listed(self.texts)}.")
         if self.parts:

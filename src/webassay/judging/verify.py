@@ -20,14 +20,14 @@ from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.judging import diagnosis as diagnosing
 from webassay.judging.case import Case
 from webassay.judging.diagnosis import Diagnosis
-from webassay.judging.evidence import Material, gather, relate
-from webassay.judging.facts import holds, is_telling, named_in, positive_facts
+from webassay.judging.evidence import Material, Reading, gather, relate
+from webassay.judging.facts import is_telling, named_in, positive_facts, values_on
 from webassay.judging.inquiry import Inquiry
 from webassay.judging.ledger import Ledger, Models, gather_pair, prompt, prompt_hashes
 from webassay.judging.outcome import Outcome, decide
 from webassay.judging.pages import Book, Digest, digest
 from webassay.judging.profile import PROFILES, Profile, Selector
-from webassay.judging.readings import Pages, stood
+from webassay.judging.readings import line_read, stood
 from webassay.judging.record_findings import record_findings
 from webassay.judging.rescoring import penalty, score_with_evidence
 from webassay.judging.resources import VerifierResources, reading_once
@@ -42,11 +42,11 @@ from webassay.judging.scoring import (
     settle_conditions,
     succeeded,
 )
-from webassay.judging.selection import Examined, Groups, Relevance, group, select
+from webassay.judging.selection import Examined, Groups, Relevance, group, select, without_picture
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "9"
+VERSION = "10"
 
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
@@ -151,10 +151,11 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     point = rubric.critical_point
     first, relevance = await gather_pair(score_actions(inquiry, rubric), relate(inquiry, rubric))
     groups, told, short = choose(inquiry, rubric, relevance)
+    by_text = frozenset() if profile.top_k else without_picture(relevance, inquiry.book)
     numbers = [frame.number for frame in inquiry.case.frames]
     material = Material(
-        await gather(inquiry, rubric, groups, told.whole),
-        Examined.of(numbers, groups, told, relevance),
+        await gather(inquiry, rubric, groups, Reading(told.whole, by_text)),
+        Examined.of(numbers, groups, told, relevance, by_text),
         inquiry.case.total_frames,
         told.text,
         short.text,
@@ -180,21 +181,21 @@ def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Grou
     profile, book, count = inquiry.profile, inquiry.book, len(rubric.items)
     written = " ".join(f"{item.criterion} {item.description}" for item in rubric.items)
     telling = {*inquiry.telling, *filter(is_telling, named_in(written))}
-    held = frozenset(n for n, page in book.pages.items() if any(holds(value, page) for value in telling))
+    held = frozenset(n for n, page in book.pages.items() if values_on(page, telling))
     last = max(book.pages, default=0)
 
     def rank(number: int) -> float:
         return 100.0 * (number in held) + 50.0 * (number == last) + max(relevance.get(number, (0,)))
 
     def matters(line: str) -> bool:
-        return any(stood(value, Pages([line])) for value in telling)
+        return any(stood(value, line_read(line)) for value in telling)
 
     told = digest(book, profile.text_budget, rank, matters)
     if profile.top_k:
         groups = group(relevance, count, top_k=profile.top_k, prune=profile.prune, minimum=profile.minimum_relevance)
     else:
         groups = select(relevance, count, profile.most_pictures, held, book, frozenset(told.whole))
-    return groups, told, digest(book, profile.text_budget * 2 // 5, rank, matters)
+    return groups, told, digest(book, profile.text_budget * 3 // 10, rank, matters)
 
 
 async def _nothing() -> None:
@@ -458,6 +459,7 @@ def _intermediates(found: Findings) -> dict[str, Json]:
         "groups": [list(numbers) for numbers in found.groups],
         "examined": {
             "pictures": list(found.material.examined.pictures),
+            "excerpts": list(found.material.examined.excerpts),
             "texts": list(found.material.examined.texts),
             "parts": list(found.material.examined.parts),
             "unseen": {str(number): why for number, why in found.material.examined.unseen.items()},
