@@ -1,5 +1,6 @@
 """From rows to a report: what is counted, what is compared, and what a reader is warned of."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
@@ -11,7 +12,7 @@ from tests.unit import samples
 from webassay.agents.naive import NAIVE_AGENTS
 from webassay.analysis import stats
 from webassay.analysis.behaviour import explorations, usual_effort
-from webassay.analysis.columns import gather
+from webassay.analysis.columns import Tallies, gather
 from webassay.analysis.report import report_of, success_of, summarise
 from webassay.analysis.rows import BLOCK, BUILT_IN_BASELINES, Row, blocks_of_results, blocks_of_rows, row_of
 from webassay.analysis.rows import rows_of as to_rows
@@ -289,6 +290,28 @@ class TestColumns:
         assert named(part.rates()) == list(stats.template_rates(scored).items())
         assert named(part.rates(unscored_fail=True)) == list(stats.template_rates(every).items())
         assert named(part.reaches()) == list(stats.template_rates(reached).items())
+
+    def test_where_no_two_episodes_are_alike_they_are_looked_into_early_and_counted_the_same(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ends = [("answered", ()), ("fault", (("response.results", "mismatch"),) * 2), ("", (("a", "b"), ("c", "")))]
+        rows = [
+            replace(row, actions={"click": place % 7, "fill": place % 3}, tools={"note": place % 2}, model=row.agent,
+                    ending=ends[place % 3][0], findings=ends[place % 3][1],
+                    kind=("retrieve", "unachievable")[place % 2])
+            for place, row in enumerate(rows_of("a", "pfaxm" * 150) + rows_of("b", "fpmxa" * 150))
+        ]  # fmt: skip
+        once = summarise(rows)
+        monkeypatch.setattr(Tallies, "MOST_KINDS", 1)
+        assert summarise(rows) == once
+        mine = [row for row in rows if row.agent == "a" and row.played]
+        agent = next(agent for agent in once.agents if agent.name == "a")
+        assert agent.model == "a"
+        assert {one.name: (one.count, one.episodes) for one in agent.behaviour.actions} == {
+            name: (sum(row.actions[name] for row in mine), sum(row.actions[name] > 0 for row in mine))
+            for name in ("click", "fill")
+        }
+        assert agent.behaviour.endings == Counter(row.ending for row in mine if row.ending)
 
     def test_results_give_the_report_that_their_rows_give(self) -> None:
         """Blocks are made from results without making a row; more than one block of them."""

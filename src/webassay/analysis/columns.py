@@ -15,8 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, compress, count, pairwise
-from operator import itemgetter
+from itertools import compress, count, pairwise
 from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -37,6 +36,8 @@ Task = tuple[str, str]
 """Benchmark and task id."""
 Findings = Sequence[tuple[str, str]]
 """Check and code of each."""
+Counted = tuple[tuple[str, int], ...]
+"""Names and how often each occurs in one episode."""
 
 MEASURES = ("steps", "seconds", "input_tokens", "output_tokens", "cost_usd")
 STATUSES = ("pass", "fail", "abstain", "fault", "missing")
@@ -159,25 +160,7 @@ class Tallied:
         self.first_attempts: list[tuple[str, Attempted]] = []
         """With the task's id."""
 
-    def extend(self, own: Block) -> None:
-        """`own` has the rows of one agent."""
-        self.baseline = self.baseline or any(own["baseline"])
-        self.model = self.model or next(filter(None, own["model"]), "")
-        if "missing" in own["status"]:
-            own = picked(own, [place for place, status in enumerate(own["status"]) if status != "missing"])
-        self.actions.update(chain.from_iterable([actions.items() for actions in own["actions"]]))
-        self.tools.update(chain.from_iterable([tools.items() for tools in own["tools"] if tools]))
-        self.endings.update(filter(None, own["ending"]))
-        for place in compress(count(), own["diagnosed"]):
-            self._add_diagnosis(own["findings"][place], own["first_error_step"][place])
-        failed = compress(zip(own["findings"], own["diagnosed"], strict=True), map(_FAILED.__contains__, own["status"]))
-        modes = [_failure_modes(findings, diagnosed) for findings, diagnosed in failed]
-        self.failures.update(chain.from_iterable(modes))
-        self.failure_episodes.update(chain.from_iterable(map(set, modes)))
-        if UNACHIEVABLE in own["kind"]:
-            self._add_attempts(own)
-
-    def _add_diagnosis(self, findings: Findings, first_step: int | None) -> None:
+    def add_diagnosis(self, findings: Findings, first_step: int | None) -> None:
         codes = [code for check, code in findings if check == DIAGNOSIS]
         named = [*codes, *map(category_of, codes)]
         self.diagnosed += 1
@@ -187,15 +170,70 @@ class Tallied:
         if first_step is not None:
             self.first_error_steps.append(first_step)
 
-    def _add_attempts(self, own: Block) -> None:
-        fields = ("kind", "status", "traced", "task_id", "sites", "steps", "evidence")
-        tried = [
-            (task, Attempted(site_of(sites), steps, status == "pass", evidence is True))
-            for kind, status, traced, task, sites, steps, evidence in zip(*map(own.get, fields), strict=True)
-            if kind == UNACHIEVABLE and traced and status in _SCORED
-        ]
-        self.attempted.update([one for _, one in tried])
-        self.first_attempts += tried[: LISTED_ATTEMPTS - len(self.first_attempts)]
+
+class Tallies(defaultdict[str, Tallied]):
+    """Agent to what is counted of it. Many episodes are alike: those are counted first, and looked into once."""
+
+    MOST_KINDS = 20_000
+    """Held before they are looked into: memory stays flat even where no two episodes are alike."""
+
+    def __init__(self) -> None:
+        super().__init__(Tallied)
+        self._actions: Counter[tuple[str, Counted]] = Counter()
+        self._tools: Counter[tuple[str, Counted]] = Counter()
+        self._endings: Counter[tuple[str, str]] = Counter()
+        self._failed: Counter[tuple[str, Findings, bool]] = Counter()
+
+    def extend(self, of: Block) -> None:
+        for agent in set(compress(of["agent"], of["baseline"])):
+            self[agent].baseline = True
+        for agent, model in dict.fromkeys(zip(of["agent"], of["model"], strict=True)):
+            self[agent].model = self[agent].model or model
+        if "missing" in of["status"]:
+            there = [status != "missing" for status in of["status"]]
+            of = {name: list(compress(of[name], there)) for name in _TALLIED}
+        agents = of["agent"]
+        self._actions.update(zip(agents, [tuple(one.items()) for one in of["actions"]], strict=True))
+        if any(of["tools"]):
+            self._tools.update(zip(agents, [tuple(one.items()) for one in of["tools"]], strict=True))
+        self._endings.update(zip(agents, of["ending"], strict=True))
+        ended = zip(agents, of["findings"], of["diagnosed"], strict=True)
+        self._failed.update(compress(ended, map(_FAILED.__contains__, of["status"])))
+        for place in compress(count(), of["diagnosed"]):
+            self[agents[place]].add_diagnosis(of["findings"][place], of["first_error_step"][place])
+        if UNACHIEVABLE in of["kind"]:
+            self._add_attempts(of)
+        if len(self._actions) + len(self._tools) + len(self._failed) > self.MOST_KINDS:
+            self.finish()
+
+    def _add_attempts(self, of: Block) -> None:
+        fields = ("agent", "kind", "status", "traced", "task_id", "sites", "steps", "evidence")
+        for agent, kind, status, traced, task, sites, steps, evidence in zip(*map(of.get, fields), strict=True):
+            if kind == UNACHIEVABLE and traced and status in _SCORED:
+                own, tried = self[agent], Attempted(site_of(sites), steps, status == "pass", evidence is True)
+                own.attempted[tried] += 1
+                if len(own.first_attempts) < LISTED_ATTEMPTS:
+                    own.first_attempts.append((task, tried))
+
+    def finish(self) -> None:
+        """Looks into what has been counted so far."""
+        for (agent, actions), episodes in self._actions.items():
+            for action in actions:
+                self[agent].actions[action] += episodes
+        for (agent, tools), episodes in self._tools.items():
+            for tool in tools:
+                self[agent].tools[tool] += episodes
+        for (agent, ending), episodes in self._endings.items():
+            if ending:
+                self[agent].endings[ending] += episodes
+        for (agent, findings, diagnosed), episodes in self._failed.items():
+            modes = _failure_modes(findings, diagnosed)
+            for mode in modes:
+                self[agent].failures[mode] += episodes
+            for mode in set(modes):
+                self[agent].failure_episodes[mode] += episodes
+        for counted in (self._actions, self._tools, self._endings, self._failed):
+            counted.clear()
 
 
 _SCORED = frozenset(("pass", "fail"))
@@ -469,33 +507,22 @@ class Gathered:
 
 
 _TALLIED = (
-    *("baseline", "model", "status", "actions", "tools", "ending", "diagnosed", "findings", "first_error_step", "kind"),
-    *("traced", "task_id", "sites", "steps", "evidence"),
+    *("agent", "status", "actions", "tools", "ending", "diagnosed", "findings", "first_error_step", "kind", "traced"),
+    *("task_id", "sites", "steps", "evidence"),
 )
-
-
-def picked(block: Block, places: Sequence[int]) -> Block:
-    """What is tallied of these rows."""
-    if len(places) < 2:  # an itemgetter of one gives the item itself
-        return {name: [block[name][place] for place in places] for name in _TALLIED}
-    pick = itemgetter(*places)
-    return {name: pick(block[name]) for name in _TALLIED}
 
 
 def gather(blocks: Iterable[Block]) -> Gathered:
     """Takes rows from anywhere, also from an iterator over a ledger, and keeps none of them."""
-    columns, tallied = Columns(), defaultdict[str, Tallied](Tallied)
+    columns, tallies = Columns(), Tallies()
     benchmarks: dict[str, None] = {}
     with _no_search_for_cycles():
         for block in blocks:
             columns.extend(block)
-            places: dict[str, list[int]] = defaultdict(list)
-            for place, agent in enumerate(block["agent"]):
-                places[agent].append(place)
-            for agent, own in places.items():
-                tallied[agent].extend(picked(block, own))
+            tallies.extend(block)
             benchmarks |= dict.fromkeys(filter(None, block["benchmark"]))
-    agents = {name: AgentColumns(name, columns, tallied[name]) for name in columns.agents}
+    tallies.finish()
+    agents = {name: AgentColumns(name, columns, tallies[name]) for name in columns.agents}
     return Gathered(columns.shared, agents, list(benchmarks))
 
 
