@@ -367,15 +367,16 @@ class Part:
     """Judges' process scores."""
 
     def where(self, chosen: Chosen) -> "Part":
+        rows = np.flatnonzero(chosen)  # once, and not in each of the columns
         return Part(
             self.shared,
-            unit=self.unit[chosen],
-            profile=self.profile[chosen],
-            grader=self.grader[chosen],
-            key=self.key[chosen],
-            status=self.status[chosen],
-            reach=self.reach[chosen],
-            process=self.process[chosen],
+            unit=self.unit.take(rows),
+            profile=self.profile.take(rows),
+            grader=self.grader.take(rows),
+            key=self.key.take(rows),
+            status=self.status.take(rows),
+            reach=self.reach.take(rows),
+            process=self.process.take(rows),
         )
 
     @property

@@ -14,6 +14,7 @@ Wilson's interval and Kendall's tau are written out although scipy.stats has the
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -267,9 +268,14 @@ def bootstrap_mean(
     data = np.asarray(list(values), dtype=np.float64)
     if len(data) < 2:
         return Estimate(float(data[0]) if len(data) else None, None, None, len(data), "cluster bootstrap")
-    draws = np.random.default_rng(seed).integers(0, len(data), size=(repeats, len(data)))
-    low, high = _percentiles(data[draws].mean(axis=1), confidence)
+    low, high = _percentiles(data[_draws(len(data), repeats, seed)].mean(axis=1), confidence)
     return Estimate(float(data.mean()), low, high, len(data), "cluster bootstrap")
+
+
+@lru_cache(maxsize=1)
+def _draws(clusters: int, repeats: int, seed: int) -> NDArray[np.int64]:
+    """Kept, since all agents of a report are usually drawn for on equally many templates."""
+    return np.random.default_rng(seed).integers(0, clusters, size=(repeats, clusters))
 
 
 def summed_bootstrap(
