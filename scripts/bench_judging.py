@@ -328,6 +328,9 @@ def main() -> None:
                 play(folder, given)
             store = opened.enter_context(Store.open(folder))
             right += [(run, store.blobs) for run in passed(store)][: given.limit]
+        if not right:
+            named = ", ".join(map(str, given.runs))
+            parser.error(f"No episode of the oracle has passed in {named}. Name another folder.")
         large = [(run, blobs) for run, blobs in right if len(frames_of(run, text=True, merge=False)) >= LARGE]
         known = keys([run for run, _ in right], given.cache) if given.only in (None, "flow", "large") else {}
         if given.only in (None, "flow"):
