@@ -6,7 +6,8 @@ A FOLDER holds a run of the oracle over the arena; if it is not there, it is pla
 and wrong versions of them, are verified with a stand-in for the model that gives replies of the right form and chosen
 scores of relevance: all equal, random, and adversarial (0 for every page that decides, 10 for the rest). Of the facts
 of the key that stood on recorded pages, the share is printed that reaches the stages that score and decide: as text in
-the questions of rescoring and outcome, or as a picture or text of its page in a question about evidence. Episodes with
+the questions of rescoring and outcome, or on a page whose picture, or whose text with the fact in it, is in a question
+about evidence. Episodes with
 as many screenshots as the paper's example (47) and more are counted by themselves as well.
 """
 
@@ -46,6 +47,7 @@ QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 BLOCK = re.compile(r"^Screenshot (\d+): ", re.MULTILINE)
 AS_BEFORE = re.compile(r": (?:the same text as|as) screenshot (\d+)")
 SHOWN = re.compile(r"^Screenshot (\d+) of \d+", re.MULTILINE)
+EXCERPT = re.compile(r"\[\[DATA \S+ main text of the page in screenshot (\d+)\]\]\n(.*?)\n\[\[END", re.DOTALL)
 LARGE = 47
 """Screenshots."""
 
@@ -145,25 +147,31 @@ class Reached:
     texts: dict[str, list[str]]
     """By stage: the pages in its question, as words."""
     looked_at: set[int]
-    """Screenshots in questions about evidence."""
+    """Screenshots in questions about evidence, with their picture."""
+    excerpts: list[str]
+    """What questions about evidence hold of the pages that they show without a picture, as words."""
 
     @classmethod
-    def of(cls, asked: Sequence[Question]) -> "Reached":
+    def of(cls, asked: Sequence[Question], without_picture: set[int]) -> "Reached":
         texts: dict[str, list[str]] = {}
         looked: set[int] = set()
+        excerpts: list[str] = []
         for question in asked:
             stage, text = question.purpose.split("#")[0], question.messages[-1].text
             if stage in ("rescore", "outcome"):
                 texts[stage] = blocks_in(text)
             elif stage == "evidence":
-                looked |= {int(number) for number in SHOWN.findall(text)}
-        return cls(texts, looked)
+                looked |= {int(number) for number in SHOWN.findall(text)} - without_picture
+                excerpts += [tokens(part) for number, part in EXCERPT.findall(text) if int(number) in without_picture]
+        return cls(texts, looked, excerpts)
 
     def as_text(self, sight: Sight) -> bool:
         return all(any(holds(sight, block) for block in self.texts[stage]) for stage in ("rescore", "outcome"))
 
     def has(self, sight: Sight, pages: dict[int, str]) -> bool:
-        return self.as_text(sight) or bool(places(sight, pages) & self.looked_at)
+        if self.as_text(sight) or places(sight, pages) & self.looked_at:
+            return True
+        return any(holds(sight, part) for part in self.excerpts)
 
 
 def blocks_in(text: str) -> list[str]:
@@ -235,7 +243,7 @@ async def verified(run: Trajectory, blobs: Blobs, profile: Profile, relevance: R
     model = Understudy("understudy", dear=False, relevance=relevance, keep=True)
     verdict = await verify(run.goal, run, blobs, Models.one(model), profile)
     assert not verdict.replies["degraded"], verdict.replies["degraded"]
-    return Reached.of(model.asked)
+    return Reached.of(model.asked, set(verdict.replies["examined"]["excerpts"]))
 
 
 # --- cost -----------------------------------------------------------------------------------------------
