@@ -64,7 +64,7 @@ def _spread(ordered: stats.Floats) -> Spread:
     n = len(ordered)
     if n == 0:
         return Spread(known=0, total=0.0, mean=None, median=None, p90=None)
-    total = math.fsum(ordered.tolist())  # numbers of its own, which an array hands out one by one, take twice as long
+    total = math.fsum(ordered.tolist())  # plain floats: to sum numpy's own takes twice as long
     return Spread(
         known=n,
         total=total,
