@@ -1,5 +1,6 @@
 """From rows to a report: what is counted, what is compared, and what a reader is warned of."""
 
+import pickle
 from collections import Counter
 from collections.abc import Iterable
 
@@ -12,10 +13,11 @@ from tests.unit import samples
 from webassay.agents.naive import NAIVE_AGENTS
 from webassay.analysis import stats
 from webassay.analysis.behaviour import explorations, usual_effort
-from webassay.analysis.columns import Tallies, gather
+from webassay.analysis.columns import Gathering, gather
 from webassay.analysis.report import report_of, success_of, summarise
 from webassay.analysis.rows import BLOCK, BUILT_IN_BASELINES, Row, blocks_of_results, blocks_of_rows, row_of
 from webassay.analysis.rows import rows_of as to_rows
+from webassay.analysis.tallies import Tallies
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
@@ -313,8 +315,8 @@ class TestColumns:
         }
         assert agent.behaviour.endings == Counter(row.ending for row in mine if row.ending)
 
-    def test_results_give_the_report_that_their_rows_give(self) -> None:
-        """Blocks are made from results without making a row; more than one block of them."""
+    def results(self) -> list[UnitResult]:
+        """More than one block of them."""
         diagnosed = verdict(
             aspects={"first_failure_step": Aspect(value=2.0), "evidence": Aspect(value=True)},
             findings=(Finding(check="diagnosis", code="paper:2.1:x", status="fail", message="It is not there."),),
@@ -325,12 +327,23 @@ class TestColumns:
             (trajectory(), None),
             (None, None),
         ]
-        results = [
+        return [
             result({**FACTS, "agent": f"a{i % 3}", "task_id": f"t{i % 50}", "kind": kind}, *cases[i % len(cases)])
             for i in range(2 * BLOCK + 50)
             for kind in [("retrieve", "unachievable")[i % 2]]
         ]
+
+    def test_results_give_the_report_that_their_rows_give(self) -> None:
+        """Blocks are made from results without making a row."""
+        results = self.results()
         assert report_of(gather(blocks_of_results(results))) == summarise(to_rows(results))
+
+    @pytest.mark.parametrize("middle", [0, 1, 7, BLOCK + 3, 2 * BLOCK + 49, 2 * BLOCK + 50])
+    def test_parts_that_were_taken_in_apart_give_the_report_of_the_whole(self, middle: int) -> None:
+        results = self.results()
+        first, second = (Gathering().take(blocks_of_results(some)) for some in (results[:middle], results[middle:]))
+        sent = pickle.loads(pickle.dumps(second))
+        assert report_of(first.append(sent).finish()) == report_of(gather(blocks_of_results(results)))
 
     def test_rows_may_come_one_at_a_time(self) -> None:
         rows = rows_of("a", "ppfx") + rows_of("b", "pfff")

@@ -14,12 +14,11 @@ from webassay.analysis.columns import (
     MISSING,
     PASS,
     AgentColumns,
-    Attempted,
     Gathered,
     Part,
-    Tallied,
     distinct,
 )
+from webassay.analysis.tallies import Attempted, Tallied
 from webassay.core.report import (
     Attempt,
     Behaviour,

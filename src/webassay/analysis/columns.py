@@ -11,18 +11,18 @@ through `math.fsum`.
 import gc
 import math
 from array import array
-from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import compress, count, pairwise
+from itertools import pairwise
 from struct import pack
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webassay.analysis.rows import BOTH, Block, Row, blocks_of_rows
+from webassay.analysis.rows import BOTH, UNACHIEVABLE, Block, Row, blocks_of_rows, site_of
+from webassay.analysis.tallies import Tallied, Tallies
 from webassay.core.report import Counts, Dimension
 
 H = TypeVar("H", bound=Hashable)
@@ -34,27 +34,12 @@ Cluster = tuple[str, str]
 """Benchmark and template."""
 Task = tuple[str, str]
 """Benchmark and task id."""
-Findings = Sequence[tuple[str, str]]
-"""Check and code of each."""
-Counted = tuple[tuple[str, int], ...]
-"""Names and how often each occurs in one episode."""
 
 MEASURES = ("steps", "seconds", "input_tokens", "output_tokens", "cost_usd")
 STATUSES = ("pass", "fail", "abstain", "fault", "missing")
 PASS, FAIL, ABSTAIN, FAULT, MISSING = range(5)
 _NUMBER = {status: number for number, status in enumerate(STATUSES)}
 _UNKNOWN = math.nan
-_UNEXPLAINED = (("unexplained", ""),)
-
-SEVERAL_SITES = "several sites"
-UNACHIEVABLE = "unachievable"
-DIAGNOSIS = "diagnosis"
-"""The check under which judges report errors of a taxonomy."""
-
-
-def site_of(sites: Sequence[str]) -> str:
-    return sites[0] if len(sites) == 1 else SEVERAL_SITES if sites else ""
-
 
 _CASE = (
     *("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "observation"),
@@ -77,20 +62,6 @@ DIMENSIONS: tuple[Dimension, ...] = (
 _KIND = DIMENSIONS.index("kind")
 Profile = tuple[str, tuple[str, ...], str, str, str, str, str, str, str]
 """The sites are still all there."""
-
-
-class Attempted(NamedTuple):
-    """A scored run on an unachievable task."""
-
-    site: str
-    steps: int
-    passed: bool
-    evidence: bool = False
-    """It had seen what shows that the task cannot be done."""
-
-
-LISTED_ATTEMPTS = 200
-"""Attempts that an agent is shown with, one by one; all others are only counted."""
 
 
 class Units(Numbered[tuple[str, str, str]]):
@@ -139,119 +110,6 @@ class Shared:
         self.keys: Numbered[str] = Numbered()
 
 
-class Tallied:
-    """What only has to be counted: how an agent's episodes went, whether or not they succeeded."""
-
-    def __init__(self) -> None:
-        self.model = ""
-        self.baseline = False
-        self.actions: Counter[tuple[str, int]] = Counter()
-        """Action and how often an episode has it, to how many episodes have it so often."""
-        self.tools: Counter[tuple[str, int]] = Counter()
-        self.endings: Counter[str] = Counter()
-        self.failures: Counter[tuple[str, str]] = Counter()
-        self.failure_episodes: Counter[tuple[str, str]] = Counter()
-        self.diagnosed = self.diagnosed_with_errors = 0
-        self.errors_found: Counter[str] = Counter()
-        self.error_episodes: Counter[str] = Counter()
-        """Code, as the judge wrote it, to how often; and to how many episodes. Categories are `taxonomy:number`."""
-        self.first_error_steps = array("d")
-        self.attempted: Counter[Attempted] = Counter()
-        self.first_attempts: list[tuple[str, Attempted]] = []
-        """With the task's id."""
-
-    def add_diagnosis(self, findings: Findings, first_step: int | None) -> None:
-        codes = [code for check, code in findings if check == DIAGNOSIS]
-        named = [*codes, *map(category_of, codes)]
-        self.diagnosed += 1
-        self.diagnosed_with_errors += bool(codes)
-        self.errors_found.update(named)
-        self.error_episodes.update(set(named))
-        if first_step is not None:
-            self.first_error_steps.append(first_step)
-
-
-class Tallies(defaultdict[str, Tallied]):
-    """Agent to what is counted of it. Many episodes are alike: those are counted first, and looked into once."""
-
-    MOST_KINDS = 20_000
-    """Held before they are looked into: memory stays flat even where no two episodes are alike."""
-
-    def __init__(self) -> None:
-        super().__init__(Tallied)
-        self._actions: Counter[tuple[str, Counted]] = Counter()
-        self._tools: Counter[tuple[str, Counted]] = Counter()
-        self._endings: Counter[tuple[str, str]] = Counter()
-        self._failed: Counter[tuple[str, Findings, bool]] = Counter()
-
-    def extend(self, of: Block) -> None:
-        for agent in set(compress(of["agent"], of["baseline"])):
-            self[agent].baseline = True
-        for agent, model in dict.fromkeys(zip(of["agent"], of["model"], strict=True)):
-            self[agent].model = self[agent].model or model
-        if "missing" in of["status"]:
-            there = [status != "missing" for status in of["status"]]
-            of = {name: list(compress(of[name], there)) for name in _TALLIED}
-        agents = of["agent"]
-        self._actions.update(zip(agents, [tuple(one.items()) for one in of["actions"]], strict=True))
-        if any(of["tools"]):
-            self._tools.update(zip(agents, [tuple(one.items()) for one in of["tools"]], strict=True))
-        self._endings.update(zip(agents, of["ending"], strict=True))
-        ended = zip(agents, of["findings"], of["diagnosed"], strict=True)
-        self._failed.update(compress(ended, map(_FAILED.__contains__, of["status"])))
-        for place in compress(count(), of["diagnosed"]):
-            self[agents[place]].add_diagnosis(of["findings"][place], of["first_error_step"][place])
-        if UNACHIEVABLE in of["kind"]:
-            self._add_attempts(of)
-        if len(self._actions) + len(self._tools) + len(self._failed) > self.MOST_KINDS:
-            self.finish()
-
-    def _add_attempts(self, of: Block) -> None:
-        fields = ("agent", "kind", "status", "traced", "task_id", "sites", "steps", "evidence")
-        for agent, kind, status, traced, task, sites, steps, evidence in zip(*map(of.get, fields), strict=True):
-            if kind == UNACHIEVABLE and traced and status in _SCORED:
-                own, tried = self[agent], Attempted(site_of(sites), steps, status == "pass", evidence is True)
-                own.attempted[tried] += 1
-                if len(own.first_attempts) < LISTED_ATTEMPTS:
-                    own.first_attempts.append((task, tried))
-
-    def finish(self) -> None:
-        """Looks into what has been counted so far."""
-        for (agent, actions), episodes in self._actions.items():
-            for action in actions:
-                self[agent].actions[action] += episodes
-        for (agent, tools), episodes in self._tools.items():
-            for tool in tools:
-                self[agent].tools[tool] += episodes
-        for (agent, ending), episodes in self._endings.items():
-            if ending:
-                self[agent].endings[ending] += episodes
-        for (agent, findings, diagnosed), episodes in self._failed.items():
-            modes = _failure_modes(findings, diagnosed)
-            for mode in modes:
-                self[agent].failures[mode] += episodes
-            for mode in set(modes):
-                self[agent].failure_episodes[mode] += episodes
-        for counted in (self._actions, self._tools, self._endings, self._failed):
-            counted.clear()
-
-
-_SCORED = frozenset(("pass", "fail"))
-_FAILED = frozenset(("fail", "fault"))
-
-
-def _failure_modes(findings: Findings, diagnosed: bool) -> Findings:
-    """What a judge diagnosed is counted apart from these."""
-    found = findings or _UNEXPLAINED
-    return [mode for mode in found if mode[0] != DIAGNOSIS] if diagnosed else found
-
-
-def category_of(code: str) -> str:
-    """`paper:2.1:output_contradiction` belongs to `paper:2`."""
-    taxonomy, _, rest = code.partition(":")
-    return f"{taxonomy}:{rest.partition(':')[0].partition('.')[0]}"
-
-
 _NUMBERS = {
     **dict.fromkeys(("agent", "case", "grader", "key"), "I"),
     **dict.fromkeys(("status", "answered", "unreadable", "recovered"), "B"),
@@ -288,6 +146,19 @@ class Columns:
         # Packed at once: `array.extend` asks for one number after the other, which takes five times as long.
         own = tuple(values)
         self._arrays[name].frombytes(pack(f"{len(own)}{_NUMBERS[name]}", *own))
+
+    def append(self, later: "Columns") -> None:
+        own, theirs = self._tables(), later._tables()
+        for name, kind in _NUMBERS.items():
+            values = later.column(name)
+            if name in own:
+                values = np.asarray([own[name][one] for one in theirs[name]], dtype=kind)[values]
+            self._arrays[name].frombytes(values.tobytes())
+
+    def _tables(self) -> dict[str, Numbered[Any]]:
+        """Column to what its numbers stand for."""
+        shared = self.shared
+        return {"agent": self.agents, "case": shared.cases, "grader": shared.graders, "key": shared.keys}
 
     def column(self, name: str) -> Numbers:
         """Looked at, not copied, so nothing may be added while it is alive."""
@@ -507,24 +378,36 @@ class Gathered:
         return Counts(**{name: sum(getattr(one, name) for one in own) for name in Counts.model_fields})
 
 
-_TALLIED = (
-    *("agent", "status", "actions", "tools", "ending", "diagnosed", "findings", "first_error_step", "kind", "traced"),
-    *("task_id", "sites", "steps", "evidence"),
-)
+class Gathering:
+    """Rows taken in so far, from anywhere, also from an iterator over a ledger; none of them is kept."""
+
+    def __init__(self) -> None:
+        self._columns, self._tallies = Columns(), Tallies()
+        self._benchmarks: dict[str, None] = {}
+
+    def take(self, blocks: Iterable[Block]) -> Self:
+        with _no_search_for_cycles():
+            for block in blocks:
+                self._columns.extend(block)
+                self._tallies.extend(block)
+                self._benchmarks |= dict.fromkeys(filter(None, block["benchmark"]))
+        return self
+
+    def append(self, later: "Gathering") -> Self:
+        """What was taken in elsewhere, as if it had come after everything here."""
+        self._columns.append(later._columns)
+        self._tallies.append(later._tallies)
+        self._benchmarks |= later._benchmarks
+        return self
+
+    def finish(self) -> Gathered:
+        self._tallies.finish()
+        agents = {name: AgentColumns(name, self._columns, self._tallies[name]) for name in self._columns.agents}
+        return Gathered(self._columns.shared, agents, list(self._benchmarks))
 
 
 def gather(blocks: Iterable[Block]) -> Gathered:
-    """Takes rows from anywhere, also from an iterator over a ledger, and keeps none of them."""
-    columns, tallies = Columns(), Tallies()
-    benchmarks: dict[str, None] = {}
-    with _no_search_for_cycles():
-        for block in blocks:
-            columns.extend(block)
-            tallies.extend(block)
-            benchmarks |= dict.fromkeys(filter(None, block["benchmark"]))
-    tallies.finish()
-    agents = {name: AgentColumns(name, columns, tallies[name]) for name in columns.agents}
-    return Gathered(columns.shared, agents, list(benchmarks))
+    return Gathering().take(blocks).finish()
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from webassay.analysis.behaviour import interval
 from webassay.analysis.columns import (
     DIMENSIONS,
     PASS,
-    SEVERAL_SITES,
     AgentColumns,
     Gathered,
     Ints,
@@ -23,7 +22,7 @@ from webassay.analysis.columns import (
     grouped_means,
     part_of,
 )
-from webassay.analysis.rows import Row, blocks_of_rows
+from webassay.analysis.rows import SEVERAL_SITES, Row, blocks_of_rows
 from webassay.core.errors import InputError
 from webassay.core.report import (
     AgentReport,

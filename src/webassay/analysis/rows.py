@@ -20,6 +20,8 @@ BUILT_IN_BASELINES = frozenset(
 
 BOTH = "+"
 """Between the two types of one task."""
+SEVERAL_SITES = "several sites"
+UNACHIEVABLE = "unachievable"
 
 RowStatus = Literal["pass", "fail", "abstain", "fault", "missing"]
 _SCORES = {"pass": 1.0, "fail": 0.0}
@@ -114,6 +116,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
             "tools": sum(self.tools.values()),
             "findings": ";".join(f"{check}:{code}" if code else check for check, code in self.findings),
         }
+
+
+def site_of(sites: Sequence[str]) -> str:
+    return sites[0] if len(sites) == 1 else SEVERAL_SITES if sites else ""
 
 
 Block = Mapping[str, Sequence[Any]]

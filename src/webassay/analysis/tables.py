@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from webassay.analysis import render, stats, svg
 from webassay.analysis.behaviour import interval
-from webassay.analysis.columns import site_of
-from webassay.analysis.rows import BOTH, Row
+from webassay.analysis.rows import BOTH, Row, site_of
 from webassay.analysis.section import Section
 from webassay.core.record import Record
 from webassay.core.report import Interval

@@ -41,6 +41,11 @@ class Rater(NamedTuple):
     keyed: bool = False
     """Decides by the task's key. Of such a grader the newest verdict counts, whatever its version and settings are."""
 
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """The ids that verdicts are chosen by; none: by the name alone."""
+        return () if self.keyed else self.ids
+
 
 def raters(found: Mapping[str, Fingerprint]) -> tuple[Rater, ...]:
     """The raters behind these fingerprints, by id, with labels that tell them apart."""

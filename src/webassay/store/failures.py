@@ -3,7 +3,7 @@
 import contextlib
 import errno
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -11,6 +11,19 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from webassay.core.errors import StoreError
+
+OnDamage = Callable[[StoreError], None]
+"""Told about a row that cannot be used; without it the error is raised."""
+
+
+@contextlib.contextmanager
+def confined(on_damage: OnDamage | None) -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        if on_damage is None:
+            raise
+        on_damage(error)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ instead, and go on with the next row.
 
 import contextlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -36,7 +36,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import goal_of, insert_sealed, insert_trajectory, insert_unit, insert_verdict
-from webassay.store.failures import damaged, structural, translate_errors, unreadable
+from webassay.store.failures import OnDamage, confined, damaged, structural, translate_errors, unreadable
 from webassay.store.inspection import Damage, Inspection, inspect
 from webassay.store.migrations import MIGRATIONS
 from webassay.store.opening import (
@@ -59,8 +59,9 @@ LEDGER = "ledger.sqlite"
 R = TypeVar("R", bound=Record)
 Agents = Collection[str] | None
 """Only units of these agents; None: of all."""
-OnDamage = Callable[[StoreError], None]
-"""Told about a row that cannot be used; without it the error is raised."""
+Places = tuple[int, int]
+"""The first and the last unit, by their places in the plan, which count from 1."""
+ALL = (1, 1 << 62)
 
 _STATUSES = frozenset(("pass", "fail", "abstain", "fault"))
 _PAGE = 64
@@ -247,11 +248,14 @@ class Store:
         """Attempts with this text in their ids; at most a hundred."""
         return self._attempts("instr(id, ?) > 0 ORDER BY ordinal LIMIT 100", part)
 
-    def played_again(self) -> dict[str, int]:
-        """Units with more than one attempt, each with how many."""
-        query = "SELECT unit, COUNT(*) FROM trajectory GROUP BY unit HAVING COUNT(*) > 1 ORDER BY MIN(ordinal)"
+    def played_again(self) -> dict[str, tuple[int, int]]:
+        """Units with more than one attempt: how many, and the unit's place in the plan (0 if it has none)."""
+        place = "COALESCE((SELECT ordinal FROM unit WHERE id = t.unit), 0)"
+        query = (
+            f"SELECT unit, COUNT(*), {place} FROM trajectory t GROUP BY unit HAVING COUNT(*) > 1 ORDER BY MIN(ordinal)"
+        )
         with translate_errors(self._ledger):
-            return {str(unit): int(count) for unit, count in self._db.execute(query)}
+            return {str(unit): (int(count), int(place)) for unit, count, place in self._db.execute(query)}
 
     def _attempts(self, condition: str, value: str) -> list[Attempt]:
         with translate_errors(self._ledger):
@@ -289,7 +293,7 @@ class Store:
         """Like `trajectories`, with each id and goal alone; the steps are not parsed."""
         query = _played_query("t.id, CAST(r.record AS BLOB), t.hash")
         for _, name, record, stamp in self._paged(query, agents=_listed(agents)):
-            with _confined(on_damage):
+            with confined(on_damage):
                 yield name, self._goal(name, record, stamp)
 
     # --- verdicts -----------------------------------------------------------------------------------------
@@ -332,7 +336,7 @@ class Store:
             "ORDER BY v.ordinal LIMIT :size"
         )
         for row in self._paged(query, grader=grader):
-            with _confined(on_damage):
+            with confined(on_damage):
                 yield self._verdict(row, replies)
 
     def has_verdict(self, trajectory_id: str, fingerprint: str) -> bool:
@@ -368,11 +372,12 @@ class Store:
         return bool(self._count(query, grader=grader))
 
     def rows(
-        self, grader: str, *, raters: Collection[str] = (), on_damage: OnDamage | None = None
+        self, grader: str, *, raters: Collection[str] = (), places: Places = ALL, on_damage: OnDamage | None = None
     ) -> Iterator[UnitResult]:
         """Every planned unit with the summaries of the attempt that counts and of the grader's newest verdict on it.
 
-        `raters` are ids: only their verdicts count. Nothing but summaries is read, one row at a time.
+        `raters` are ids: only their verdicts count. Nothing but summaries is read, one row at a time. A large ledger
+        may be read in parts, by several processes.
         """
         chosen = "AND rater IN (SELECT value FROM json_each(:raters))" if raters else ""
         query = (
@@ -381,11 +386,12 @@ class Store:
             f"FROM unit u LEFT JOIN trajectory t ON t.ordinal = {_COUNTED} "
             "LEFT JOIN verdict v ON v.ordinal = "
             f"(SELECT max(ordinal) FROM verdict WHERE trajectory_ordinal = t.ordinal AND grader = :grader {chosen}) "
-            "ORDER BY u.ordinal"
+            "WHERE u.ordinal BETWEEN :first AND :last ORDER BY u.ordinal"
         )
         last, summary = None, None
         with translate_errors(self._ledger):
-            for row in self._db.execute(query, {"grader": grader, "raters": _listed(raters)}):
+            asked = {"grader": grader, "raters": _listed(raters), "first": places[0], "last": places[1]}
+            for row in self._db.execute(query, asked):
                 # In place, and not in a function of its own: a report spends a quarter of its time here.
                 unit, agent, task, trial, told, played, found = row
                 try:
@@ -400,7 +406,7 @@ class Store:
                         last, summary = told, read_unit_summary(told)
                     yield UnitResult(agent, task, trial, summary, trajectory, verdict)
                 except (msgspec.MsgspecError, TypeError, RecursionError) as error:
-                    with _confined(on_damage):
+                    with confined(on_damage):
                         raise unreadable(self._ledger, "a summary of UnitOfWork", self._id(unit), str(error)) from error
 
     # --- writing, inside ----------------------------------------------------------------------------------
@@ -435,7 +441,7 @@ class Store:
             f"WHERE u.ordinal > :after AND {_OF_AGENTS} {condition} ORDER BY u.ordinal LIMIT :size"
         )
         for _, name, record, stamp in self._paged(query, agents=_listed(agents)):
-            with _confined(on_damage):
+            with confined(on_damage):
                 yield self._record(UnitOfWork, name, record, stamp)
 
     def _played(
@@ -443,7 +449,7 @@ class Store:
     ) -> Iterator[tuple[UnitOfWork, Trajectory]]:
         columns = "u.id, CAST(u.record AS BLOB), u.hash, t.id, CAST(r.record AS BLOB), t.hash"
         for _, *row in self._paged(_played_query(columns, condition), agents=_listed(agents)):
-            with _confined(on_damage):
+            with confined(on_damage):
                 yield self._record(UnitOfWork, *row[:3]), self._record(Trajectory, *row[3:])
 
     def _verdict(self, row: tuple[Any, ...], replies: bool) -> Verdict:
@@ -588,13 +594,3 @@ def _now() -> str:
 
 def _listed(agents: Agents) -> str | None:
     return None if agents is None else json.dumps(list(agents))
-
-
-@contextlib.contextmanager
-def _confined(on_damage: OnDamage | None) -> Iterator[None]:
-    try:
-        yield
-    except StoreError as error:
-        if on_damage is None:
-            raise
-        on_damage(error)

@@ -18,7 +18,7 @@ def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: O
     found, episodes = [], 0
     with opened(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
-        raters = () if rater.keyed else rater.ids
+        raters = rater.counting
         for store in stores.values():
             for unit, trajectory in store.trajectories():
                 verdict = store.verdict(trajectory.id, rater.name, raters=raters)

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from webassay.analysis.formats import Listed
 from webassay.analysis.leaderboard import leaderboard
 from webassay.analysis.opinions import beside
 from webassay.analysis.report import Names, report_of
-from webassay.analysis.rows import Row, blocks_of_results, blocks_of_rows, rows_of, together
+from webassay.analysis.rows import Row, blocks_of_rows, rows_of, together
 from webassay.analysis.subset import Procedure, select
 from webassay.analysis.tables import tables
 from webassay.core.errors import InputError
@@ -23,13 +23,13 @@ from webassay.core.labels import PUBLISHED
 from webassay.core.rater import Rater, raters
 from webassay.core.record import Json
 from webassay.core.report import Report
-from webassay.core.summary import UnitResult
 from webassay.core.task import Task
 from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.registry import nearest
 from webassay.store import Store
 from webassay.workbench.damage import opened
+from webassay.workbench.halves import Halves, halves
 from webassay.workbench.playing import RULES, limits_in_words, trusted_in
 from webassay.workbench.setup import OnNotice
 
@@ -131,11 +131,7 @@ def flat_rows(runs: Sequence[Path], wanted: str, tell: OnNotice) -> list[dict[st
 
 def _rows(store: Store, rater: Rater) -> Iterator[Row]:
     """Every planned unit of a run that is not damaged, and what became of it."""
-    return rows_of(_results(store, rater))
-
-
-def _results(store: Store, rater: Rater) -> Iterator[UnitResult]:
-    return store.rows(rater.name, raters=() if rater.keyed else rater.ids)
+    return rows_of(store.rows(rater.name, raters=rater.counting))
 
 
 def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]]:
@@ -156,14 +152,13 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
     """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
     where they decided something, stand beside it. What is damaged is one of its warnings."""
     damage: list[str] = []
-    with opened(named(runs), damage.append) as stores:
+    with halves(runs) as reading, opened(named(runs), damage.append) as stores:
         found = Graders(list(stores.values()))
         chosen = found.chosen(wanted)
         first = chosen[0]
         if wanted and found.rules_decided and found.rules not in chosen:
             chosen.append(found.rules)
-        replayed = {name: _Replayed(store.played_again()) for name, store in stores.items()}
-        graded = {rater.label: _gathered(stores, rater, replayed if rater == first else {}) for rater in chosen}
+        graded = {rater.label: _gathered(stores, rater, reading) for rater in chosen}
         made = report_of(
             graded[first.label],
             anchor=anchor,
@@ -172,7 +167,7 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
             names=found.names,
         )
         told = [found.unused(first)] if not wanted else []
-        attempts, lucky = _attempts(stores, replayed)
+        attempts, lucky = _attempts(stores, first)
         warnings = (*damage, *made.warnings, *filter(None, (*told, *lucky)), *_trusted(stores))
         facts = {**made.facts, **_limits(stores), "attempts": attempts}
         made = made.model_copy(update={"warnings": warnings, "facts": facts})
@@ -188,34 +183,17 @@ def _limits(stores: Mapping[str, Store]) -> dict[str, Json]:
     return found
 
 
-@dataclass
-class _Replayed:
-    """Units with several attempts, and those among them that passed: faults are ours, but a second throw is a second
-    throw."""
-
-    counts: Mapping[str, int]
-    passed: list[str] = field(default_factory=list)
-
-    def noted(self, results: Iterator[UnitResult]) -> Iterator[UnitResult]:
-        """The same results, looked at in passing: reading them once more would take a quarter of a report's time."""
-        for one in results:
-            if one.verdict is not None and one.verdict.status == "pass":
-                unit = f"{one.agent}/{one.task_id}/{one.trial}"
-                if unit in self.counts:
-                    self.passed.append(unit)
-            yield one
-
-
-def _attempts(stores: Mapping[str, Store], replayed: Mapping[str, _Replayed]) -> tuple[Json, list[str]]:
-    """How often each unit was played, and which passed only when played again."""
+def _attempts(stores: Mapping[str, Store], rater: Rater) -> tuple[Json, list[str]]:
+    """How often each unit was played, and which passed only when played again: faults are ours, but a second throw is
+    a second throw."""
     again: dict[str, Json] = {}
     after_faults: list[str] = []
     after_others: list[str] = []
     for name, store in stores.items():
         before = "" if len(stores) == 1 else f"{name}: "
-        again |= {f"{before}{unit}": count for unit, count in replayed[name].counts.items()}
-        for unit in replayed[name].passed:
-            endings = _earlier_endings(store, unit)
+        for unit, (count, place) in store.played_again().items():
+            again[f"{before}{unit}"] = count
+            endings = _earlier_endings(store, unit) if _has_passed(store, rater, place) else set()
             if endings:
                 (after_faults if endings == {"fault"} else after_others).append(f"{before}{unit}")
     said = []
@@ -226,6 +204,11 @@ def _attempts(stores: Mapping[str, Store], replayed: Mapping[str, _Replayed]) ->
         how = "in a later attempt, such as a log that was imported again, although an earlier one had not faulted"
         said.append(f"{len(after_others)} of the units that passed did so {how}: {_first(after_others)}.")
     return again or "one for each unit that was played", said
+
+
+def _has_passed(store: Store, rater: Rater, place: int) -> bool:
+    results = store.rows(rater.name, raters=rater.counting, places=(place, place))
+    return any(one.verdict is not None and one.verdict.status == "pass" for one in results)
 
 
 def _earlier_endings(store: Store, unit: str) -> set[str]:
@@ -249,12 +232,11 @@ def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
             )
 
 
-def _gathered(stores: Mapping[str, Store], rater: Rater, replayed: Mapping[str, _Replayed]) -> Gathered:
-    results = {name: _results(store, rater) for name, store in stores.items()}
-    results |= {name: units.noted(results[name]) for name, units in replayed.items() if units.counts}
-    if len(results) == 1:
-        return gather(blocks_of_results(*results.values()))  # no row is ever made
-    return gather(blocks_of_rows(together({name: rows_of(own) for name, own in results.items()})))
+def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> Gathered:
+    if len(stores) == 1:
+        (store,) = stores.values()
+        return reading.gather(store, rater)  # no row is ever made
+    return gather(blocks_of_rows(together({name: _rows(store, rater) for name, store in stores.items()})))
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:

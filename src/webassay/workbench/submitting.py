@@ -123,7 +123,7 @@ def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Listed:
     with opened(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         for store in stores.values():
-            for result in store.rows(rater.name, raters=() if rater.keyed else rater.ids):
+            for result in store.rows(rater.name, raters=rater.counting):
                 status = result.verdict.status if result.verdict else ""
                 reward = {"pass": "1.0", "fail": "0.0"}.get(status, "")
                 score = result.verdict.aspects.get("legacy_score") if result.verdict else None
