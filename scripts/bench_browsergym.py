@@ -46,6 +46,7 @@ def step(action):
 def ids(url, opener, look):
     """Every id of its observation: element, where its middle lies, and whether it is in the text, clickable, marked."""
     page = env.unwrapped.page
+    page.set_default_timeout(PATIENCE)
     page.goto(url)
     if opener:
         page.mouse.click(*opener)
@@ -63,6 +64,8 @@ def ids(url, opener, look):
     return [[bid, path, lands, *flags[bid]] for bid, path, lands in places]
 
 
+PATIENCE = 60_000
+"""Milliseconds: its own five seconds are too few for a large page on a busy machine."""
 SETTLING = 800
 """Milliseconds for what a click opens; the census is about ids, not about waiting."""
 

@@ -27,6 +27,13 @@ def ids(seen: Observation) -> list[tuple[str, str, str]]:
 AT = "const at = (selector) => document.querySelector(selector);"
 
 CHANGES = {
+    "what readers of screens hear of a list of numbers follows the mouse": (
+        """<div class="popup box"><div role="listbox" id="heard"><div role="option" class="o">2025</div></div>
+        <div class="list">"""
+        + "".join(f'<div class="y" style="cursor: pointer">{year}</div>' for year in range(2018, 2029))
+        + """</div></div><div class="box"><button>Today</button></div>""",
+        ["at('#heard').innerHTML = '<div role=option class=o>2019</div>'", "at('#heard').innerHTML = ''"],
+    ),
     # With their class in common, the grid and its pager look like items of a list.
     "a cell is renamed in a grid that is of one class with its pager": (
         """<div class="box body"><div role="grid">

@@ -1,5 +1,6 @@
 """One page for each thing that makes the web hard, and an agent's way through it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -325,12 +326,22 @@ async def test_a_click_on_a_row_is_not_one_on_the_button_in_its_middle(visit: Op
         assert await page.log() == "mail star"
 
 
+async def test_an_empty_place_for_a_mark_is_no_control(visit: Opener) -> None:
+    row = "<div style='cursor:pointer' class=row>{}<i style='cursor:pointer' onclick='1'>{}</i></div>"
+    async with visit("quiet.html") as page:
+        tab = page.session._context.active
+        rows = row.format("Plain", "") + row.format("Chosen", "✓")
+        await tab.evaluate(tab.main_frame, f"document.body.innerHTML = {json.dumps(rows)}")
+        seen = await page.see()
+        assert [node.name for node in seen.nodes if ("clickable", "") in node.properties] == ["Plain", "Chosen", "✓"]
+
+
 async def test_an_id_of_the_page_before(visit: Opener) -> None:
     async with visit("listing.html", "quiet.html") as page:
         link = await page.node("link", "Home")
         await page.do("tab_focus", 1)
         error = (await page.do("click", f"9{link.id}")).error
-        assert f"Another page is in front since you last looked: {page.base}/quiet.html." in error
+        assert f"Another page is in front since you last looked, with ids of its own: {page.base}/quiet.html." in error
         await page.see()
         assert "Another page" not in (await page.do("click", f"9{link.id}")).error
 

@@ -235,7 +235,7 @@
   // same one goes on saying something that no item beside it says, and
   // - words only came or only went: it was opened, closed, edited, or got a remark; or
   // - it begins as before, and has the same key; or it is a part of a form, told from the parts beside it by the names
-  //   of its fields; or it is large, and most of its words stayed.
+  //   of its fields; or it is large, and most of its words stayed, or all of them in another order.
   // A node that is used for another item says other words in the place of the old ones.
   const pairChanged = (before, after, pairs) => {
     const open = after.filter((now) => !pairs.found.has(now)), left = before.filter((then) => !pairs.taken.has(then));
@@ -249,7 +249,7 @@
       if (!pairs.free(now, then)) continue;
       const was = saidBefore(then), is = saidAfter(now);
       const large = now.lines >= MANY_LINES && then.lines >= MANY_LINES;
-      if (grew(was, is) || grew(is, was) || sameKey(was, is) || sameFields(was, is) || (large && (mostly(was, is, 'core') || mostly(was, is, 'words')))) pairs.add(now, then);
+      if (grew(was, is) || grew(is, was) || sameKey(was, is) || sameFields(was, is) || (large && (saysTheSame(was, is) || mostly(was, is, 'core') || mostly(was, is, 'words')))) pairs.add(now, then);
     }
   };
   // What each of these items says, and which of it no other item in such a place says.
@@ -263,8 +263,9 @@
       const own = (words) => new Set(uncounted(pieces(words), said.all).filter((piece) => !values.has(piece)));
       const all = own([...said.all, ...said.fields]), words = own(said.words), [first] = words;
       const key = JSON.stringify(rec.keys.filter(([, value]) => /\d/.test(value) && !counts(rec, value)));
-      known.set(rec, { all, fields, values, key, links: new Set(said.links), core: own(said.core), words, first });
-      count(holders, rec, new Set([...all, ...values, key]));
+      const everything = [...all, ...said.links].sort().join('\u0001');
+      known.set(rec, { all, fields, values, key, links: new Set(said.links), core: own(said.core), words, first, everything });
+      count(holders, rec, new Set([...all, ...values, key, everything]));
       count(naming, rec, fields);
     }
     const beside = grouped(recs, (rec) => rec.path), fielded = grouped(recs.filter((rec) => known.get(rec).fields.size > 0), (rec) => rec.path);
@@ -273,7 +274,7 @@
       const alone = (piece) => LETTER.test(piece) && holders.get(placed(rec, piece)) === 1;
       const told = (said.fields.size > 1 || fielded.get(rec.path)?.length > 1) && [...said.fields].every((name) => naming.get(placed(rec, name)) === 1);
       const keyed = said.key !== '[]' && holders.get(placed(rec, said.key)) === 1;
-      return { ...said, alone, told, keyed, lone: beside.get(rec.path).length === 1 };
+      return { ...said, alone, told, keyed, lone: beside.get(rec.path).length === 1, unlike: holders.get(placed(rec, said.everything)) === 1 };
     };
   };
   const within = (some, all) => [...some].every((piece) => all.has(piece));
@@ -303,6 +304,8 @@
     const { shared, were, are } = shares(was, is, 'words');
     return same && was.told && is.told && begins(was, is) && shared >= HALF * Math.min(were, are);
   };
+  // In another order, or some of it more often: a list, and beside it what readers of screens hear of that list.
+  const saysTheSame = (was, is) => was.everything === is.everything && was.unlike && is.unlike && was.all.size >= ENOUGH;
   const HALF = 0.5, MOST = 0.6, ENOUGH = 4, MANY_LINES = 8;
   const mostly = (was, is, kind) => {
     const { shared, were, are } = shares(was, is, kind);

@@ -25,6 +25,14 @@
     }
     return false;
   };
+  // Nothing to click: a place for a mark that is not there now.
+  const isNoPlace = (element) => {
+    if (element.firstChild || element.shadowRoot || !(element instanceof HTMLElement)) return false;
+    // What is drawn before or after it may be larger than itself.
+    if (sheets.now.generated && element.matches(sheets.now.generated)) return false;
+    const { width, height } = element.getBoundingClientRect();
+    return width === 0 || height === 0;
+  };
   // The visible share of a box. Only clickable elements are tested for something on top: hit tests are expensive.
   const seeThrough = (element) => !element.checkVisibility({ opacityProperty: true }) && element.checkVisibility();
   // Transparent until the mouse is there, like the cross that clears a field: people find it where it appears.
@@ -190,7 +198,7 @@
   const stoodOut = (element) => standing.has(element);
 
   return {
-    POINTER_ROLES, deepHit, within, holds, reaches, inSeenOrder, share, vanished, folded, insideFolded, listens, GRIPS, isList, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
+    POINTER_ROLES, deepHit, within, holds, reaches, inSeenOrder, share, vanished, folded, insideFolded, listens, GRIPS, isList, isNoPlace, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
     dropPlaces, findStandouts, stoodOut,
   };
 }

@@ -298,7 +298,7 @@ class Session:
         went away by itself."""
         if self._seen is None or self._seen == (page.target_id, page.document):
             return ""
-        return f" Another page is in front since you last looked: {page.url:.300}."
+        return f" Another page is in front since you last looked, with ids of its own: {page.url:.300}."
 
     # --- looking ---------------------------------------------------------------------------------------
 

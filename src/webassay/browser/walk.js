@@ -3,7 +3,7 @@
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
   implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
-  folded, inSeenOrder, isList, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
+  folded, inSeenOrder, isList, isNoPlace, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -149,7 +149,7 @@
     // Whether a click does something here, as far as can be told, and what says so.
     const clicking = (element, style, around, signs) => {
       const found = reaction(element, around, signs);
-      return found && enabled(element, style, signs.cursor) ? found : '';
+      return found && enabled(element, style, signs.cursor) && (found === 'native' || !isNoPlace(element)) ? found : '';
     };
     const reaction = (element, around, { native, cursor, hears, list }) => {
       const tag = element.tagName;
