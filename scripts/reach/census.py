@@ -253,6 +253,17 @@ class Copy:
         effect, _, _ = await self.effect(Action.of("mouse_move", *point), Action.of("mouse_click", *point))
         return effect
 
+    async def reacts(self, state: State, control: "Control") -> bool:
+        """Whether any part of it still does something."""
+        for target in control.targets:
+            # Behind those of the points there may be effects of second looks.
+            clicked = zip(target.points, target.effects, strict=False)
+            for point in [point for point, effect in clicked if not effect.nothing]:
+                self.spoil()
+                if not (await self.click(state, point)).nothing:
+                    return True
+        return False
+
     async def click_id(self, state: State, node_id: str) -> tuple[Effect, str, str]:
         # Elements get their numbers when they are first seen.
         self._clean = None
@@ -556,8 +567,14 @@ def candidates(control: Control, state: State, everything: Sequence[Control], id
 
 
 def long_shots(control: Control, ids: Sequence[Id], form: str) -> list[Id]:
-    """Ids inside the control that seem to land on something else, which may do the same: only a click can tell."""
-    return [one for one in ids if form in one.forms and one.clickable and within(one.path, control.root)]
+    """Ids inside or around the control that seem to land on something else, which may do the same: only a click can
+    tell. Those inside come first, then the nearest."""
+    near = [
+        one
+        for one in ids
+        if form in one.forms and one.clickable and (within(one.path, control.root) or within(control.root, one.path))
+    ]
+    return sorted(near, key=lambda one: (not within(one.path, control.root), -len(one.path)))
 
 
 async def does_the_same(copy: Copy, state: State, control: Control, one: Id) -> bool:

@@ -16,13 +16,15 @@
     if (sheets.now.generated && element.matches(sheets.now.generated)) return null;
     return squeeze(transformed(element.textContent, getComputedStyle(element)));
   };
+  // The browser gives no name to what is invisible until the mouse is there.
+  const unseenName = (element) => (element.checkVisibility({ visibilityProperty: true }) ? '' : element.getAttribute('aria-label') || element.title || element.textContent);
   const nameOf = (element, role) => {
     if (UNNAMED.has(role) && !givenName(element) && !(role === 'listbox' && element.labels?.length) && role !== 'row') return '';
     // A row takes its name from its cells only in a grid.
     if (role === 'row' && element.tagName === 'TR' && !givenName(element) && !element.closest('[role=grid],[role=treegrid]')) return '';
     const plain = plainName(element, role);
     if (plain !== null) return plain;
-    const name = squeeze(element.computedName);
+    const name = squeeze(element.computedName || unseenName(element));
     // The computed name of a file field includes its value.
     return element.type === 'file' ? name.replace(/: [^:]*$/, '') : name;
   };

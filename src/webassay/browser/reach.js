@@ -41,6 +41,13 @@
     for (let node = element; node; node = node.parentElement) if (vanished(node, getComputedStyle(node))) return false;
     return true;
   };
+  // Invisible until the mouse is over what it lies on: moving the mouse there is enough.
+  const surfaces = (element) => {
+    if (!sheets.now.surfaces || !element.matches(sheets.now.surfaces)) return false;
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const hit = width > 0 && height > 0 ? deepHit(left + width / 2, top + height / 2) : null;
+    return hit !== null && hit !== document.body && hit !== document.documentElement && within(element, hit);
+  };
   // Folded to a box of no size which cuts off what it holds. Where it does not hold the place of its content, as that of
   // something absolute, it cuts off nothing.
   const CUTS = /^(block|inline-block|flex|inline-flex|grid|inline-grid|flow-root|list-item)$/;
@@ -198,7 +205,7 @@
   const stoodOut = (element) => standing.has(element);
 
   return {
-    POINTER_ROLES, deepHit, within, holds, reaches, inSeenOrder, share, vanished, folded, insideFolded, listens, GRIPS, isList, isNoPlace, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
+    POINTER_ROLES, deepHit, within, holds, reaches, inSeenOrder, share, vanished, surfaces, folded, insideFolded, listens, GRIPS, isList, isNoPlace, showsHand, scrollState, bodyScrolls, pageView, pageScroll,
     dropPlaces, findStandouts, stoodOut,
   };
 }

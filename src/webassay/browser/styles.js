@@ -4,8 +4,8 @@
   // What the style sheets of a document or shadow root say that cannot be read off an element: which selectors have text
   // in ::before or ::after, which set the hand as pointer, which do so once the mouse is over the element, and which make
   // an element appear then.
-  const sheetRules = new WeakMap();  // document or shadow root -> {key, generated, hand, hover, appears}
-  const sheets = { now: { generated: '', hand: '', hover: '', appears: '' } };  // of the root that is being walked through
+  const sheetRules = new WeakMap();  // document or shadow root -> {key, generated, hand, hover, appears, surfaces}
+  const sheets = { now: { generated: '', hand: '', hover: '', appears: '', surfaces: '' } };  // of the root that is being walked through
   const EMPTY_CONTENT = /^(|none|normal|""|'')$/, PSEUDO_TEXT = /::?(before|after)/, UNDER_MOUSE = /:(hover|active|focus|focus-visible|focus-within)(?![\w-])/g;
   // At commas, except those inside of brackets and strings: `:is(a, b)` is one selector.
   const BRACKETS_OR_COMMAS = /\\.|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[(),[\]]/g;
@@ -35,7 +35,7 @@
     const key = sheets.map((sheet) => { try { return sizeOf(sheet.cssRules); } catch { return 'x'; } }).join();
     const known = sheetRules.get(root);
     if (known?.key === key) return known;
-    const generated = [], hand = [], hover = [], appears = [];
+    const generated = [], hand = [], hover = [], appears = [], surfaces = [];
     const read = (selectors, style) => {
       if (PSEUDO_TEXT.test(selectors)) {
         if (EMPTY_CONTENT.test(style.content)) return;
@@ -44,8 +44,9 @@
         // Whatever ends in * styles the inside of a control, and is no control of its own.
         if (!/\*\s*$/.test(selectors)) (UNDER_MOUSE.test(selectors) ? hover : hand).push(selectors.replace(UNDER_MOUSE, ''));
       }
-      if (style.opacity > 0 && selectors.includes(':hover')) {
-        for (const part of selectorsIn(selectors)) if (part.includes(':hover')) appears.push(part.replace(UNDER_MOUSE, ''));
+      const shows = style.opacity > 0 ? appears : style.visibility === 'visible' ? surfaces : null;
+      if (shows && selectors.includes(':hover')) {
+        for (const part of selectorsIn(selectors)) if (part.includes(':hover')) shows.push(part.replace(UNDER_MOUSE, ''));
       }
     };
     const scan = (rules, outer) => {
@@ -61,7 +62,7 @@
     };
     for (const sheet of sheets) { try { scan(sheet.cssRules, ''); } catch { /* a sheet of another origin cannot be read */ } }
     const joined = (selectors) => selectors.filter((selector) => { try { root.querySelector(selector); return true; } catch { return false; } }).join(',');
-    const found = { key, generated: joined(generated), hand: joined(hand), hover: joined(hover), appears: joined(appears) };
+    const found = { key, generated: joined(generated), hand: joined(hand), hover: joined(hover), appears: joined(appears), surfaces: joined(surfaces) };
     sheetRules.set(root, found);
     return found;
   };

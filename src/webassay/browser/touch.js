@@ -1,7 +1,7 @@
 // Uses the functions of the scripts before it: finding where to click, filling, choosing,
 // typing, focusing, scrolling, and drawing the marks. Fields get their values through the browser's own setters, followed by the events
 // that a person's input would cause.
-({ ids, find, squeeze, deepHit, deepFocus, insideFolded, reaches, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageView, pulse }) => {
+({ ids, find, squeeze, deepHit, deepFocus, insideFolded, reaches, surfaces, within, frameNumber, nextFrame, controlAt, topModal, bodyScrolls, pageView, pulse }) => {
   const describe = (element) => {
     const tag = element.tagName.toLowerCase();
     const known = ids.get(element);
@@ -41,6 +41,17 @@
   // The middle first; the others are for elements that are covered in part, or that hold other controls.
   const SPOTS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.1, 0.1], [0.9, 0.9], [0.9, 0.1], [0.1, 0.9], [0.1, 0.5], [0.9, 0.5],
     [0.03, 0.5], [0.97, 0.5], [0.5, 0.05], [0.5, 0.95], [0.35, 0.35], [0.65, 0.65], [0.35, 0.65], [0.65, 0.35], [0.02, 0.05], [0.98, 0.95]];
+  // Where every spot is on a control inside, there may still be a part that holds none, like a narrow cell of a row.
+  const MAX_PARTS = 100;
+  const placeBetween = (element, free) => {
+    for (const part of [...element.querySelectorAll('*')].slice(0, MAX_PARTS)) {
+      const { left, top, width, height } = part.getBoundingClientRect();
+      const x = left + width / 2, y = top + height / 2;
+      const hit = width > 0 && height > 0 ? deepHit(x, y) : null;
+      if (hit && reaches(hit, element) && free(x, y)) return { x, y };
+    }
+    return null;
+  };
   // Where to move the mouse to reach an element, or why it cannot be reached.
   const locate = (id, anything, scrolling) => {
     const element = find(id);
@@ -48,6 +59,11 @@
     let target = element;
     // Without a box of its own, it is reached through its content.
     if (getComputedStyle(element).display === 'contents' && element.firstElementChild) target = element.firstElementChild;
+    if (surfaces(target)) {
+      if (scrolling !== 'never') target.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+      const { left, top, width, height } = target.getBoundingClientRect();
+      return JSON.stringify({ x: left + width / 2, y: top + height / 2 });
+    }
     if (!target.checkVisibility({ visibilityProperty: true }) || target.getClientRects().length === 0) {
       const label = element.labels?.[0];
       if (!label || !label.checkVisibility({ visibilityProperty: true })) {
@@ -68,6 +84,10 @@
       rects.push(box); target = label;
     }
     let cover = null, inside = null;
+    // A row or a card may hold controls of its own: a click on it should not be a click on one of them.
+    const owned = (hit) => { const control = controlAt(hit); return !control || control === element || !within(control, element); };
+    // The mouse stands on whole pixels: a place just beside a control may turn out to be on it.
+    const free = (x, y) => owned(deepHit(x, y)) && owned(deepHit(Math.floor(x), Math.floor(y)));
     // A control hidden under its own drawing is clicked through its label, as people do.
     for (const label of target === element ? element.labels ?? [] : []) rects.push(...label.getClientRects());
     for (const box of rects) {
@@ -77,13 +97,11 @@
         const x = left + (right - left) * fx, y = top + (bottom - top) * fy;
         const hit = deepHit(x, y);
         if (!reaches(hit, target) && !reaches(hit, element) && !anything) { cover ??= hit; continue; }
-        // A row or a card may hold controls of its own: a click on it should not be a click on one of them.
-        const control = controlAt(hit);
-        if (anything || !control || control === element || !within(control, element)) return JSON.stringify({ x, y });
+        if (anything || free(x, y)) return JSON.stringify({ x, y });
         inside ??= { x, y };
       }
     }
-    if (inside) return JSON.stringify(inside);
+    if (inside) return JSON.stringify(placeBetween(element, free) ?? inside);
     const why = blocked(element);
     if (why) return fail(why);
     if (insideFolded(element)) return fail('It is inside something that is folded away: look for what opens it.');

@@ -3,7 +3,7 @@
   ask, changed, dropListeners, meet, noteLook, elementOf, identify, ids, looked, lost, neighbours, record, countAnew,
   generatedLines, markerOf, pictureCame, rulesOf, sheets, squeeze, transformed, focusable, forgetTables, givenRole,
   implicitRole, redundantLabel, givenName, nameOf, propertiesOf, remarksOn, valueOf, GRIPS, POINTER_ROLES, deepHit, dropPlaces, findStandouts, holds,
-  folded, inSeenOrder, isList, isNoPlace, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, vanished,
+  folded, inSeenOrder, isList, isNoPlace, listens, pageScroll, pageView, scrollState, share, showsHand, stoodOut, surfaces, vanished,
 }) => {
   const frameLetters = new WeakMap();  // iframe element -> place among the frames of this document
   let lastFrame = 0;
@@ -34,6 +34,7 @@
   const ROWS = /^(TR|LI)$/;
   const MAX_CONTENT_NAME = 200;
   const NAMED_BY_CONTENT = new Set(['generic', 'listitem', 'LabelText', 'paragraph', 'strong', 'emphasis', 'time', 'mark', 'code', 'definition', 'image']);
+  const HARDLY = 0.5;
   const EVERYWHERE = [-Infinity, -Infinity, Infinity, Infinity];
   let controls = new WeakSet();  // clickable elements of the last look
   const controlAt = (hit) => {
@@ -137,6 +138,7 @@
       const style = getComputedStyle(element);
       if (style.display === 'none') return '';
       if (style.display !== 'contents' && style.visibility === 'visible') return '';
+      if (style.visibility === 'hidden' && surfaces(element)) return 'shown';
       return style.display === 'contents' && style.visibility === 'visible' ? 'shown' : 'passed through';
     };
     // What a canvas holds has no boxes: it is there for those who cannot see the drawing, and says what that shows.
@@ -304,11 +306,11 @@
     };
     const pushBox = (line, element, clip, box, clickable) => {
       let visible = share(element, box, clip, clickable);
-      const label = visible === 0 && clickable && element.tagName === 'INPUT' ? element.labels?.[0] : null;
+      const label = visible < HARDLY && clickable && element.tagName === 'INPUT' ? element.labels?.[0] : null;
       if (label) {
-        // Drawn by its label: that is what people see and click.
+        // Drawn by its label: that is what people see and click. The field itself may be a dot at its edge.
         const drawn = label.getBoundingClientRect(), seen = share(label, drawn, clip, true);
-        if (seen > 0) { box = drawn; visible = seen; }
+        if (seen > visible) { box = drawn; visible = seen; }
       }
       boxOf(line, box, visible, clickable);
     };
