@@ -139,6 +139,8 @@ class State:
 class Control:
     root: str
     targets: list[Target]
+    again: list[Effect] = field(default_factory=list)
+    """What a later click on it did: a popup that fades away may be there still, or not any more."""
 
     @property
     def paths(self) -> set[str]:
@@ -146,11 +148,11 @@ class Control:
 
     @property
     def keys(self) -> set[tuple[str, ...]]:
-        return set().union(*(target.keys for target in self.targets))
+        return set().union(*(one.keys for one in (*self.targets, *self.again)))
 
     @property
     def meanings(self) -> set[tuple[str, ...]]:
-        return set().union(*(target.meanings for target in self.targets))
+        return set().union(*(one.meanings for one in (*self.targets, *self.again)))
 
     @property
     def says(self) -> str:
@@ -260,7 +262,9 @@ class Copy:
             clicked = zip(target.points, target.effects, strict=False)
             for point in [point for point, effect in clicked if not effect.nothing]:
                 self.spoil()
-                if not (await self.click(state, point)).nothing:
+                effect = await self.click(state, point)
+                if not effect.nothing:
+                    control.again.append(effect)
                     return True
         return False
 
