@@ -1,6 +1,7 @@
 """A large ledger is read by two processes, and the report is the same."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ halves._taken_in, halves.open_run = taking_in, opening
 made = reporting.report([run])
 print(json.dumps({"report": made.to_json(), "taken": taken}))
 """
-HERE = 1 << 62
+LAST = 1 << 62
 
 
 def reported(run: Path, case: str) -> tuple[str, list[list[int]]]:
@@ -64,8 +65,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def alone(run: Path) -> str:
     report, taken = reported(run, "alone")
-    assert taken == [[1, HERE]]
-    assert "2 of the units" not in report and "4 of the units that passed did so when they were played again" in report
+    assert taken == [[1, LAST]]
+    assert "4 of the units that passed did so when they were played again" in report
     return report
 
 
@@ -73,13 +74,14 @@ def alone(run: Path) -> str:
     ("case", "read"),
     [
         ("together", [[1, 9]]),
-        ("it dies", [[1, 9], [10, HERE]]),
-        ("it cannot open the ledger", [[1, 9], [10, HERE]]),
-        ("another thread", [[1, HERE]]),
+        ("it dies", [[1, 9], [10, LAST]]),
+        ("it cannot open the ledger", [[1, 9], [10, LAST]]),
+        ("another thread", [[1, LAST]]),
     ],
 )
 def test_the_report_is_that_of_one_process(run: Path, alone: str, case: str, read: list[list[int]]) -> None:
     """What this process read itself shows who did the work."""
     report, taken = reported(run, case)
     assert report == alone
-    assert taken == read if sys.platform == "linux" else [[1, HERE]]
+    forks = sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1
+    assert taken == (read if forks else [[1, LAST]])

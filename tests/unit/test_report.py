@@ -316,7 +316,6 @@ class TestColumns:
         assert agent.behaviour.endings == Counter(row.ending for row in mine if row.ending)
 
     def results(self) -> list[UnitResult]:
-        """More than one block of them."""
         diagnosed = verdict(
             aspects={"first_failure_step": Aspect(value=2.0), "evidence": Aspect(value=True)},
             findings=(Finding(check="diagnosis", code="paper:2.1:x", status="fail", message="It is not there."),),
@@ -342,8 +341,8 @@ class TestColumns:
     def test_parts_that_were_taken_in_apart_give_the_report_of_the_whole(self, middle: int) -> None:
         results = self.results()
         first, second = (Gathering().take(blocks_of_results(some)) for some in (results[:middle], results[middle:]))
-        sent = pickle.loads(pickle.dumps(second))
-        assert report_of(first.append(sent).finish()) == report_of(gather(blocks_of_results(results)))
+        whole = first.append(pickle.loads(pickle.dumps(second))).finish()
+        assert report_of(whole) == report_of(gather(blocks_of_results(results)))
 
     def test_rows_may_come_one_at_a_time(self) -> None:
         rows = rows_of("a", "ppfx") + rows_of("b", "pfff")
