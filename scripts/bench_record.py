@@ -31,6 +31,7 @@ from webassay.sites.kit import Site
 from webassay.sites.recording import Recorder
 from webassay.sites.shop import SITE
 from webassay.workbench.kinds import TEMPLATES
+from webassay.workbench.tasks import sites
 
 CACHE = Path(tempfile.gettempdir()) / "webassay-bench-cache"
 TICK = os.sysconf("SC_CLK_TCK")
@@ -46,7 +47,7 @@ class Unrecorded(Recorder):
 
 
 def unrecorded() -> Site:
-    """The shop, for a site server that imports it from here."""
+    """The shop, for a site server that imports it from here: then it records no site."""
     process = sys.modules["__main__"]
     if process.__spec__ is not None and process.__spec__.name == "webassay.sites.server":
         vars(process)["Recorder"] = Unrecorded
@@ -121,8 +122,8 @@ def grading_seconds(task: Task, trajectory: Trajectory, blobs: MemoryBlobs) -> f
 async def measure(tasks: list[Task]) -> None:
     shares, extra, sizes, grading, facts, passed, steps = [], [], [], [], [], 0, 0
     blobs = MemoryBlobs()
-    with_record = Arena({"shop": "webassay.sites.shop:SITE"}, cache=CACHE)
-    without = Arena({"shop": "scripts.bench_record:SHOP"}, cache=CACHE)
+    with_record = Arena(sites(), cache=CACHE)
+    without = Arena({**sites(), "shop": "scripts.bench_record:SHOP"}, cache=CACHE)
     async with Browser(find_chromium()) as browser, with_record, without:
         for arena in (with_record, without):  # The first episode of a server pays for what is imported lazily.
             await played(tasks[0], arena, browser, blobs)

@@ -8,6 +8,7 @@ status that is right where nobody can.
 import argparse
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,32 +40,33 @@ def options(given: argparse.Namespace) -> PlayOptions:
     return PlayOptions(workers=given.workers, recording=Recording(parts=()))
 
 
-def proved(seed: int, given: argparse.Namespace) -> list[Proof]:
+def proved(seed: int, run: Path, given: argparse.Namespace) -> list[Proof]:
     def tell(progress: Progress) -> None:
         if progress.total and progress.done == progress.total:
             print(f"  world {seed}: {progress.doing} {progress.done}", file=sys.stderr, flush=True)
 
-    with tempfile.TemporaryDirectory(prefix="webassay-arena-") as scratch:
-        selection = Selection(
-            templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed,
-            difficulty=given.difficulty,
-        )  # fmt: skip
-        bench = Workbench(cache=given.cache, chromium=given.chromium, on_progress=tell)
-        return run_sync(bench.check(Path(scratch) / "run", selection, options(given)))
+    selection = Selection(
+        templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed,
+        difficulty=given.difficulty,
+    )  # fmt: skip
+    bench = Workbench(cache=given.cache, chromium=given.chromium, on_progress=tell)
+    return run_sync(bench.check(run, selection, options(given)))
 
 
 def kept(seed: int, given: argparse.Namespace) -> list[Proof]:
-    """What was proved on this world before, or now; an hour's work need not be done in one go."""
+    """What was proved on this world before, or now; hours of work need not be done in one go, and what was played
+    before an interruption is not played again."""
     if given.keep is None:
-        return proved(seed, given)
+        with tempfile.TemporaryDirectory(prefix="webassay-arena-") as scratch:
+            return proved(seed, Path(scratch) / "run", given)
     form = TypeAdapter(list[Proof])
     file = given.keep / f"{seed}-{given.instances}.json"
     if not file.exists():
         given.keep.mkdir(parents=True, exist_ok=True)
-        started = time.monotonic()
-        found = proved(seed, given)
-        print(f"  world {seed}: {(time.monotonic() - started) / 60:.1f} minutes", file=sys.stderr, flush=True)
+        run = file.with_suffix(".run")
+        found = proved(seed, run, given)
         file.write_bytes(form.dump_json(found))
+        shutil.rmtree(run)
     return form.validate_json(file.read_bytes())
 
 

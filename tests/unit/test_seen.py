@@ -15,7 +15,7 @@ from webassay.core.served import SERVED_TYPE, Node, Served, ServedRecord, plain
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
 from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
 from webassay.grading.grade import Policy, grade
-from webassay.grading.seen import Words, check_evidence
+from webassay.grading.seen import SeenTexts, Words, check_evidence
 
 # --- records -----------------------------------------------------------------------------------------------
 
@@ -160,6 +160,32 @@ def test_a_page_that_was_never_served_is_no_evidence():
     only_first = ServedRecord(served=whole.served[:1], nodes=whole.nodes)
     assert not sees(only_first, "Chair", together="page")
     assert not sees(only_first, "Chair")
+
+
+NESTED = st.recursive(
+    st.sampled_from("abcd"),
+    lambda inner: st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(Row),
+    max_leaves=12,
+)
+
+
+@given(
+    st.lists(st.lists(NESTED, max_size=4), max_size=3),
+    st.lists(st.sampled_from("abcde"), min_size=1, max_size=3),
+    st.sampled_from(["item", "page"]),
+)
+def test_where_lines_are_words_the_quick_way_finds_what_the_thorough_one_does(pages, texts, together):
+    sight = Sight(texts=tuple(texts), together=together)
+    seen = SeenTexts(record(*pages), [sight])
+    assert seen.sees_verbatim(sight) == seen.sees(sight)
+
+
+def test_the_quick_way_needs_one_text_letter_by_letter_and_the_others_in_any_spelling():
+    loud, quiet = shown("Lamp", "IN STOCK"), shown("lamp", "IN STOCK")
+    seen = SeenTexts(record([Row(["Lamp", "now in stock"])]), [loud, quiet])
+    assert seen.sees_verbatim(loud)
+    assert not seen.sees_verbatim(quiet)
+    assert seen.sees(quiet)
 
 
 # --- facts and shares ---------------------------------------------------------------------------------------

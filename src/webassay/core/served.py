@@ -70,14 +70,16 @@ class ServedRecord(msgspec.Struct, frozen=True, omit_defaults=True):
         if not unpacking.eof:
             raise ValueError("the record is incomplete, or too large")
         record = msgspec.json.decode(text, type=cls)
-        nodes = len(record.nodes)
-        if any(one.page is not None and not 0 <= one.page < nodes for one in record.served) or any(
-            isinstance(part, int) and not 0 <= part < number
-            for number, node in enumerate(record.nodes)
-            for part in node.parts
-        ):
+        if not record._is_whole():
             raise ValueError("the record refers to a page that is not in it")
         return record
+
+    def _is_whole(self) -> bool:
+        for number, node in enumerate(self.nodes):
+            for part in node.parts:
+                if isinstance(part, int) and not 0 <= part < number:
+                    return False
+        return all(one.page is None or 0 <= one.page < len(self.nodes) for one in self.served)
 
 
 SERVED_TYPE = "application/vnd.webassay.served+zlib"

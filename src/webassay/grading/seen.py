@@ -6,8 +6,8 @@ heading of a search, a saved note) is no evidence of what they typed.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, cached_property
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from webassay.compare import shown
@@ -29,28 +29,62 @@ class SeenTexts:
         self._text = _reader(record.nodes, self._words.plain)
         self._told = [(served, _told(served)) for served in record.served]
         self._all_told = "\n".join(f" {value} " for _, values in self._told for value in values)
-        wanted = {_mark(needle) for needles in self._needles.values() for needle in needles}
-        self._items, self._pages = self._places(wanted)
+        self._served = {one.page for one in record.served if one.page is not None}
+        self._around, self._lines = self._verbatim({text for sight in self._needles for text in sight.texts})
+
+    def sees_verbatim(self, sight: Sight) -> bool:
+        """The quick way: by a text of the sight that is a line of the site's, letter by letter. Most of what the sites
+        showed is found so; what is not may be there all the same."""
+        if sight.picture:
+            return self.sees(sight)
+        known = [self._lines[text] for text in sight.texts if text in self._lines]
+        return bool(known) and self._shows(sight, self._places_of(min(known, key=len), sight.together == "page"))
 
     def sees(self, sight: Sight) -> bool:
         if sight.picture:
             return any(_is_picture(served, sight.picture) for served in self._record.served)
-        needles = self._needles[sight]
-        places = self._items if sight.together == "item" else self._pages
-        found = set.intersection(*(places[_mark(needle)] for needle in needles))
-        whole = sight.together == "page"
-        if not any(_holds(self._text(number, whole), needles) for number in found):
+        items, pages = self._tokens
+        places = items if sight.together == "item" else pages
+        return self._shows(sight, set.intersection(*(places[_mark(needle)] for needle in self._needles[sight])))
+
+    def _shows(self, sight: Sight, places: Iterable[int]) -> bool:
+        needles, whole = self._needles[sight], sight.together == "page"
+        if not any(_holds(self._text(number, whole), needles) for number in places):
             return False
         return not _holds(self._all_told, needles) or self._unprompted(needles, whole)
 
+    def _verbatim(self, texts: set[str]) -> tuple[dict[int, list[int]], dict[str, list[int]]]:
+        """The nodes around each node that was served, and those of which one of the texts is a line."""
+        around: dict[int, list[int]] = {number: [] for number in self._served}
+        lines: dict[str, list[int]] = defaultdict(list)
+        for number in range(len(self._record.nodes) - 1, -1, -1):  # What is inside a node comes before it.
+            if number in around:
+                parts = self._record.nodes[number].parts
+                for part in parts:
+                    if isinstance(part, int):
+                        around.setdefault(part, []).append(number)
+                for text in texts.intersection(parts):
+                    lines[text].append(number)
+        return around, lines
+
+    def _places_of(self, numbers: Sequence[int], whole: bool) -> Iterator[int]:
+        """Of what stands in these nodes: the items that hold it, or the pages."""
+        found = set(numbers)
+        queue = [*numbers]
+        for place, number in enumerate(queue):
+            if number in self._served if whole else place < len(numbers) or self._record.nodes[number].row:
+                yield number
+            outer = set(self._around[number]) - found
+            found |= outer
+            queue += outer
+
+    @cached_property
+    def _tokens(self) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
+        return self._places({_mark(needle) for needles in self._needles.values() for needle in needles})
+
     def _places(self, wanted: set[str]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
         """For every wanted token, the nodes in whose text it stands, and the pages."""
-        nodes = self._record.nodes
-        served = {one.page for one in self._record.served if one.page is not None}
-        reached = set(served)
-        for number in range(len(nodes) - 1, -1, -1):  # What is inside a node comes before it.
-            if number in reached:
-                reached.update(part for part in nodes[number].parts if isinstance(part, int))
+        nodes, served, reached = self._record.nodes, self._served, self._around.keys()
         lines = {part for number in reached for part in nodes[number].parts if isinstance(part, str)}
         held = self._words.held(lines, wanted)
         items: dict[str, set[int]] = defaultdict(set)
@@ -179,14 +213,24 @@ def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, Served
     sights = {sight for check in checks for sight in check.sights()}
     texts = {site: SeenTexts(record, sights) for site, record in records.items()}
 
+    def asked(sight: Sight) -> list[SeenTexts]:
+        return [seen for site, seen in texts.items() if sight.site in ("", site)]
+
+    @cache
+    def sees_verbatim(sight: Sight) -> bool:
+        return any(seen.sees_verbatim(sight) for seen in asked(sight))
+
     @cache
     def sees(sight: Sight) -> bool:
-        return any(seen.sees(sight) for site, seen in texts.items() if sight.site in ("", site))
+        return sees_verbatim(sight) or any(seen.sees(sight) for seen in asked(sight))
+
+    def known(fact: Fact) -> bool:
+        return any(all(map(look, way)) for look in (sees_verbatim, sees) for way in fact.any_of)
 
     full = any(record.omitted for record in records.values())
     findings = []
     for check in checks:
-        missing = [fact for fact in check.facts if not any(all(map(sees, way)) for way in fact.any_of)]
+        missing = [fact for fact in check.facts if not known(fact)]
         findings.append(_finding(check, missing, full))
     return findings
 
