@@ -68,6 +68,10 @@ class Commands:
             return f"stop [{next(iter(action.args.values()))}]"
         if action.name == "go_back":
             return "go_back"
+        if action.name == "goto":
+            return f"goto [{action.get('url')}]"
+        if action.name == "tab_focus":
+            return f"tab_focus [{action.get('index')}]"
         if action.name == "hover":
             # What opens under the mouse has a button for those who have none.
             name = next(node.name for node in page.nodes if node.id == action.get("bid"))
@@ -179,6 +183,7 @@ def _content(prompt: str) -> str:
             found.append(re.sub(r"\||\[\w+\]|\b(?:link|button|text)\b(?= )", " ", text))
         else:
             found += [re.sub(r"\\(.)", r"\1", literal[1:-1]) for literal in literals]
+            found += re.findall(r"\[value: ([^\]]*)\]", text)  # As the short form writes it.
     return " ".join(found)
 
 

@@ -9,7 +9,7 @@ from webassay.agents.base import Agent
 from webassay.agents.occam import Command, Occam, Options, highlight, parse_command, sections
 from webassay.agents.plans import PlanTree
 from webassay.core.errors import ActionError, AgentError
-from webassay.core.interaction import Action
+from webassay.core.interaction import Action, Tab
 from webassay.llm.replay import Act, Scripted
 
 
@@ -337,6 +337,34 @@ async def test_go_home_exists_only_across_sites() -> None:
     model = Scripted.of([occam_reply("go_home")])
     agent = await started(Occam(model), sites=("shop", "forum"), hints=("The sites are listed at http://home.test/.",))
     assert (await agent.decide(page(0))).actions == (Action.of("goto", "http://home.test/"),)
+
+
+async def test_tabs_are_listed_and_switched_where_there_are_several() -> None:
+    model = Scripted.of(
+        [
+            occam_reply("tab_focus [1]"),
+            occam_reply("go_back"),
+            occam_reply("tab_focus [2]"),
+            occam_reply("tab_focus [1]"),
+        ]
+    )
+    agent = await started(Occam(model))
+    shop, office = Tab("http://shop.test/", "Shop"), Tab("http://admin.test/", "Back office")
+    assert (await agent.decide(page(0, tabs=(shop,), active_tab=0))).actions == (Action.of("go_back"),)
+    assert (await agent.decide(page(1, tabs=(shop, office), active_tab=1))).actions == (Action.of("tab_focus", 1),)
+    asked = [one.messages[-1].text for one in model.asked]
+    assert "OPEN TABS" not in asked[0]
+    assert "There is no tab 1. Only one is open." in asked[1]
+    assert "OPEN TABS:\n0: Shop http://shop.test/\n1 (in front): Back office http://admin.test/\n" in asked[2]
+    assert "There is no tab 2. Tabs are counted from 0, and the last one is 1." in asked[3]
+
+
+async def test_an_address_can_be_opened() -> None:
+    addresses = ("http://other.test/a?b=[1]", "/orders/17?show=all")
+    model = Scripted.of([occam_reply(f"note [It is 17]\ngoto [{address}]") for address in addresses])
+    agent = await started(Occam(model))
+    assert (await agent.decide(page(0))).actions == (Action.of("goto", "http://other.test/a?b=[1]"),)
+    assert (await agent.decide(page(1))).actions == (Action.of("goto", "http://shop.test/orders/17?show=all"),)
 
 
 # --- the judge ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import urljoin
 
 from webassay.agents.dialogue import Answer, ask_until_read, books, goal_values, picture_of
 from webassay.agents.memory import Memory, MemoryName, PlanNotes
@@ -86,7 +87,19 @@ _CANDIDATE = re.compile(r"^[ \t#*]*CANDIDATE \d+[ \t*]*:[ \t*]*", re.MULTILINE)
 _POINTING = {"click_at": 2, "hover_at": 2, "drag": 4}
 """Commands with points, and how many numbers each takes; `type_at` takes two and a text."""
 _WORDS = (
-    *("click", "type", "go_back", "go_home", "note", "stop", "report_infeasible", "branch", "prune"),
+    *(
+        "click",
+        "type",
+        "go_back",
+        "go_home",
+        "goto",
+        "tab_focus",
+        "note",
+        "stop",
+        "report_infeasible",
+        "branch",
+        "prune",
+    ),
     *_POINTING,
     "type_at",
 )
@@ -109,6 +122,10 @@ def parse_command(text: str) -> Command:
         return Command(name)
     if name == "click" and (found := re.fullmatch(r"\[([^\[\]]+)\]", rest)):
         return Command(name, (found[1].strip(),))
+    if name == "tab_focus" and (found := re.fullmatch(r"\[\s*(\d+)\s*\]", rest)):
+        return Command(name, (found[1],))
+    if name == "goto" and (found := re.fullmatch(r"\[\s*(\S+)\s*\]", rest)):
+        return Command(name, (found[1],))
     if name in ("note", "stop"):
         inner = re.fullmatch(r"\[(.*)\]", rest, re.DOTALL)
         if inner or (name == "stop" and rest):
@@ -357,6 +374,8 @@ class Occam:
             memory="" if own else self._memory.show(),
             history=self._history() or "(nothing yet)",
             url=observation.url,
+            tabs=observation.tabs,
+            active_tab=observation.active_tab,
             observation=self._page,
             picture="A screenshot of the part that is in view comes with it." if observation.screenshot else "",
             notices=observation.notices,
@@ -452,6 +471,11 @@ class Occam:
             _pointed(command)
         if command.name == "go_home" and not self._home:
             raise ActionError("There is no go_home in this task.")
+        if command.name == "tab_focus" and int(command.args[0]) >= (tabs := len(self._observation.tabs)):
+            raise ActionError(
+                f"There is no tab {command.args[0]}.",
+                hint=f"Tabs are counted from 0, and the last one is {tabs - 1}." if tabs > 1 else "Only one is open.",
+            )
         if command.name == "report_infeasible":
             _refused(command)
         if command.name in ("branch", "prune"):
@@ -490,6 +514,10 @@ class Occam:
             return (Action.of("go_back"),)
         if command.name == "go_home":
             return (Action.of("goto", self._home),)
+        if command.name == "goto":
+            return (Action.of("goto", urljoin(self._observation.url, args[0])),)
+        if command.name == "tab_focus":
+            return (Action.of("tab_focus", int(args[0])),)
         if command.name == "stop":
             return (Action.of("send_msg_to_user", args[0]),)
         if command.name == "report_infeasible":
