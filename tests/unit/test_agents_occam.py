@@ -367,6 +367,13 @@ async def test_an_address_can_be_opened() -> None:
     assert (await agent.decide(page(1))).actions == (Action.of("goto", "http://shop.test/orders/17?show=all"),)
 
 
+async def test_what_is_no_address_is_asked_for_again() -> None:
+    model = Scripted.of([occam_reply("goto [http://[orders/17]"), occam_reply("go_back")])
+    agent = await started(Occam(model))
+    assert (await agent.decide(page(0))).actions == (Action.of("go_back"),)
+    assert "'http://[orders/17' is not an address." in model.asked[1].messages[-1].text
+
+
 # --- the judge ------------------------------------------------------------------------------------------
 
 CANDIDATES = (

@@ -87,21 +87,9 @@ _CANDIDATE = re.compile(r"^[ \t#*]*CANDIDATE \d+[ \t*]*:[ \t*]*", re.MULTILINE)
 _POINTING = {"click_at": 2, "hover_at": 2, "drag": 4}
 """Commands with points, and how many numbers each takes; `type_at` takes two and a text."""
 _WORDS = (
-    *(
-        "click",
-        "type",
-        "go_back",
-        "go_home",
-        "goto",
-        "tab_focus",
-        "note",
-        "stop",
-        "report_infeasible",
-        "branch",
-        "prune",
-    ),
+    *("click", "type", "go_back", "go_home", "goto", "tab_focus", "note", "stop"),
+    *("report_infeasible", "branch", "prune", "type_at"),
     *_POINTING,
-    "type_at",
 )
 _NEXT_COMMAND = re.compile(rf"\n[ \t]*(?=(?:{'|'.join(_WORDS)})(?:\s|\[|$))")
 _NUMBER = r"\[\s*(-?\d+(?:\.\d+)?)\s*\]\s*"
@@ -476,6 +464,8 @@ class Occam:
                 f"There is no tab {command.args[0]}.",
                 hint=f"Tabs are counted from 0, and the last one is {tabs - 1}." if tabs > 1 else "Only one is open.",
             )
+        if command.name == "goto":
+            self._address(command.args[0])
         if command.name == "report_infeasible":
             _refused(command)
         if command.name in ("branch", "prune"):
@@ -515,7 +505,7 @@ class Occam:
         if command.name == "go_home":
             return (Action.of("goto", self._home),)
         if command.name == "goto":
-            return (Action.of("goto", urljoin(self._observation.url, args[0])),)
+            return (Action.of("goto", self._address(args[0])),)
         if command.name == "tab_focus":
             return (Action.of("tab_focus", int(args[0])),)
         if command.name == "stop":
@@ -531,6 +521,15 @@ class Occam:
             if plan.url and plan.url != self._observation.url:
                 return (Action.of("goto", plan.url),)
         return ()
+
+    def _address(self, written: str) -> str:
+        try:
+            return urljoin(self._observation.url, written)
+        except ValueError:
+            raise ActionError(
+                f"{written!r:.200} is not an address.",
+                hint="Give a whole one, or a path of this site: goto [/orders/17].",
+            ) from None
 
     def _type(self, element: str, text: str, enter: str) -> tuple[Action, ...]:
         nodes = self._observation.nodes
