@@ -20,6 +20,7 @@ from statistics import median, quantiles
 
 from webassay import Selection, Task, Workbench
 from webassay.agents.oracle import Oracle
+from webassay.benchmarks.arena.mistakes import mistakes
 from webassay.browser.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.served import ServedRecord
@@ -119,8 +120,14 @@ def grading_seconds(task: Task, trajectory: Trajectory, blobs: MemoryBlobs) -> f
     return median(taken)
 
 
+def without_a_fact(task: Task, trajectory: Trajectory, blobs: MemoryBlobs) -> list[Trajectory]:
+    """The episode, had its sites not shown the first fact, and had they not shown the last."""
+    found = [wrong for name, wrong in mistakes(task, trajectory, blobs) if name.startswith("never saw")]
+    return found[:1] + found[1:][-1:]
+
+
 async def measure(tasks: list[Task]) -> None:
-    shares, extra, sizes, grading, facts, passed, steps = [], [], [], [], [], 0, 0
+    shares, extra, sizes, grading, unseen, facts, passed, steps = [], [], [], [], [], [], 0, 0
     blobs = MemoryBlobs()
     with_record = Arena(sites(), cache=CACHE)
     without = Arena({**sites(), "shop": "scripts.bench_record:SHOP"}, cache=CACHE)
@@ -138,6 +145,7 @@ async def measure(tasks: list[Task]) -> None:
             extra.append(more / count)
             sizes.append(float(probe.blob.size))
             grading.append(grading_seconds(task, on.trajectory, blobs))
+            unseen += [grading_seconds(task, found, blobs) for found in without_a_fact(task, on.trajectory, blobs)]
             passed += grade(task, on.trajectory, blobs).status == "pass"
             facts.append(sum(len(check.facts) for check in task.checks if check.kind == "evidence"))
             steps += count
@@ -153,6 +161,10 @@ async def measure(tasks: list[Task]) -> None:
     print(f"  {median(sizes) / 1000:6.1f} kB an episode ({percentile_95(sizes) / 1000:.1f} kB): at most 1000")
     print(
         f"  {1000 * median(grading):6.1f} ms to grade an episode ({1000 * percentile_95(grading):.1f} ms): at most 20"
+    )
+    print(
+        f"  {1000 * median(unseen):6.1f} ms where a fact was not shown"
+        f" ({1000 * percentile_95(unseen):.1f} ms, at most {1000 * max(unseen):.1f} of {len(unseen)})"
     )
 
 

@@ -15,7 +15,7 @@ from webassay.core.served import SERVED_TYPE, Node, Served, ServedRecord, plain
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
 from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
 from webassay.grading.grade import Policy, grade
-from webassay.grading.seen import SeenTexts, Words, check_evidence
+from webassay.grading.seen import OwnTexts, SeenTexts, Words, check_evidence
 
 # --- records -----------------------------------------------------------------------------------------------
 
@@ -70,6 +70,14 @@ def test_a_text_is_seen_exactly_where_its_tokens_follow_each_other(lines, wanted
 @given(st.text() | st.text("ab1Ä-.,:/'$%( )\"é²"))
 def test_a_text_can_be_compared_word_by_word(text):
     assert plain(text) == Words().plain(text)
+
+
+@given(st.lists(st.text(max_size=12) | st.text("aİßſ1Ä-.'’–$( )\u0301\u0345", max_size=12), max_size=5))
+def test_every_token_is_found_in_the_text_of_all_nodes(lines):
+    own = OwnTexts([Node(False, (line, 0)) for line in lines], range(len(lines)))
+    for number, line in enumerate(lines):
+        for token in plain(line).split():
+            assert number in own.holding(token)
 
 
 @given(TEXTS, st.data())

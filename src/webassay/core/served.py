@@ -100,8 +100,13 @@ _SAME = str.maketrans(
 )
 
 
-def plain(text: str) -> str:
-    """Its tokens, with one space between them: without differences of case, spacing, quotes and punctuation."""
+def folded(text: str) -> str:
+    """Without differences of case, and of signs that look alike."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).translate(_SAME)
-    return " ".join(_TOKEN.findall(text.casefold()))
+    return text.casefold()
+
+
+def plain(text: str) -> str:
+    """Its tokens, with one space between them: without differences of case, spacing, quotes and punctuation."""
+    return " ".join(_TOKEN.findall(folded(text)))

@@ -5,13 +5,15 @@ is that its texts stood together, and that the site said them: a line that only 
 heading of a search, a saved note) is no evidence of what they typed.
 """
 
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import accumulate
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from webassay.compare import shown
-from webassay.core.served import Node, Served, ServedRecord, plain
+from webassay.core.served import Node, Served, ServedRecord, folded, plain
 from webassay.core.task import EvidenceCheck, Fact, Sight
 from webassay.core.verdict import Finding
 
@@ -43,9 +45,8 @@ class SeenTexts:
     def sees(self, sight: Sight) -> bool:
         if sight.picture:
             return any(_is_picture(served, sight.picture) for served in self._record.served)
-        items, pages = self._tokens
-        places = items if sight.together == "item" else pages
-        return self._shows(sight, set.intersection(*(places[_mark(needle)] for needle in self._needles[sight])))
+        rarest = min((self._own_texts.holding(_mark(needle)) for needle in self._needles[sight]), key=len)
+        return self._shows(sight, self._places_of(rarest, sight.together == "page"))
 
     def _shows(self, sight: Sight, places: Iterable[int]) -> bool:
         needles, whole = self._needles[sight], sight.together == "page"
@@ -79,34 +80,8 @@ class SeenTexts:
             queue += outer
 
     @cached_property
-    def _tokens(self) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
-        return self._places({_mark(needle) for needles in self._needles.values() for needle in needles})
-
-    def _places(self, wanted: set[str]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
-        """For every wanted token, the nodes in whose text it stands, and the pages."""
-        nodes, served, reached = self._record.nodes, self._served, self._around.keys()
-        lines = {part for number in reached for part in nodes[number].parts if isinstance(part, str)}
-        held = self._words.held(lines, wanted)
-        items: dict[str, set[int]] = defaultdict(set)
-        pages: dict[str, set[int]] = defaultdict(set)
-        inside: list[Set[str]] = []
-        for number, node in enumerate(nodes):
-            own: Set[str] = _NOTHING
-            every: Set[str] = _NOTHING
-            if number in reached:
-                for part in node.parts:
-                    if isinstance(part, int):
-                        every = every | inside[part] if inside[part] else every
-                    elif part in held:
-                        own = own | held[part]
-                every = own | every if own else every
-            inside.append(every)
-            for token in every if node.row else own:
-                items[token].add(number)
-            if number in served:
-                for token in every:
-                    pages[token].add(number)
-        return items, pages
+    def _own_texts(self) -> "OwnTexts":
+        return OwnTexts(self._record.nodes, self._around)
 
     def _unprompted(self, needles: Sequence[str], whole: bool) -> bool:
         """The slow way, for what the visitor typed at some time: page by page. Once they have, a line that holds all of
@@ -127,9 +102,6 @@ class SeenTexts:
         return False
 
 
-_NOTHING = frozenset[str]()
-
-
 class Words(dict[str, str]):
     """The plain form of a word between spaces. Pages repeat their words, so each is looked at once."""
 
@@ -141,21 +113,26 @@ class Words(dict[str, str]):
     def plain(self, line: str) -> str:
         return " ".join(filter(None, map(self.__getitem__, line.split())))
 
-    def held(self, lines: Collection[str], wanted: Set[str]) -> dict[str, Set[str]]:
-        """Lines in which a wanted token stands, with these tokens."""
-        marked: dict[str, Set[str]] = {}
-        for word in set(" ".join(lines).split()):
-            token = self[word]
-            if token in wanted:
-                marked[word] = frozenset((token,))
-            elif " " in token and (tokens := wanted & set(token.split(" "))):
-                marked[word] = tokens
-        held: dict[str, Set[str]] = {}
-        for line in lines:
-            words = line.split()
-            if not marked.keys().isdisjoint(words):
-                held[line] = _NOTHING.union(*(marked[word] for word in words if word in marked))
-        return held
+
+class OwnTexts:
+    """What nodes say by themselves, as one text, so that a token is found in all of them at once."""
+
+    def __init__(self, nodes: Sequence[Node], numbers: Collection[int]) -> None:
+        self._numbers = list(numbers)
+        parts = (nodes[number].parts for number in self._numbers)
+        texts = [folded("\n".join([part for part in own if isinstance(part, str)])) for own in parts]
+        self._text = "\n".join(texts)
+        self._ends = list(accumulate(len(text) + 1 for text in texts))
+        self.holding = cache(self._holding)
+
+    def _holding(self, token: str) -> Sequence[int]:
+        """The nodes that say it, and those in which a longer word holds it."""
+        found, place = [], self._text.find(token)
+        while place >= 0:
+            node = bisect(self._ends, place)
+            found.append(self._numbers[node])
+            place = self._text.find(token, self._ends[node])
+        return found
 
 
 def _mark(needle: str) -> str:
