@@ -45,6 +45,7 @@ from webassay.store.opening import (
     copied,
     is_being_written,
     is_empty,
+    is_open_here,
     refuse_name,
     refuse_strange_files,
     take_lock,
@@ -513,9 +514,10 @@ class Store:
     def _open(self, writable: bool, thorough: bool) -> None:
         refuse_strange_files(self._ledger)
         logged = self._may_have_a_log(writable)
-        expected = frames_of_index(self._ledger, waiting=True) if logged else 0
+        expected = frames_of_index(self._ledger) if logged else 0
         self._db = connect_to_write(self._ledger) if writable else connect_to_read(self._ledger)
-        lost = "" if not logged or is_all_known(self._ledger, expected) else read_wal(self._ledger, expected).damage
+        known = not logged or is_all_known(self._db, self._ledger, expected)
+        lost = "" if known else read_wal(self._ledger, expected).damage
         try:
             self._migrate(writable, lost)
             if not (writable or thorough) and sums_fit(self._ledger):
@@ -534,9 +536,11 @@ class Store:
             self.damage.found.append(Damage(f"{self._ledger.name}-wal: {lost}. The last writes are lost."))
 
     def _may_have_a_log(self, writable: bool) -> bool:
-        """One that a living writer is writing to is not looked at."""
+        """One that a living writer is writing to, or that this process has open, is not looked at."""
         left = [self._ledger.with_name(f"{self._ledger.name}{end}") for end in ("-wal", "-shm")]
-        return any(path.exists() for path in left) and (writable or not is_being_written(self.path))
+        if not any(path.exists() for path in left) or is_open_here(self._ledger):
+            return False
+        return writable or not is_being_written(self.path)
 
     @contextlib.contextmanager
     def _snapshot(self) -> Iterator[None]:

@@ -109,6 +109,16 @@ def is_being_written(folder: Path) -> bool:
     return False
 
 
+def is_open_here(ledger: Path) -> bool:
+    """Whether a connection of this process has it open."""
+    place = str(ledger.resolve())
+    for db in apsw.connections():
+        with contextlib.suppress(apsw.ConnectionClosedError):  # Another thread may close one meanwhile.
+            if db.filename == place:
+                return True
+    return False
+
+
 def _locked(lock: BinaryIO, how: int) -> bool:
     try:
         fcntl.flock(lock, how | fcntl.LOCK_NB)

@@ -6,10 +6,9 @@ sums fit, a reader need not look any further. If one does not, or if there are n
 seals are checked, and they tell what is damaged.
 """
 
-import os
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -47,8 +46,8 @@ def write_sums(ledger: Path) -> None:
     with suppress(OSError, apsw.Error), closing(apsw.Connection(str(ledger), apsw.SQLITE_OPEN_READONLY)) as db:
         size = int(db.pragma("page_size"))
         pages = sorted(_pages(db))
-        with ledger.open("rb") as file:
-            runs = [(first, count, _sum(file.fileno(), size, first, count)) for first, count in _neighbours(pages)]
+        with _opened(ledger) as file:
+            runs = [(first, count, _sum(file, size, first, count)) for first, count in _neighbours(pages)]
         data = msgspec.msgpack.encode(_Sums(size, ledger.stat().st_size, runs))
         write_whole(place_of(ledger), digest(data) + data)
 
@@ -61,13 +60,22 @@ def sums_fit(ledger: Path) -> bool:
         if digest(data[32:]) != data[:32]:
             return False
         sums = _decode(data[32:])
-        with ledger.open("rb") as file:
-            handle, size = file.fileno(), sums.page_size
-            if os.fstat(handle).st_size != sums.file_size:
+        with _opened(ledger) as file:
+            if file.xFileSize() != sums.file_size:
                 return False
-            return all(_sum(handle, size, first, count) == found for first, count, found in sums.runs)
-    except (OSError, WebassayError, msgspec.MsgspecError):
+            return all(_sum(file, sums.page_size, first, count) == found for first, count, found in sums.runs)
+    except (OSError, apsw.Error, WebassayError, msgspec.MsgspecError):
         return False
+
+
+@contextmanager
+def _opened(ledger: Path) -> Iterator[apsw.VFSFile]:
+    """Through SQLite: closing a handle of ours would drop every lock that connections of this process have on it."""
+    file = apsw.VFSFile("", str(ledger), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        yield file
+    finally:
+        file.xClose()
 
 
 def _has_log(ledger: Path) -> bool:
@@ -100,5 +108,5 @@ def _neighbours(pages: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield first, count
 
 
-def _sum(handle: int, size: int, first: int, count: int) -> int:
-    return zlib.crc32(os.pread(handle, size * count, size * (first - 1)))
+def _sum(file: apsw.VFSFile, size: int, first: int, count: int) -> int:
+    return zlib.crc32(file.xRead(size * count, size * (first - 1)))

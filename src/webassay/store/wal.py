@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import apsw
+
 _HEADER, _FRAME = 32, 24
 _MAGIC = (0x377F0682, 0x377F0683)
 
@@ -36,15 +38,19 @@ def read_wal(ledger: Path, expected: int = 0) -> Wal:
     return found
 
 
-def is_all_known(ledger: Path, expected: int) -> bool:
+def is_all_known(db: apsw.Connection, ledger: Path, expected: int) -> bool:
     """Whether SQLite, which has just opened the ledger, took all of the log. A look at the heads of the frames tells;
     checking the frames themselves takes us long, and is needed only where this says no."""
-    place, known = _place(ledger, "wal"), frames_of_index(ledger)
+    try:
+        known, _ = db.wal_checkpoint("main", apsw.SQLITE_CHECKPOINT_NOOP)
+    except apsw.Error:
+        return False
+    place = _place(ledger, "wal")
     if not place.exists() or place.stat().st_size <= _HEADER:
         return expected == 0
     with place.open("rb") as log:
         size = int.from_bytes(log.read(_HEADER)[8:12])
-        if not known or known < expected or not 512 <= size <= 65536:
+        if known <= 0 or known < expected or not 512 <= size <= 65536:
             return False
         log.seek(0)
         salts = log.read(_HEADER)[16:24]
@@ -109,9 +115,10 @@ def _checksum(data: bytes, sums: tuple[int, int], order: str) -> tuple[int, int]
     return one, two
 
 
-def frames_of_index(ledger: Path, *, waiting: bool = False) -> int:
-    """How many frames SQLite's index of the log knows; a killed run leaves it. `waiting`: none, if all of them
-    are in the ledger already."""
+def frames_of_index(ledger: Path) -> int:
+    """How many frames of the log a killed run left, by SQLite's index of it; none if all of them are in the ledger
+    already. Only for a ledger that nobody in this process has open: closing the index drops the locks on it, and then
+    the next process to open the ledger cuts it off, which ends whoever is using it."""
     try:
         index = _place(ledger, "shm").read_bytes()[:136]
     except OSError:
@@ -120,4 +127,4 @@ def frames_of_index(ledger: Path, *, waiting: bool = False) -> int:
         return 0
     (frames,) = struct.unpack("=I", index[16:20])
     (copied,) = struct.unpack("=I", index[96:100])
-    return 0 if waiting and copied >= frames else int(frames)
+    return 0 if copied >= frames else int(frames)
