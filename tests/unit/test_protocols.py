@@ -231,7 +231,7 @@ async def test_trajectories_of_others_are_graded_by_the_old_protocol(place: Path
     assert bench.report([run]).counts.passed == 2
 
 
-def test_trajectories_of_other_benchmarks_are_left_ungraded(place: Path) -> None:
+async def test_trajectories_of_other_benchmarks_are_left_ungraded(place: Path) -> None:
     """AgentRewardBench has four benchmarks, whose ids end with numbers too."""
     others = {"assistantbench.improved.validation.0": "assistantbench", "visualwebarena.resized.0": "visualwebarena",
               "workarena.servicenow.filter-asset-list1": "workarena"}  # fmt: skip
@@ -240,10 +240,13 @@ def test_trajectories_of_other_benchmarks_are_left_ungraded(place: Path) -> None
     told: list[str] = []
     bench, run = Workbench(cache=place / "cache", on_notice=told.append), place / "run"
     bench.import_trajectories([place / "theirs"], run, "agentrewardbench")
-    graded = list(bench.grade(run, GradeOptions(benchmark="webarena", tasks_file=str(place / "old.json"))))
+    options = GradeOptions(benchmark="webarena", tasks_file=str(place / "old.json"))
+    graded = list(bench.grade(run, options))
     assert [(one.unit.task_id, one.verdict.status) for one in graded] == [("webarena.0", "pass")]
     (said,) = told
-    assert said.startswith("4 of 5 trajectories were left ungraded")
+    await bench.ask_model(run, options)
+    assert told == [said, said], "who only counts the questions is told as well"
+    assert said.startswith("4 of 5 trajectories cannot be graded")
     assert all(f"1 of {benchmark}" in said for benchmark in others.values()) and "webarena.99" in said
 
 

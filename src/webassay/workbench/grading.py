@@ -162,9 +162,7 @@ class Keys:
         if unknown := [task_id for other, task_id in self.without if not other]:
             why.append(f"{len(unknown)} with an id that no task has, such as {unknown[0]}")
         benchmark = self.tasks.selection.benchmark
-        said = (
-            f"{len(self.without)} of {of} trajectories were left ungraded, because they are not of {benchmark}'s tasks"
-        )
+        said = f"{len(self.without)} of {of} trajectories cannot be graded, because they are not of {benchmark}'s tasks"
         return f"{said}: {', '.join(why)}."
 
     @cached_property
@@ -229,8 +227,9 @@ async def ask_model(
     with open_run(run, setup.tell, thorough=True) as store:
         keys = Keys.of(store, setup, options)
         wanted: dict[str, Question] = {}
-        for unit in store.units():
-            found = keys.find(store, unit) if _wants(options, unit) else None
+        units = [unit for unit in store.units() if _wants(options, unit)]
+        for unit in units:
+            found = keys.find(store, unit)
             if found is None or not _is_old(found[0]):
                 continue
             task, trajectory = found
@@ -239,6 +238,8 @@ async def ask_model(
                 if isinstance(check, LegacyCheck):
                     outcome = check_legacy(check, trajectory, known)
                     wanted |= {one.id: one for one in outcome.questions if outcome.score != 0.0}
+        if model is None and keys.without:  # Else grading, which follows, says so.
+            setup.tell(keys.left_ungraded(len(units)))
     size = sum(len(one.prompt) for one in wanted.values())
     if model is None or not wanted:
         return Asked(len(wanted), size, {})
