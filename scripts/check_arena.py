@@ -3,6 +3,10 @@
 The seeds come from the hash of the commit, so each commit is tried on worlds of its own, and a run can be repeated.
 With `--obstacles` the oracle also plays every template behind each obstacle; it has to get past it, or to end with the
 status that is right where nobody can.
+
+All of it takes hours. With `--keep FOLDER` each world's proof is written there when it is complete, and is not played
+again: the work can be done on several days and machines, as long as the code stays what it was. What has changed since
+is said. `--chromium chromium-headless-shell` takes a third less time.
 """
 
 import argparse
@@ -13,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -53,21 +59,54 @@ def proved(seed: int, run: Path, given: argparse.Namespace) -> list[Proof]:
     return run_sync(bench.check(run, selection, options(given)))
 
 
-def kept(seed: int, given: argparse.Namespace) -> list[Proof]:
-    """What was proved on this world before, or now; hours of work need not be done in one go, and what was played
-    before an interruption is not played again."""
+@dataclass
+class World:
+    """What one world proved, and the commit that it was proved on."""
+
+    seed: int
+    commit: str
+    proofs: list[Proof]
+
+    def as_text(self) -> bytes:
+        """A line for each template, so that two of them can be compared."""
+        lines = b",\n".join(TypeAdapter(Proof).dump_json(proof) for proof in self.proofs)
+        head = json.dumps({"seed": self.seed, "commit": self.commit}).removesuffix("}")
+        return head.encode() + b', "proofs": [\n' + lines + b"\n]}\n"
+
+
+def kept(seed: int, given: argparse.Namespace) -> World:
+    """What was proved on this world before, or now; what was played before an interruption is not played again."""
     if given.keep is None:
         with tempfile.TemporaryDirectory(prefix="webassay-arena-") as scratch:
-            return proved(seed, Path(scratch) / "run", given)
-    form = TypeAdapter(list[Proof])
+            return World(seed, commit(), proved(seed, Path(scratch) / "run", given))
     file = given.keep / f"{seed}-{given.instances}.json"
     if not file.exists():
         given.keep.mkdir(parents=True, exist_ok=True)
         run = file.with_suffix(".run")
-        found = proved(seed, run, given)
-        file.write_bytes(form.dump_json(found))
+        world = World(seed, commit(), proved(seed, run, given))
+        file.write_bytes(world.as_text())
         shutil.rmtree(run)
-    return form.validate_json(file.read_bytes())
+    return TypeAdapter(World).validate_json(file.read_bytes())
+
+
+def sums(proofs: Sequence[Proof]) -> list[Proof]:
+    """Of each site's templates, and of all."""
+    by_site = [replace(proof, template=f"all of {proof.template.partition('.')[0]}") for proof in proofs]
+    return merged([by_site, [replace(proof, template="all") for proof in proofs]])
+
+
+def outdated(worlds: Sequence[World]) -> Iterator[str]:
+    """Which worlds were proved by other code than the one that is here now."""
+    for base in dict.fromkeys(world.commit for world in worlds):
+        asked = subprocess.run(
+            ["git", "diff", "--name-only", base, "--", "src"], capture_output=True, text=True, check=False
+        )
+        changed = asked.stdout.split()
+        on = ", ".join(str(world.seed) for world in worlds if world.commit == base)
+        if asked.returncode:
+            yield f"Worlds proved on {base}, which is not in this repository: {on}."
+        elif changed:
+            yield f"Since {base:.12} these files have changed, so worlds {on} may prove less: {', '.join(changed)}."
 
 
 def behind(obstacle: str, seed: int, given: argparse.Namespace) -> dict[str, str]:
@@ -121,10 +160,16 @@ def main() -> None:
     seeds = seeds_of(source, given.worlds)
     print(f"Seeds from {source}: {', '.join(map(str, seeds))}", flush=True)
     started = time.monotonic()
-    proofs = merged([kept(seed, given) for seed in seeds])
-    print(as_table(proofs))
-    minutes = (time.monotonic() - started) / 60
-    print(f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds, {minutes:.1f} minutes.")
+    worlds = [kept(seed, given) for seed in seeds]
+    proofs = merged([world.proofs for world in worlds])
+    print(as_table([*proofs, *sums(proofs)]))
+    minutes, hours = (time.monotonic() - started) / 60, sum(proof.seconds for proof in proofs) / 3600
+    print(
+        f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds: {hours:.1f} hours of episodes."
+    )
+    print(f"This took {minutes:.1f} minutes, with {given.workers} side by side.")
+    for said in outdated(worlds):
+        print(said)
     problems = [problem for proof in proofs for problem in proof.problems]
     if given.obstacles:
         problems += prove_obstacles(seeds[0], given)

@@ -1,0 +1,96 @@
+"""The long proof is done in parts: what is kept of a world is what it proved, and old code is not passed off as new."""
+
+import argparse
+import subprocess
+
+import pytest
+from scripts import check_arena
+from scripts.check_arena import World, kept, outdated, seeds_of, sums
+
+from webassay.workbench.checking import Proof
+
+
+def proof(template, held, tried):
+    made = Proof(template, most_steps=held, seconds=1.5)
+    for number in range(tried):
+        made.add("oracle", number < held, f"{template} {number} fails")
+    return made
+
+
+PROOFS = [proof("admin.one", 5, 5), proof("shop.one", 3, 5), proof("shop.two", 5, 5)]
+
+
+@pytest.fixture
+def given(tmp_path):
+    return argparse.Namespace(keep=tmp_path / "kept", instances=5)
+
+
+@pytest.fixture
+def played(monkeypatch):
+    seeds = []
+
+    def proved(seed, run, given):
+        seeds.append(seed)
+        run.mkdir(parents=True)
+        return PROOFS
+
+    monkeypatch.setattr(check_arena, "proved", proved)
+    return seeds
+
+
+def test_a_world_that_is_kept_is_not_played_again(given, played):
+    first, again = kept(12345, given), kept(12345, given)
+    assert played == [12345]
+    assert first == again == World(12345, check_arena.commit(), PROOFS)
+    assert [path.name for path in given.keep.iterdir()] == ["12345-5.json"]
+
+
+def test_another_number_of_instances_is_another_proof(given, played):
+    kept(12345, given)
+    given.instances = 1
+    kept(12345, given)
+    assert played == [12345, 12345]
+
+
+def test_more_worlds_begin_with_the_same_ones():
+    assert seeds_of("a commit", 10)[:3] == seeds_of("a commit", 3)
+    assert seeds_of("a commit", 3) != seeds_of("another", 3)
+
+
+def test_sums_of_each_site_and_of_all():
+    found = {one.template: str(one.columns["oracle"]) for one in sums(PROOFS)}
+    assert found == {"all of admin": "5", "all of shop": "8/10", "all": "13/15"}
+    assert [len(one.problems) for one in sums(PROOFS)] == [2, 0, 2]
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    def git(*words):
+        named = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+        done = subprocess.run(["git", *named, *words], cwd=tmp_path, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "code.py").write_text("1")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    monkeypatch.chdir(tmp_path)
+    return git
+
+
+def test_a_proof_of_the_code_that_is_here_is_not_outdated(repository, tmp_path):
+    (tmp_path / "README.md").write_text("not code")
+    repository("add", ".")
+    repository("commit", "--quiet", "-m", "second")
+    assert list(outdated([World(1, repository("rev-parse", "HEAD^"), PROOFS)])) == []
+
+
+def test_a_proof_of_other_code_names_what_changed(repository, tmp_path):
+    base = repository("rev-parse", "HEAD")
+    (tmp_path / "src" / "code.py").write_text("2")
+    (said,) = outdated([World(1, base, PROOFS), World(2, base, PROOFS)])
+    assert "src/code.py" in said
+    assert "1, 2" in said
+    (unknown,) = outdated([World(3, "f" * 40, PROOFS)])
+    assert "not in this repository" in unknown
