@@ -4,9 +4,9 @@ The seeds come from the hash of the commit, so each commit is tried on worlds of
 With `--obstacles` the oracle also plays every template behind each obstacle; it has to get past it, or to end with the
 status that is right where nobody can.
 
-All of it takes hours. With `--keep FOLDER` each world's proof is written there when it is complete, and is not played
-again: the work can be done on several days and machines, as long as the code stays what it was. What has changed since
-is said. `--chromium chromium-headless-shell` takes a third less time.
+All of it takes hours. With `--keep FOLDER` each part (one instance of each template in one world) is written there when
+it is complete, and is not played again: the work can be done on several days and machines, as long as the code stays
+what it was. What has changed since is said. `--chromium chromium-headless-shell` takes a third less time.
 """
 
 import argparse
@@ -46,47 +46,60 @@ def options(given: argparse.Namespace) -> PlayOptions:
     return PlayOptions(workers=given.workers, recording=Recording(parts=()))
 
 
-def proved(seed: int, run: Path, given: argparse.Namespace) -> list[Proof]:
+def proved(seed: int, instance: int, run: Path, given: argparse.Namespace) -> list[Proof]:
+    """Of one instance of each template."""
+
     def tell(progress: Progress) -> None:
         if progress.total and progress.done == progress.total:
-            print(f"  world {seed}: {progress.doing} {progress.done}", file=sys.stderr, flush=True)
+            print(f"  world {seed}, instance {instance}: {progress.doing} {progress.done}", file=sys.stderr, flush=True)
 
+    bench = Workbench(cache=given.cache, chromium=given.chromium, on_progress=tell)
     selection = Selection(
         templates=tuple(given.template), instances=given.instances, world_seed=seed, seed=seed,
         difficulty=given.difficulty,
     )  # fmt: skip
-    bench = Workbench(cache=given.cache, chromium=given.chromium, on_progress=tell)
-    return run_sync(bench.check(run, selection, options(given)))
+    wanted = tuple(task.id for task in bench.tasks(selection) if task.id.endswith(f".{instance}"))
+    if not wanted:
+        return []  # No template has that many instances of this difficulty in this world.
+    return run_sync(bench.check(run, replace(selection, tasks=wanted), options(given)))
 
 
 @dataclass
-class World:
-    """What one world proved, and the commit that it was proved on."""
+class Part:
+    """What one instance of each template proved in one world, and the commit that it was proved on."""
 
     seed: int
+    instance: int
     commit: str
     proofs: list[Proof]
 
     def as_text(self) -> bytes:
         """A line for each template, so that two of them can be compared."""
         lines = b",\n".join(TypeAdapter(Proof).dump_json(proof) for proof in self.proofs)
-        head = json.dumps({"seed": self.seed, "commit": self.commit}).removesuffix("}")
+        head = json.dumps({"seed": self.seed, "instance": self.instance, "commit": self.commit}).removesuffix("}")
         return head.encode() + b', "proofs": [\n' + lines + b"\n]}\n"
 
 
-def kept(seed: int, given: argparse.Namespace) -> World:
-    """What was proved on this world before, or now; what was played before an interruption is not played again."""
+def kept(seed: int, instance: int, given: argparse.Namespace) -> Part:
+    """What was proved of it before, or now; what was played before an interruption is not played again."""
     if given.keep is None:
         with tempfile.TemporaryDirectory(prefix="webassay-arena-") as scratch:
-            return World(seed, commit(), proved(seed, Path(scratch) / "run", given))
-    file = given.keep / f"{seed}-{given.instances}.json"
+            return Part(seed, instance, commit(), proved(seed, instance, Path(scratch) / "run", given))
+    file = given.keep / f"{seed}-{instance}.json"
     if not file.exists():
         given.keep.mkdir(parents=True, exist_ok=True)
         run = file.with_suffix(".run")
-        world = World(seed, commit(), proved(seed, run, given))
-        file.write_bytes(world.as_text())
-        shutil.rmtree(run)
-    return TypeAdapter(World).validate_json(file.read_bytes())
+        part = Part(seed, instance, commit(), proved(seed, instance, run, given))
+        file.write_bytes(part.as_text())
+        shutil.rmtree(run, ignore_errors=True)
+    return TypeAdapter(Part).validate_json(file.read_bytes())
+
+
+def parts(seeds: Sequence[int], given: argparse.Namespace) -> Iterator[Part]:
+    """Every world once before any a second time: what is new shows early."""
+    for instance in range(given.instances):
+        for seed in seeds:
+            yield kept(seed, instance, given)
 
 
 def sums(proofs: Sequence[Proof]) -> list[Proof]:
@@ -95,18 +108,18 @@ def sums(proofs: Sequence[Proof]) -> list[Proof]:
     return merged([by_site, [replace(proof, template="all") for proof in proofs]])
 
 
-def outdated(worlds: Sequence[World]) -> Iterator[str]:
-    """Which worlds were proved by other code than the one that is here now."""
-    for base in dict.fromkeys(world.commit for world in worlds):
+def outdated(done: Sequence[Part]) -> Iterator[str]:
+    """What was proved by other code than the one that is here now."""
+    for base in dict.fromkeys(part.commit for part in done):
         asked = subprocess.run(
             ["git", "diff", "--name-only", base, "--", "src"], capture_output=True, text=True, check=False
         )
         changed = asked.stdout.split()
-        on = ", ".join(str(world.seed) for world in worlds if world.commit == base)
+        on = ", ".join(f"{part.seed}-{part.instance}" for part in done if part.commit == base)
         if asked.returncode:
-            yield f"Worlds proved on {base}, which is not in this repository: {on}."
+            yield f"Proved on {base}, which is not in this repository: {on}."
         elif changed:
-            yield f"Since {base:.12} these files have changed, so worlds {on} may prove less: {', '.join(changed)}."
+            yield f"Since {base:.12} these files have changed, so {on} may prove less: {', '.join(changed)}."
 
 
 def behind(obstacle: str, seed: int, given: argparse.Namespace) -> dict[str, str]:
@@ -151,7 +164,7 @@ def main() -> None:
     parser.add_argument("--seeds-from", default="", help="A text to take the seeds from; default: the commit's hash.")
     parser.add_argument("--chromium", default=None, help="Another than the one that is found, such as a shell.")
     parser.add_argument("--cache", default=None, help="Where built worlds are kept.")
-    parser.add_argument("--keep", type=Path, help="Write what each world proved here, and go on from there next time.")
+    parser.add_argument("--keep", type=Path, help="Write what each part proved here, and go on from there next time.")
     parser.add_argument(
         "--obstacles", action="store_true", help="The oracle behind every obstacle, on the first world."
     )
@@ -160,15 +173,15 @@ def main() -> None:
     seeds = seeds_of(source, given.worlds)
     print(f"Seeds from {source}: {', '.join(map(str, seeds))}", flush=True)
     started = time.monotonic()
-    worlds = [kept(seed, given) for seed in seeds]
-    proofs = merged([world.proofs for world in worlds])
+    done = list(parts(seeds, given))
+    proofs = merged([part.proofs for part in done])
     print(as_table([*proofs, *sums(proofs)]))
     minutes, hours = (time.monotonic() - started) / 60, sum(proof.seconds for proof in proofs) / 3600
     print(
         f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds: {hours:.1f} hours of episodes."
     )
     print(f"This took {minutes:.1f} minutes, with {given.workers} side by side.")
-    for said in outdated(worlds):
+    for said in outdated(done):
         print(said)
     problems = [problem for proof in proofs for problem in proof.problems]
     if given.obstacles:

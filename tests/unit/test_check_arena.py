@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from scripts import check_arena
-from scripts.check_arena import World, kept, outdated, seeds_of, sums
+from scripts.check_arena import Part, kept, outdated, parts, seeds_of, sums
 
 from webassay.workbench.checking import Proof
 
@@ -22,34 +22,41 @@ PROOFS = [proof("admin.one", 5, 5), proof("shop.one", 3, 5), proof("shop.two", 5
 
 @pytest.fixture
 def given(tmp_path):
-    return argparse.Namespace(keep=tmp_path / "kept", instances=5)
+    return argparse.Namespace(keep=tmp_path / "kept", instances=2)
 
 
 @pytest.fixture
 def played(monkeypatch):
-    seeds = []
+    """Which parts were played, in order."""
+    found = []
 
-    def proved(seed, run, given):
-        seeds.append(seed)
+    def proved(seed, instance, run, given):
+        found.append((seed, instance))
         run.mkdir(parents=True)
         return PROOFS
 
     monkeypatch.setattr(check_arena, "proved", proved)
-    return seeds
+    return found
 
 
-def test_a_world_that_is_kept_is_not_played_again(given, played):
-    first, again = kept(12345, given), kept(12345, given)
-    assert played == [12345]
-    assert first == again == World(12345, check_arena.commit(), PROOFS)
-    assert [path.name for path in given.keep.iterdir()] == ["12345-5.json"]
+def test_what_is_kept_is_not_played_again(given, played):
+    first, again = kept(12345, 0, given), kept(12345, 0, given)
+    assert played == [(12345, 0)]
+    assert first == again == Part(12345, 0, check_arena.commit(), PROOFS)
+    assert [path.name for path in given.keep.iterdir()] == ["12345-0.json"]
 
 
-def test_another_number_of_instances_is_another_proof(given, played):
-    kept(12345, given)
-    given.instances = 1
-    kept(12345, given)
-    assert played == [12345, 12345]
+def test_every_world_comes_once_before_any_a_second_time(given, played):
+    list(parts([11111, 22222], given))
+    assert played == [(11111, 0), (22222, 0), (11111, 1), (22222, 1)]
+
+
+def test_more_worlds_and_instances_play_only_what_is_missing(given, played):
+    list(parts([11111], given))
+    given.instances = 3
+    del played[:]
+    assert len(list(parts([11111, 22222], given))) == 6
+    assert played == [(22222, 0), (22222, 1), (11111, 2), (22222, 2)]
 
 
 def test_more_worlds_begin_with_the_same_ones():
@@ -83,14 +90,14 @@ def test_a_proof_of_the_code_that_is_here_is_not_outdated(repository, tmp_path):
     (tmp_path / "README.md").write_text("not code")
     repository("add", ".")
     repository("commit", "--quiet", "-m", "second")
-    assert list(outdated([World(1, repository("rev-parse", "HEAD^"), PROOFS)])) == []
+    assert list(outdated([Part(1, 0, repository("rev-parse", "HEAD^"), PROOFS)])) == []
 
 
 def test_a_proof_of_other_code_names_what_changed(repository, tmp_path):
     base = repository("rev-parse", "HEAD")
     (tmp_path / "src" / "code.py").write_text("2")
-    (said,) = outdated([World(1, base, PROOFS), World(2, base, PROOFS)])
+    (said,) = outdated([Part(1, 0, base, PROOFS), Part(2, 4, base, PROOFS)])
     assert "src/code.py" in said
-    assert "1, 2" in said
-    (unknown,) = outdated([World(3, "f" * 40, PROOFS)])
+    assert "1-0, 2-4" in said
+    (unknown,) = outdated([Part(3, 0, "f" * 40, PROOFS)])
     assert "not in this repository" in unknown

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 from webassay.agents.naive import CONSTANTS, WALKERS
 from webassay.benchmarks.arena.mistakes import mistakes
@@ -101,7 +102,7 @@ def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
 
 async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptions, on_progress: OnProgress) -> None:
     tasks = select(selection, setup).tasks
-    players = {task.id: _players(task, number) for number, task in enumerate(tasks)}
+    players = {task.id: _players(task) for task in tasks}
     agents = list(dict.fromkeys(agent for names in players.values() for agent in names))
 
     def wanted(unit: UnitOfWork) -> bool:
@@ -110,14 +111,14 @@ async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptio
     await playing.run(setup, out, agents, selection, options, on_progress, wanted)
 
 
-def _players(task: Task, number: int) -> list[str]:
-    """The oracle on all its ways, right and wrong, and one of the walkers in turn."""
+def _players(task: Task) -> list[str]:
+    """The oracle on all its ways, right and wrong, and one of the walkers: the same one whatever else is played."""
     drawn = _instance(task)
     walkers = list(WALKERS)
     # Where an obstacle makes the task unachievable, nobody gets as far as a shortcut.
     hasty = drawn.hasty() if task.kind == drawn.kind else ()
     ways = [f"{ORACLE}[route={name}]" for name in (*drawn.routes(), *hasty)]
-    return [ORACLE, *ways, walkers[number % len(walkers)]]
+    return [ORACLE, *ways, walkers[crc32(task.id.encode()) % len(walkers)]]
 
 
 def _instance(task: Task) -> Template:
