@@ -11,6 +11,8 @@ WORKERS ?= 2
 # One more than that: a third of their time, tests wait for pages and processes.
 TESTERS ?= 3
 SCALE ?= 1
+# What takes hours keeps here what it has done, and goes on from there when it is started again.
+KEEP ?= runs/check-arena
 # Some machines forbid Python to keep bytecode; then each of the hundreds of processes below compiles everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -61,7 +63,7 @@ check-arena: setup  ## A sample of the same: every template, one instance, one w
 
 check-arena-full: setup  ## Every template on ten unseen worlds: routes pass; shortcuts, naive agents, mistakes fail
 	$(BIN)/python scripts/scan_start_pages.py --worlds 10 --instances 5
-	$(BIN)/python scripts/check_arena.py --worlds 10 --instances 5 --obstacles --workers $(WORKERS)
+	$(BIN)/python scripts/check_arena.py --worlds 10 --instances 5 --obstacles --workers $(WORKERS) --keep $(KEEP)
 
 docs: setup  ## Write the generated pages again
 	$(BIN)/python scripts/generate_docs.py
