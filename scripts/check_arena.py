@@ -20,14 +20,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-from pydantic import TypeAdapter
+from typing import Self
 
 from webassay import PlayOptions, Selection, Workbench, run_sync
 from webassay.benchmarks.arena.benchmark import HARD, OBSTACLES
+from webassay.core.files import write_whole
 from webassay.episode import Recording
 from webassay.workbench import Progress
-from webassay.workbench.checking import Proof, as_table, merged
+from webassay.workbench.checking import COLUMNS, Proof, Tally, as_table, merged
 
 
 def commit() -> str:
@@ -73,11 +73,29 @@ class Part:
     commit: str
     proofs: list[Proof]
 
-    def as_text(self) -> bytes:
-        """A line for each template, so that two of them can be compared."""
-        lines = b",\n".join(TypeAdapter(Proof).dump_json(proof) for proof in self.proofs)
-        head = json.dumps({"seed": self.seed, "instance": self.instance, "commit": self.commit}).removesuffix("}")
-        return head.encode() + b', "proofs": [\n' + lines + b"\n]}\n"
+    def as_text(self) -> str:
+        """A short line for each template, so that two of them can be compared."""
+        head = json.dumps({"seed": self.seed, "instance": self.instance, "commit": self.commit, "columns": COLUMNS})
+        lines = (
+            json.dumps([
+                proof.template,
+                *([proof.columns[name].held, proof.columns[name].tried] for name in COLUMNS),
+                proof.most_steps,
+                round(proof.seconds, 1),
+                proof.problems,
+            ])
+            for proof in self.proofs
+        )  # fmt: skip
+        return head.removesuffix("}") + ', "proofs": [\n' + ",\n".join(lines) + "\n]}\n"
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        read = json.loads(text)
+        proofs = []
+        for template, *counts, most_steps, seconds, problems in read["proofs"]:
+            columns = {name: Tally(*count) for name, count in zip(read["columns"], counts, strict=True)}
+            proofs.append(Proof(template, columns, most_steps, seconds, problems))
+        return cls(read["seed"], read["instance"], read["commit"], proofs)
 
 
 def kept(seed: int, instance: int, given: argparse.Namespace) -> Part:
@@ -90,9 +108,10 @@ def kept(seed: int, instance: int, given: argparse.Namespace) -> Part:
         given.keep.mkdir(parents=True, exist_ok=True)
         run = file.with_suffix(".run")
         part = Part(seed, instance, commit(), proved(seed, instance, run, given))
-        file.write_bytes(part.as_text())
-        shutil.rmtree(run, ignore_errors=True)
-    return TypeAdapter(Part).validate_json(file.read_bytes())
+        write_whole(file, part.as_text().encode())
+        if not any(proof.problems for proof in part.proofs):  # Else somebody wants to look at the episodes.
+            shutil.rmtree(run, ignore_errors=True)
+    return Part.of_text(file.read_text(encoding="utf-8"))
 
 
 def parts(seeds: Sequence[int], given: argparse.Namespace) -> Iterator[Part]:

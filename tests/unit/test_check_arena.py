@@ -17,7 +17,8 @@ def proof(template, held, tried):
     return made
 
 
-PROOFS = [proof("admin.one", 5, 5), proof("shop.one", 3, 5), proof("shop.two", 5, 5)]
+PROOFS = [proof("admin.one", 5, 5), proof("shop.one", 4, 4), proof("shop.two", 5, 5)]
+FLAWED = [proof("admin.one", 5, 5), proof("shop.one", 3, 5), proof("shop.two", 5, 5)]
 
 
 @pytest.fixture
@@ -46,6 +47,13 @@ def test_what_is_kept_is_not_played_again(given, played):
     assert [path.name for path in given.keep.iterdir()] == ["12345-0.json"]
 
 
+def test_episodes_with_problems_stay_to_be_looked_at(given, played, monkeypatch):
+    monkeypatch.setattr(check_arena, "proved", lambda seed, instance, run, given: run.mkdir(parents=True) or FLAWED)
+    assert kept(12345, 1, given).proofs == FLAWED
+    assert {path.name for path in given.keep.iterdir()} == {"12345-1.json", "12345-1.run"}
+    assert kept(12345, 1, given).proofs[1].problems == ["shop.one 3 fails", "shop.one 4 fails"]
+
+
 def test_every_world_comes_once_before_any_a_second_time(given, played):
     list(parts([11111, 22222], given))
     assert played == [(11111, 0), (22222, 0), (11111, 1), (22222, 1)]
@@ -65,9 +73,9 @@ def test_more_worlds_begin_with_the_same_ones():
 
 
 def test_sums_of_each_site_and_of_all():
-    found = {one.template: str(one.columns["oracle"]) for one in sums(PROOFS)}
+    found = {one.template: str(one.columns["oracle"]) for one in sums(FLAWED)}
     assert found == {"all of admin": "5", "all of shop": "8/10", "all": "13/15"}
-    assert [len(one.problems) for one in sums(PROOFS)] == [2, 0, 2]
+    assert [len(one.problems) for one in sums(FLAWED)] == [2, 0, 2]
 
 
 @pytest.fixture
