@@ -185,6 +185,22 @@ def test_any_rowid_is_read_from_its_page(edge: int) -> None:
     assert change.after is not None and change.after["name"] == "changed"
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE item SET amount = -1 WHERE id = ?",
+        "UPDATE named SET value = -1 WHERE value = ?",
+        "UPDATE flat SET c = 'changed' WHERE a = ?",
+        "UPDATE posing SET value = -1 WHERE value = ?",
+    ],
+)
+def test_a_changed_row_is_found_wherever_it_lies(statement: str) -> None:
+    """Also on an inner page, where tables WITHOUT ROWID keep some of their rows."""
+    for number in range(1, ROWS + 1):
+        (change,) = PRISTINE.diff(after((statement, (number,))))
+        assert change.before is not None and number in change.before.values()
+
+
 def test_one_change_suspects_the_rows_of_a_page_not_the_table() -> None:
     current = after(("UPDATE item SET amount = -1 WHERE id = 300", ()))
     with closing(current.copy().connect()) as db:

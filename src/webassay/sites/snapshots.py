@@ -13,9 +13,6 @@ from webassay.sites.pages import Pages
 
 SqlValue = str | int | float | bytes | None
 
-_TABLE_LEAF = 13
-"""The first byte of a page that holds rows. The leaves of a table WITHOUT ROWID begin with another one."""
-
 
 @dataclass(frozen=True)
 class Change:
@@ -32,6 +29,7 @@ class Table:
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
+    has_rowids: bool
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,8 @@ class Snapshot:
     def _suspects(self, db: apsw.Connection, table: Table, current: Pages, differing: set[int]) -> Suspects | None:
         """The rows on pages that belong to the table in one state only, or differ. All other rows are the same in both.
         None if rows cannot be told from the pages."""
+        if not table.has_rowids or any(name.lower() == "_rowid_" for name in table.columns):
+            return None
         before = self._owners[table.name]
         listed: list[Any] = db.execute(
             "SELECT pageno, pagetype FROM dbstat WHERE schema = 'main' AND name = ?", (table.name,)
@@ -85,8 +85,6 @@ class Snapshot:
         after: dict[int, str] = dict(listed)
         # A page that was freed may keep its bytes, so it must still belong to the table.
         kept = (before.keys() & after.keys()) - differing
-        if any(name.lower() == "_rowid_" for name in table.columns):
-            return None
         old = _rowids(self.pages, before, kept)
         new = _rowids(current, after, kept)
         return None if old is None or new is None else Suspects(old, new)
@@ -96,9 +94,8 @@ def _rowids(pages: Pages, kinds: Mapping[int, str], kept: set[int]) -> list[int]
     """Those on the pages that were not kept. None if a page does not say."""
     found: list[int] = []
     for number in kinds.keys() - kept:
-        page = pages.page(number)
-        if kinds[number] == "leaf" and page[0] == _TABLE_LEAF:
-            found += _rowids_on(page)
+        if kinds[number] == "leaf":
+            found += _rowids_on(pages.page(number))
         elif kinds[number] != "internal":  # The rest of a long row: whose, the page does not say.
             return None
     return found
@@ -173,18 +170,19 @@ def schema_of(db: apsw.Connection) -> list[tuple[SqlValue, ...]]:
 
 def tables_of(db: apsw.Connection) -> tuple[Table, ...]:
     """Ordinary tables by name, without SQLite's own, virtual and shadow tables."""
-    names: list[Any] = db.execute(
-        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
+    # wr: WITHOUT ROWID.
+    listed: list[Any] = db.execute(
+        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
         " ESCAPE '\\' ORDER BY name"
     ).fetchall()
     tables = []
-    for (name,) in names:
+    for name, without_rowids in listed:
         # hidden = 0: an ordinary column; the others are generated.
         info: list[Any] = db.execute(
             "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", (name,)
         ).fetchall()
         key = tuple(column for column, place in sorted(info, key=lambda item: item[1]) if place)
-        tables.append(Table(name, tuple(column for column, _ in info), key))
+        tables.append(Table(name, tuple(column for column, _ in info), key, not without_rowids))
     return tuple(tables)
 
 
