@@ -33,8 +33,8 @@ def occasion(monkeypatch, one, others=()):
         ("shop.cart-sold-out", "Put the product that I told you about into my cart."),
         ("shop.cancel-too-late", "Cancel the order that I told you about."),
         ("shop.price-of-nothing", "What does the product that I told you about cost?"),
-        ("admin.invoices-paid", "The customer that I told you about has paid. Mark all open invoices with the bill-to "
-         "name the customer that I told you about as paid."),
+        ("admin.cancel-pending-of", "The customer that I told you about called and does not want anything any more. "
+         "Cancel all pending orders whose bill-to name is the customer that I told you about."),
         ("admin.reduce-price", "Reduce the price of the product that I told you about by 7 percent, rounded to whole "
          "cents."),
         ("admin.retitle-page", 'Change the title of the page that I told you about to "TITLE X".'),
@@ -57,6 +57,7 @@ def test_a_task_without_its_subject(monkeypatch, template, told):
         "shop.email-taken",
         "admin.cancel-complete",  # the order of a buyer: either tells what is meant
         "admin.new-color",  # by name and by SKU
+        "admin.invoices-paid",  # two buyers
         "admin.order-not-visible",  # its address stands there, too
         "admin.steep-discounts",  # dates are conditions
         "shop.cheapest-by-weight",  # the open tabs say which

@@ -1,8 +1,8 @@
 """Doing something with many rows at once."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from webassay.benchmarks.arena.admin import office, pages
@@ -72,40 +72,46 @@ class BulkChore(Template, abstract=True):
             found["all-of-them"] = Key.all_of(self.change(row) for row in (*fitting, *others))
         return found
 
+    def rounds(self) -> Sequence[Self]:
+        """What is looked for one after the other, where it takes more than one."""
+        return (self,)
+
     def effort(self, worlds: Worlds) -> Effort:
-        count = len(self.fitting(worlds)) + len(self.others(worlds))
-        entries = sum(map(len, self.filters()))
-        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), 8 + entries + len(self.fitting(worlds)))
-
-    def _open(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", self.menu)
-        return (yield from pages.narrow(page, *self.filters()))
-
-    def _finish(self, page: Observation, most: int = 10**6) -> Walk:
-        page = yield from pages.lengthen(page)
-        names = [line[self.first_column] for line in pages.lines(page) if self.wanted(line)]
-        page = yield from pages.tick(page, *names[:most])
-        yield from pages.act(page, self.action)
-        return done("mutate")
+        fitting = self.fitting(worlds)
+        count = len(fitting) + len(self.others(worlds))
+        steps = sum(8 + sum(map(len, one.filters())) for one in self.rounds())
+        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), steps + len(fitting))
 
     def solve(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
-        return (yield from self._finish(page))
+        for one in self.rounds():
+            page = yield from one._finish((yield from one._open(page)))
+        return done("mutate")
 
     def routes(self) -> Mapping[str, Route]:
         return {"by-keyword": self._by_keyword}
 
     def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", self.menu)
-        page = yield from pages.search(page, self.words())
-        return (yield from self._finish(page))
+        for one in self.rounds():
+            page = yield from click(page, "link", self.menu)
+            page = yield from one._finish((yield from pages.search(page, one.words())))
+        return done("mutate")
 
     def hasty(self) -> Mapping[str, Route]:
         return {"first-one-only": self._first_only}
 
     def _first_only(self, page: Observation) -> Walk:
-        page = yield from self._open(page)
-        return (yield from self._finish(page, most=1))
+        yield from self._finish((yield from self._open(page)), most=1)
+        return done("mutate")
+
+    def _open(self, page: Observation) -> Steps:
+        page = yield from click(page, "link", self.menu)
+        return (yield from pages.narrow(page, *self.filters()))
+
+    def _finish(self, page: Observation, most: int = 10**6) -> Steps:
+        page = yield from pages.lengthen(page)
+        names = [line[self.first_column] for line in pages.lines(page) if self.wanted(line)]
+        page = yield from pages.tick(page, *names[:most])
+        return (yield from pages.act(page, self.action))
 
 
 _WITH_PENDING = (
@@ -195,42 +201,52 @@ class HoldAllOf(OrdersOf):
 
 @dataclass(frozen=True)
 class InvoicesPaid(BulkChore):
-    """Mark the open invoices of one buyer as paid."""
+    """Mark the open invoices of two buyers as paid."""
 
     name = "admin.invoices-paid"
-    instruction = "{buyer} has paid. Mark all open invoices with the bill-to name {buyer} as paid."
+    instruction = (
+        "{first_buyer} and {second_buyer} have paid. Mark all open invoices whose bill-to name is {first_buyer} or "
+        "{second_buyer} as paid."
+    )
     menu = "Invoices"
     first_column = "Invoice"
     path = "/invoices"
     action = "Mark as Paid"
 
     user: str
-    buyer: str
+    first_buyer: str
+    second_buyer: str
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT b.first_name || ' ' || b.last_name AS name FROM invoices AS i JOIN order_addresses AS b"
-                " ON b.order_id = i.order_id AND b.kind = 'billing' GROUP BY 1 HAVING sum(i.status = 'open') >= 2"
-                " AND count(*) BETWEEN 3 AND 90 ORDER BY 1",
-            ),
+        # Few names are on several open invoices; in some worlds hardly any.
+        names = office.rows(
+            worlds["admin"],
+            "SELECT b.first_name || ' ' || b.last_name AS name FROM invoices AS i JOIN order_addresses AS b"
+            " ON b.order_id = i.order_id AND b.kind = 'billing' GROUP BY 1 HAVING sum(i.status = 'open') >= 1"
+            " AND count(*) BETWEEN 3 AND 90 ORDER BY 1",
         )
-        return cls(office.chief(stream), found["name"]) if found else None
+        first, second = office.pick(stream, names), office.pick(stream, names)
+        if first is None or second is None or first == second:
+            return None
+        return cls(office.chief(stream), first["name"], second["name"])
 
-    def _of_buyer(self, worlds: Worlds, status: str) -> list[Row]:
+    def rounds(self) -> Sequence[Self]:
+        return (self, replace(self, first_buyer=self.second_buyer, second_buyer=self.first_buyer))
+
+    def _of_buyer(self, worlds: Worlds) -> list[Row]:
         return office.rows(
             worlds["admin"],
-            "SELECT i.*, o.total_cents, o.number AS order_number FROM invoices AS i JOIN orders AS o"
-            " ON o.id = i.order_id JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
-            " WHERE b.first_name || ' ' || b.last_name = ? AND i.status = ? ORDER BY i.created_at DESC, i.id DESC",
-            self.buyer, status,
-        )  # fmt: skip
+            "SELECT i.*, o.total_cents, o.number AS order_number, b.first_name || ' ' || b.last_name AS bill_to"
+            " FROM invoices AS i JOIN orders AS o ON o.id = i.order_id"
+            " JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
+            " WHERE b.first_name || ' ' || b.last_name = ? AND i.status = 'open'"
+            " ORDER BY i.created_at DESC, i.id DESC",
+            self.first_buyer,
+        )
 
     def fitting(self, worlds: Worlds) -> list[Row]:
-        return self._of_buyer(worlds, "open")
+        return [row for one in self.rounds() for row in one._of_buyer(worlds)]
 
     def others(self, worlds: Worlds) -> list[Row]:
         return []
@@ -239,16 +255,27 @@ class InvoicesPaid(BulkChore):
         return Key.update("invoices", where={"id": row["id"]}, status="paid")
 
     def sight(self, row: Row) -> Sight:
-        return shown(row["number"], self.buyer, "Open")
+        return shown(row["number"], row["bill_to"], "Open")
 
     def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"Bill-to Name": self.buyer}, {"Status": "Open"}
+        return {"Bill-to Name": self.first_buyer}, {"Status": "Open"}
 
     def wanted(self, line: pages.Line) -> bool:
-        return line["Bill-to Name"] == self.buyer and line["Status"] == "Open"
+        return line["Bill-to Name"] == self.first_buyer and line["Status"] == "Open"
 
     def words(self) -> str:
-        return self.buyer
+        return self.first_buyer
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        first = Key.all_of(self.change(row) for row in self._of_buyer(worlds))
+        return {**super().shortcuts(worlds), "first-buyer-only": first}
+
+    def hasty(self) -> Mapping[str, Route]:
+        return {**super().hasty(), "first-buyer-only": self._first_buyer}
+
+    def _first_buyer(self, page: Observation) -> Walk:
+        yield from self._finish((yield from self._open(page)))
+        return done("mutate")
 
 
 class ProductsOf(BulkChore, abstract=True):
@@ -465,5 +492,5 @@ class RejectOfProductLine(ReviewChore):
     def _by_keyword(self, page: Observation) -> Walk:
         page = yield from click(page, "link", self.menu)
         page = yield from pages.search(page, self.words())
-        page = yield from pages.narrow(page, self._days())
-        return (yield from self._finish(page))
+        yield from self._finish((yield from pages.narrow(page, self._days())))
+        return done("mutate")
