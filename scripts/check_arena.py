@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -30,7 +31,9 @@ from webassay.workbench import Progress
 from webassay.workbench.checking import COLUMNS, Proof, Tally, as_table, merged
 
 
+@cache
 def commit() -> str:
+    """The one that was here first: what is committed while this runs is not what runs."""
     found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     return found.stdout.strip()
 
@@ -188,7 +191,8 @@ def main() -> None:
         "--obstacles", action="store_true", help="The oracle behind every obstacle, on the first world."
     )
     given = parser.parse_args()
-    source = given.seeds_from or commit()
+    head = commit()
+    source = given.seeds_from or head
     seeds = seeds_of(source, given.worlds)
     print(f"Seeds from {source}: {', '.join(map(str, seeds))}", flush=True)
     started = time.monotonic()
