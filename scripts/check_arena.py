@@ -141,7 +141,7 @@ def outdated(done: Sequence[Part]) -> Iterator[str]:
         if asked.returncode:
             yield f"Proved on {base}, which is not in this repository: {on}."
         elif changed:
-            yield f"Since {base:.12} these files have changed, so {on} may prove less: {', '.join(changed)}."
+            yield f"Proved on {base:.12}: {on}. Changed since then: {', '.join(changed)}."
 
 
 def behind(obstacle: str, seed: int, given: argparse.Namespace) -> dict[str, str]:
