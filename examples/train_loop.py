@@ -14,7 +14,7 @@ from collections import defaultdict
 
 import gymnasium
 
-import webassay.gym  # registers the environment
+import webassay.doors.gym  # registers the environment
 
 MOVES = ("search", "answer 0", "answer that it is not there")
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--cache", help="where built worlds are kept")
     given = parser.parse_args()
     env = gymnasium.make(
-        webassay.gym.ID,
+        webassay.doors.gym.ID,
         templates=("shop.price-of-nothing",),
         parts=("tree",),
         max_steps=4,

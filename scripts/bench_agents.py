@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webassay.agents.base import Agent
-from webassay.agents.computer import POINTER_STYLE
-from webassay.agents.generic import Generic
-from webassay.agents.memory import PlanNotes, Table, Window
-from webassay.agents.occam import Occam
+from webassay.agents.models.computer import POINTER_STYLE
+from webassay.agents.models.generic import Generic
+from webassay.agents.models.memory import PlanNotes, Table, Window
+from webassay.agents.models.occam import Occam
 from webassay.core.interaction import Goal, Observation, ResponseProtocol, Tab
 from webassay.llm.client import Message, Model, Reply
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scripts.peers import peer_python
 
-from webassay.analysis import metrics
+from webassay.analysis.numbers import metrics
 from webassay.workbench import AgreeOptions, Mapped, StudyOptions, Workbench
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

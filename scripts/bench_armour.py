@@ -12,8 +12,9 @@ import pkgutil
 import sys
 import time
 
-from scripts import armour
 from scripts.armour.report import Report
+
+from scripts import armour
 
 
 def sections() -> dict[str, object]:

@@ -31,10 +31,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from scripts.peers import peer_python  # noqa: E402
-from tests.browser.process_tree import cpu_seconds, megabytes, pids  # noqa: E402
 from tests.browser.server import Handler, serving  # noqa: E402
+from tests.support.process_tree import cpu_seconds, megabytes, pids  # noqa: E402
 
-from webassay.browser.chromium import find_chromium, launch_flags  # noqa: E402
+from webassay.browser.devtools.chromium import find_chromium, launch_flags  # noqa: E402
 from webassay.browser.session import Browser  # noqa: E402
 from webassay.core.interaction import Action, parse_actions  # noqa: E402
 
@@ -360,8 +360,8 @@ SHOP_PAGES = {"shop home": "/", "shop category": "/c/kitchen-dining", "shop sear
 
 async def bench(options: argparse.Namespace) -> None:
     # Not for the workers, whose memory is measured.
+    from webassay.compose.tasks import sites
     from webassay.environments.arena import Arena
-    from webassay.workbench.tasks import sites
 
     parts, names = set(options.only.split(",")), options.engines.split(",")
     with serving(BenchHandler) as port:

@@ -17,10 +17,10 @@ from collections import defaultdict
 
 from scipy.stats import binom
 
-from webassay.agents.flawed import errs
-from webassay.run.plan import unit_seed
+from webassay.agents.flawed.flawed import errs
+from webassay.compose.registries import JUDGES, TEMPLATES
+from webassay.play.plan import unit_seed
 from webassay.workbench import Workbench
-from webassay.workbench.kinds import JUDGES, TEMPLATES
 
 READER = "python:scripts.rule_reader:make"
 

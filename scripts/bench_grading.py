@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.unit import verified_logs as logs
+from tests.support import verified_logs as logs
 
 from webassay.benchmarks import verified
 from webassay.compare import KINDS, compare

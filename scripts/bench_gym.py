@@ -12,11 +12,11 @@ from statistics import median
 
 import gymnasium
 
-import webassay.gym
+import webassay.doors.gym
 from webassay import Selection, Workbench, run_sync
 from webassay.core.interaction import ObservationPart
 from webassay.core.trajectory import MemoryBlobs
-from webassay.episode import Episode, Limits, Recording
+from webassay.play.episode import Episode, Limits, Recording
 
 CACHE = Path(tempfile.gettempdir()) / "webassay-bench-cache"
 TEMPLATE = "shop.low-reviews"
@@ -49,7 +49,7 @@ async def directly(steps: int, parts: tuple[ObservationPart, ...]) -> tuple[floa
 
 def through_gymnasium(steps: int, parts: tuple[ObservationPart, ...]) -> tuple[float, float]:
     env = gymnasium.make(
-        webassay.gym.ID, templates=(TEMPLATE,), instances=1, parts=parts, max_steps=steps + 1, cache=CACHE
+        webassay.doors.gym.ID, templates=(TEMPLATE,), instances=1, parts=parts, max_steps=steps + 1, cache=CACHE
     )
     env.reset(seed=0)  # starts the browser and the sites
     start = time.perf_counter()

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.reach.pages import serve  # noqa: E402
 
-from webassay.browser.chromium import find_chromium  # noqa: E402
+from webassay.browser.devtools.chromium import find_chromium  # noqa: E402
 from webassay.browser.session import Browser, Session  # noqa: E402
 
 PAGES = Path(__file__).resolve().parent / "reach"

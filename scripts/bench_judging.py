@@ -25,23 +25,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.e2e.lies import BESIDE, ELSEWHERE, beyond_the_record, stories
+from tests.support.lies import BESIDE, ELSEWHERE, beyond_the_record, stories
 
-from webassay.benchmarks.arena.mistakes import mistakes
+from webassay.arena.kit.mistakes import mistakes
 from webassay.benchmarks.base import Selection
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select
 from webassay.core.served import plain
 from webassay.core.task import EvidenceCheck, Fact, Sight, Task
 from webassay.core.trajectory import Blobs, MemoryBlobs, RowsResult, Step, Trajectory
 from webassay.judging.case import frames_of, read_text
 from webassay.judging.ledger import Models
-from webassay.judging.profile import PROFILES, Profile
-from webassay.judging.record_findings import record_findings
-from webassay.judging.rehearsal import Understudy
-from webassay.judging.verify import verify
+from webassay.judging.record.findings import record_findings
+from webassay.judging.universal.profile import PROFILES, Profile
+from webassay.judging.universal.rehearsal import Understudy
+from webassay.judging.universal.verify import verify
 from webassay.llm.client import Question
 from webassay.store import Store
-from webassay.workbench.setup import Setup
-from webassay.workbench.tasks import select
 
 QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 BLOCK = re.compile(r"^Screenshot (\d+): ", re.MULTILINE)
@@ -269,7 +269,7 @@ async def cost(runs: Sequence[Trajectory], blobs: Blobs) -> None:
 
 
 def bare(frames: int) -> tuple[Trajectory, Blobs]:
-    from tests.unit.judging_samples import trajectory
+    from tests.support.judging_samples import trajectory
 
     blobs = MemoryBlobs()
     return trajectory(blobs, frames - 1, pictures=[1000 + n for n in range(frames)]), blobs

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from webassay.benchmarks import webarena
+from webassay.compose.setup import default_cache
 from webassay.core.errors import GradingError
-from webassay.grading.legacy import Evidence, parts, score
-from webassay.workbench.setup import default_cache
+from webassay.grading.published.legacy import Evidence, parts, score
 
 LIBRARY = "libwebarena==0.0.5"
 NEEDED = (

@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from scripts.bench_browser import listing  # noqa: E402
-from tests.browser.process_tree import cpu_seconds  # noqa: E402
 from tests.browser.server import Handler, serving  # noqa: E402
-from tests.worlds import arena  # noqa: E402
+from tests.support.process_tree import cpu_seconds  # noqa: E402
+from tests.support.worlds import arena  # noqa: E402
 
-from webassay.browser.chromium import find_chromium  # noqa: E402
+from webassay.browser.devtools.chromium import find_chromium  # noqa: E402
 from webassay.browser.session import Browser, Session  # noqa: E402
 from webassay.core.interaction import Action, ObservationPart  # noqa: E402
 

@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 from scripts.bench_browser import Engine, engines  # noqa: E402
 from scripts.reach import census, pages  # noqa: E402
 
-from webassay.browser.chromium import find_chromium  # noqa: E402
+from webassay.browser.devtools.chromium import find_chromium  # noqa: E402
 from webassay.browser.session import Browser  # noqa: E402
 from webassay.core.interaction import Action  # noqa: E402
 
@@ -180,8 +180,8 @@ SHOP_LINES = {"/": 231, "/c/kitchen-dining": 285, "/search?q=steel": 288, "PRODU
 async def count_lines(browser: Browser) -> None:
     """The price of the ids: the tree must not be flooded."""
     # Not needed with --only.
+    from webassay.compose.tasks import sites
     from webassay.environments.arena import Arena
-    from webassay.workbench.tasks import sites
 
     print("\nshop page | lines before | lines now | times\n---|---|---|---")
     async with (

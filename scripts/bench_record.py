@@ -20,19 +20,19 @@ from statistics import median, quantiles
 
 from webassay import Selection, Task, Workbench
 from webassay.agents.oracle import Oracle
-from webassay.benchmarks.arena.mistakes import mistakes
-from webassay.browser.chromium import find_chromium
+from webassay.arena.kit.mistakes import mistakes
+from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
+from webassay.compose.registries import TEMPLATES
+from webassay.compose.tasks import sites
 from webassay.core.served import ServedRecord
 from webassay.core.trajectory import MemoryBlobs, ServedResult, Trajectory
 from webassay.environments.arena import Arena
-from webassay.episode import EpisodeContext, play
 from webassay.grading.grade import grade
+from webassay.play.episode import EpisodeContext, play
 from webassay.sites.kit import Site
 from webassay.sites.recording import Recorder
 from webassay.sites.shop import SITE
-from webassay.workbench.kinds import TEMPLATES
-from webassay.workbench.tasks import sites
 
 CACHE = Path(tempfile.gettempdir()) / "webassay-bench-cache"
 TICK = os.sysconf("SC_CLK_TCK")

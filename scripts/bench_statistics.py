@@ -20,12 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-from webassay.analysis import render, stats
-from webassay.analysis.page import to_html
-from webassay.analysis.report import summarise
-from webassay.analysis.rows import Row
-from webassay.analysis.subset import TEXT, select
-from webassay.browser.chromium import find_chromium
+from webassay.analysis.benchmark.subset import TEXT, select
+from webassay.analysis.numbers import stats
+from webassay.analysis.numbers.rows import Row
+from webassay.analysis.output import text as render
+from webassay.analysis.results.page import to_html
+from webassay.analysis.results.report import summarise
+from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.interaction import Action
 

@@ -21,7 +21,7 @@ from webassay.core.task import ResponseCheck, Task
 from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Verdict
-from webassay.run.plan import plan
+from webassay.play.plan import plan
 from webassay.store import Store
 from webassay.store.columns import insert_trajectory, insert_verdict
 
@@ -158,8 +158,8 @@ def fill(place: Path, count: int) -> None:
 REPORT = """
 import sys, time, resource
 from pathlib import Path
-from webassay.analysis.render import to_json
-from webassay.analysis.rows import rows_of
+from webassay.analysis.output.text import to_json
+from webassay.analysis.numbers.rows import rows_of
 from webassay.store import Store
 from webassay.workbench import reporting
 def peak():

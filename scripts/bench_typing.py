@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from tests.browser.server import serving  # noqa: E402
 from tests.browser.test_typing import RENDERING  # noqa: E402
 
-from webassay.browser.chromium import find_chromium  # noqa: E402
+from webassay.browser.devtools.chromium import find_chromium  # noqa: E402
 from webassay.browser.session import Browser, Session  # noqa: E402
 from webassay.core.interaction import Action  # noqa: E402
 

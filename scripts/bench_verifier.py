@@ -17,13 +17,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.e2e.verifier_world import Faults, author, many
+from tests.support.verifier_world import Faults, author, many
 
-from webassay.judging.batch import verify_many
+from webassay.judging.judges.batch import verify_many
 from webassay.judging.judges.universal import UNIVERSAL, UniversalOptions
 from webassay.judging.ledger import Models
-from webassay.judging.profile import PROFILES
-from webassay.judging.resources import VerifierResources
+from webassay.judging.universal.profile import PROFILES
+from webassay.judging.universal.resources import VerifierResources
 from webassay.llm.client import close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Self
 
 from webassay import PlayOptions, Selection, Workbench, run_sync
-from webassay.benchmarks.arena.benchmark import HARD, OBSTACLES
+from webassay.arena.benchmark import HARD, OBSTACLES
 from webassay.core.files import write_whole
-from webassay.episode import Recording
+from webassay.play.episode import Recording
 from webassay.workbench import Progress
 from webassay.workbench.checking import COLUMNS, Proof, Tally, as_table, merged
 

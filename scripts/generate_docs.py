@@ -111,8 +111,8 @@ def cli() -> str:
 
 def names() -> str:
     """What is built in; packages that happen to be installed are left out."""
+    from webassay.compose.registries import KINDS
     from webassay.core.options import NoOptions, describe_options
-    from webassay.workbench.kinds import KINDS
 
     lines = [
         "# Names",
@@ -139,8 +139,8 @@ def names() -> str:
 def prompts() -> str:
     """What the verifier says to a model, and why."""
     from webassay.judging.ledger import prompt, prompt_reasons
-    from webassay.judging.profile import PROFILES
-    from webassay.judging.verify import stages
+    from webassay.judging.universal.profile import PROFILES
+    from webassay.judging.universal.verify import stages
 
     used = list(dict.fromkeys(stage for profile in PROFILES.values() for stage in stages(profile)))
     reasons = prompt_reasons()
@@ -165,16 +165,16 @@ def prompts() -> str:
 
 def writing_kit() -> str:
     """What templates are made of, as the modules declare it."""
-    from webassay.benchmarks.arena import walking
-    from webassay.benchmarks.arena.admin import pages as admin_pages
-    from webassay.benchmarks.arena.effort import Effort
-    from webassay.benchmarks.arena.key import Key
-    from webassay.benchmarks.arena.shop import facts, pages, queries
-    from webassay.benchmarks.arena.template import Template
+    from webassay.arena.admin import pages as admin_pages
+    from webassay.arena.kit import walking
+    from webassay.arena.kit.effort import Effort
+    from webassay.arena.kit.key import Key
+    from webassay.arena.kit.template import Template
+    from webassay.arena.shop import facts, pages, queries
+    from webassay.compose.tasks import site_tables
     from webassay.core.interaction import Observation
     from webassay.sites.kit import World
     from webassay.sites.rng import Stream
-    from webassay.workbench.tasks import site_tables
 
     lines = ["# What templates are made of", ""]
     lines += ["For [../writing-tasks.md](../writing-tasks.md): the classes and functions that a template may use.", ""]
@@ -258,9 +258,9 @@ CHOREARENA = {
 
 def templates() -> str:
     """What the arena's templates are, counted, beside WebChoreArena."""
-    from webassay.benchmarks.arena.effort import DIFFICULTIES
-    from webassay.benchmarks.arena.template import Template
-    from webassay.workbench.kinds import KINDS
+    from webassay.arena.kit.effort import DIFFICULTIES
+    from webassay.arena.kit.template import Template
+    from webassay.compose.registries import KINDS
 
     every: list[type[Template]] = [KINDS["templates"].get(name) for name in KINDS["templates"].built_in()]
     columns = [[one for one in every if one.sites == (site,)] for site in ("shop", "admin")]

@@ -16,14 +16,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.unit import verified_logs as logs
+from tests.support import verified_logs as logs
 
-from webassay.analysis import stats
-from webassay.analysis.subset import APPENDIX, TEXT, classify
+from webassay.analysis.benchmark.subset import APPENDIX, TEXT, classify
+from webassay.analysis.numbers import stats
 from webassay.benchmarks import chores, verified
+from webassay.compose.setup import default_cache
 from webassay.core.task import Task
 from webassay.workbench import ProtocolOptions, Workbench
-from webassay.workbench.setup import default_cache
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PUBLISHED_HARD = 137

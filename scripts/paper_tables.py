@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scripts import cuaverifierbench_like as like
-
 from webassay.workbench import AgreeOptions, StudyOptions, Workbench
 
 UNIVERSAL = "published:universal-verifier"

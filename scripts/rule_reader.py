@@ -8,7 +8,7 @@ such a reader alone is worth.
 import json
 import re
 
-from webassay.judging.rehearsal import Understudy
+from webassay.judging.universal.rehearsal import Understudy
 from webassay.llm.client import Answering, Question, Reply
 
 _RESPONSE = re.compile(r"\{[^{}]*\\?\"status\\?\"[^{}]*\}")

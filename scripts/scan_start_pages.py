@@ -24,15 +24,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from scripts.check_arena import commit, seeds_of
 
 from webassay.benchmarks.base import Selection
+from webassay.compose.registries import TEMPLATES
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select, sites
 from webassay.core.errors import TaskError
 from webassay.core.served import ServedRecord
 from webassay.core.task import EvidenceCheck, Task
 from webassay.core.trajectory import MemoryBlobs, ServedResult
 from webassay.environments.arena import Arena, ArenaStage
-from webassay.grading.seen import check_evidence
-from webassay.workbench.kinds import TEMPLATES
-from webassay.workbench.setup import Setup
-from webassay.workbench.tasks import select, sites
+from webassay.grading.rules.seen import check_evidence
 
 PICTURE = re.compile(r'<img[^>]*?\ssrc="([^"]+)"')
 IN_WORDS = ("retrieve", "unachievable")

@@ -20,17 +20,17 @@ settings.load_profile("webassay")
 
 ONE_WORKER_EACH = (
     "tests.browser",
-    "tests.contracts.test_arena_tasks",
-    "tests.e2e.test_faultbench",
-    "tests.e2e.test_gym",
-    "tests.e2e.test_killed",
-    "tests.e2e.test_model_agents",
-    "tests.e2e.test_model_arena",
-    "tests.e2e.test_plugin",
-    "tests.e2e.test_replayed",
-    "tests.e2e.test_workbench",
+    "tests.contract.test_arena_tasks",
+    "tests.journeys.test_faultbench",
+    "tests.journeys.test_gym",
+    "tests.journeys.test_killed",
+    "tests.journeys.test_model_agents",
+    "tests.journeys.test_model_arena",
+    "tests.journeys.test_plugin",
+    "tests.journeys.test_replayed",
+    "tests.journeys.test_workbench",
     "tests.sites",
-    "tests.unit.test_episode_page_browser",
+    "tests.analysis.test_episode_page_browser",
 )
 """What these set up for a whole module (browsers, servers, a run to compare with) is not worth doing twice."""
 

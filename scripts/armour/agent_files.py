@@ -10,8 +10,8 @@ from pathlib import Path
 from scripts.armour.report import Report
 
 from webassay.agents.base import AgentRequest, make_agent
-from webassay.agents.cell import Cell, why_not
-from webassay.agents.child import ChildAgent, Nursery
+from webassay.agents.cells.cell import Cell, why_not
+from webassay.agents.cells.child import ChildAgent, Nursery
 from webassay.core.interaction import Goal, Node, Observation, ResponseProtocol, Tab
 
 STEPS = 300

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from scripts.armour.report import Report
 
-from webassay.browser.chromium import find_chromium, launch_flags
+from webassay.browser.devtools.chromium import find_chromium, launch_flags
 from webassay.browser.session import Browser
 
 ROUNDS, STEPS = 4, 20

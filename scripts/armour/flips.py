@@ -20,8 +20,8 @@ from webassay import PlayOptions, Selection, run_sync
 from webassay.core.errors import StoreError, WebassayError
 from webassay.core.summary import UnitResult
 from webassay.store import LEDGER, Store
-from webassay.store.repair import check, repair
-from webassay.store.seals import SEALED
+from webassay.store.integrity.repair import check, repair
+from webassay.store.integrity.seals import SEALED
 from webassay.workbench import Workbench
 
 CASES = 10_000

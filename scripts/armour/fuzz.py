@@ -20,12 +20,12 @@ import apsw
 from scripts.armour.mutations import WORDS, worse_bytes, worse_document, worse_json, worse_text
 from scripts.armour.report import Report
 
-from webassay.agents.generic import _tag
-from webassay.agents.occam import parse_command, sections
-from webassay.agents.tools import calculate, parse_calls
-from webassay.analysis.render import to_json
-from webassay.analysis.report import summarise
-from webassay.analysis.rows import rows_of
+from webassay.agents.models.generic import _tag
+from webassay.agents.models.occam import parse_command, sections
+from webassay.agents.models.tools import calculate, parse_calls
+from webassay.analysis.numbers.rows import rows_of
+from webassay.analysis.output.text import to_json
+from webassay.analysis.results.report import summarise
 from webassay.core.errors import WebassayError
 from webassay.core.interaction import ACTIONS as ACTION_NAMES
 from webassay.core.interaction import Goal, parse_actions
@@ -45,7 +45,7 @@ from webassay.judging import parsers
 from webassay.judging.judges import agentrewardbench, nnetnav, webjudge, webvoyager
 from webassay.llm.client import read_json
 from webassay.store import LEDGER, Store
-from webassay.store.seals import NUMBERED, SEALED, digest, seal
+from webassay.store.integrity.seals import NUMBERED, SEALED, digest, seal
 
 CASES = 100_000
 SLOW = 2.0

@@ -20,7 +20,7 @@ from scripts.armour.report import Report
 from scripts.peers import peer_python
 
 from webassay import PlayOptions, Selection, Workbench, run_sync
-from webassay.agents.cell import why_not
+from webassay.agents.cells.cell import why_not
 from webassay.core.served import ServedRecord
 from webassay.core.trajectory import ServedResult
 from webassay.store import Store

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from scripts.armour.report import Report
 
-from webassay.browser.chromium import find_chromium
+from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser, Session
 from webassay.core.errors import BrowserError
 from webassay.core.interaction import Action

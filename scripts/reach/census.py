@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from webassay.browser.cdp import Refused, Unanswered
+from webassay.browser.devtools.cdp import Refused, Unanswered
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.interaction import Action, Node, Observation
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from webassay.core.interaction import Action, Decision, Goal, Observation
+    from webassay.core.sync import run_sync
     from webassay.core.task import Task
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
-    from webassay.episode import Episode, Limits
-    from webassay.sync import run_sync
+    from webassay.play.episode import Episode, Limits
     from webassay.workbench import (
         GradeOptions,
         ModelOptions,
@@ -44,12 +44,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Episode": "webassay.episode",
-    "Limits": "webassay.episode",
+    "Episode": "webassay.play.episode",
+    "Limits": "webassay.play.episode",
     "Task": "webassay.core.task",
     "Trajectory": "webassay.core.trajectory",
     "Verdict": "webassay.core.verdict",
-    "run_sync": "webassay.sync",
+    "run_sync": "webassay.core.sync",
     **dict.fromkeys(("Action", "Decision", "Goal", "Observation"), "webassay.core.interaction"),
 }
 

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.server import serving
-from webassay.browser.chromium import find_chromium
+from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Acted, Browser, Session, SessionSettings
 from webassay.core.errors import BrowserError
 from webassay.core.interaction import Action, Node, Observation

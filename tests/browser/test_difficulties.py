@@ -6,8 +6,8 @@ import pytest
 
 from tests.browser.conftest import Opener, Visit
 from tests.browser.test_names import chromium_tree, compare, our_lines
-from webassay.browser.chromium import find_chromium, has_window
-from webassay.browser.page import Page
+from webassay.browser.devtools.chromium import find_chromium, has_window
+from webassay.browser.devtools.page import Page
 from webassay.browser.session import SessionSettings
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

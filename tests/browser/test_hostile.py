@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.browser.conftest import Opener, Visit
-from webassay.browser.cdp import Unanswered
-from webassay.browser.chromium import find_chromium, launch_flags
+from webassay.browser.devtools.cdp import Unanswered
+from webassay.browser.devtools.chromium import find_chromium, launch_flags
 from webassay.browser.session import MAX_TITLE, Browser, SessionSettings
 from webassay.core.errors import BrowserError
 from webassay.core.interaction import Action
@@ -103,8 +103,8 @@ async def test_a_page_that_crashes_is_an_event_not_an_end(visit: Opener) -> None
 
 
 async def test_a_page_that_never_ends_its_script_can_be_left(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webassay.browser.act._INPUT_TIMEOUT", 0.5)
-    monkeypatch.setattr("webassay.browser.page.CALL_TIMEOUT", 1.0)
+    monkeypatch.setattr("webassay.browser.input.act._INPUT_TIMEOUT", 0.5)
+    monkeypatch.setattr("webassay.browser.devtools.page.CALL_TIMEOUT", 1.0)
     async with visit("quiet.html") as page:
         tab = page.session._context.active
         tab.channel.post("Runtime.evaluate", {"expression": "for (;;) {}"})
@@ -125,7 +125,7 @@ async def opened_and_hung(port: int, monkeypatch: pytest.MonkeyPatch, **bounds: 
         hang = "count.onclick = () => { open('/modal.html', '_blank', 'noopener'); for (;;) {} }"
         await page.session._context.active.channel.send("Runtime.evaluate", {"expression": hang})
         button = await page.node("button", "Count")
-        monkeypatch.setattr("webassay.browser.page.CALL_TIMEOUT", bounds["script"])
+        monkeypatch.setattr("webassay.browser.devtools.page.CALL_TIMEOUT", bounds["script"])
         monkeypatch.setattr("webassay.browser.context._SETUP_TIMEOUT", bounds["tab"])
         async with asyncio.timeout(90):
             await page.do("click", button.id)
@@ -192,8 +192,8 @@ async def test_very_long_texts_are_cut_and_the_agent_is_told(visit: Opener, monk
 
 
 async def test_endless_dialogs_do_not_hang(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webassay.browser.act._INPUT_TIMEOUT", 1.0)
-    monkeypatch.setattr("webassay.browser.page.CALL_TIMEOUT", 1.0)
+    monkeypatch.setattr("webassay.browser.input.act._INPUT_TIMEOUT", 1.0)
+    monkeypatch.setattr("webassay.browser.devtools.page.CALL_TIMEOUT", 1.0)
     async with visit("quiet.html") as page:
         tab = page.session._context.active
         tab.channel.post("Runtime.evaluate", {"expression": "for (;;) alert('again')"})
@@ -276,7 +276,7 @@ async def test_a_tab_that_leads_on_and_on_is_ended(visit: Opener) -> None:
 
 
 async def test_a_page_that_takes_too_much_memory_is_ended(visit: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webassay.browser.warden.MAX_BYTES", 300 << 20)
+    monkeypatch.setattr("webassay.browser.devtools.memory_guard.MAX_BYTES", 300 << 20)
     async with visit("quiet.html") as page:
         tab = page.session._context.active
         tab.channel.post(
@@ -292,7 +292,7 @@ async def test_chromium_dies_with_its_runner() -> None:
     """Even a runner that was killed, and a browser that has no time to notice."""
     program = (
         "import asyncio, sys\n"
-        "from webassay.browser.chromium import find_chromium\n"
+        "from webassay.browser.devtools.chromium import find_chromium\n"
         "from webassay.browser.session import Browser\n"
         "async def main():\n"
         "    async with Browser(find_chromium()) as browser:\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import Visit
-from tests.browser.process_tree import megabytes
-from webassay.browser.chromium import find_chromium
+from tests.support.process_tree import megabytes
+from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

@@ -9,9 +9,9 @@ import pytest
 from tests.browser.conftest import Opener, Visit
 from tests.browser.random_pages import RandomPages
 from tests.browser.server import PAGES, serving
-from tests.worlds import arena
-from webassay.browser.cdp import Params
-from webassay.browser.page import Frame
+from tests.support.worlds import arena
+from webassay.browser.devtools.cdp import Params
+from webassay.browser.devtools.page import Frame
 from webassay.browser.session import Browser
 from webassay.core.interaction import Node
 

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webassay.browser import chromium, keys
-from webassay.browser.act import InputController
-from webassay.browser.cdp import decoded
-from webassay.browser.chromium import find_chromium, launch_flags
 from webassay.browser.context import Context
-from webassay.browser.hosts import AllowList
-from webassay.browser.observe import letters, line_of, render, split_id
-from webassay.browser.prune import prune
+from webassay.browser.devtools import chromium
+from webassay.browser.devtools.cdp import decoded
+from webassay.browser.devtools.chromium import find_chromium, launch_flags
+from webassay.browser.devtools.hosts import AllowList
+from webassay.browser.devtools.sockets import Sockets
+from webassay.browser.input import keys
+from webassay.browser.input.act import InputController
+from webassay.browser.look.observe import letters, line_of, render, split_id
+from webassay.browser.look.prune import prune
 from webassay.browser.session import Browser
-from webassay.browser.sockets import Sockets
 from webassay.core.errors import ActionError, BrowserError
 from webassay.core.interaction import ACTIONS, Node
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import Opener, Visit
-from webassay.browser.cdp import Unanswered
+from webassay.browser.devtools.cdp import Unanswered
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

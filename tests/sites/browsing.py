@@ -14,7 +14,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
 from starlette.types import Receive, Scope, Send
 
 from tests.sites.visitors import fresh
-from webassay.browser.chromium import find_chromium
+from webassay.browser.devtools.chromium import find_chromium
 from webassay.core.errors import BrowserError
 from webassay.sites.kit import Site, World
 

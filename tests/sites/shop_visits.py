@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.sites.visitors import HOST, content, visitor
-from tests.worlds import CACHE
+from tests.support.worlds import CACHE
 from webassay.sites.kit import World, snapshot
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding.customers import REGULARS

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.sites.shop_visits import NORA, PRIYA
 from tests.sites.visiting import visit
 from tests.sites.visitors import content, fresh, visitor
-from tests.worlds import arena
+from tests.support.worlds import arena
 from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.environments.arena import Arena
 from webassay.sites.home import SITE

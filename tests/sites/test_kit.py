@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sites.notes_site import SITE
+from webassay.compose.registries import SITES
 from webassay.core.errors import SiteError
 from webassay.core.trajectory import ColumnClass
 from webassay.sites import kit
 from webassay.sites.kit import Site, World, build, snapshot
 from webassay.sites.pages import Pages
 from webassay.sites.snapshots import Change, Snapshot
-from webassay.workbench.kinds import SITES
 
 DATA = build(SITE, 0)
 PRISTINE = Snapshot(Pages(DATA))

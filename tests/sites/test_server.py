@@ -14,8 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from tests.sites.notes_site import SITE
 from tests.sites.visiting import arrived, changed, seen, visit
-from webassay.benchmarks.arena.benchmark import HARD
-from webassay.benchmarks.arena.benchmark import OBSTACLES as TASK_OBSTACLES
+from webassay.arena.benchmark import HARD
+from webassay.arena.benchmark import OBSTACLES as TASK_OBSTACLES
 from webassay.core.errors import InputError, SiteError
 from webassay.core.served import ServedRecord
 from webassay.core.trajectory import MemoryBlobs, ServedResult

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.sites.shop_visits import NORA, pristine
-from tests.worlds import CACHE
+from tests.support.worlds import CACHE
 from webassay.core.errors import InputError
 from webassay.sites.kit import World, snapshot
 from webassay.sites.shop import SITE

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from tests.sites.shop_visits import NORA, one_id, pristine, product
 from tests.sites.visiting import changed, visit
-from tests.worlds import CACHE
+from tests.support.worlds import CACHE
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites.kit import World
 from webassay.sites.obstacles import named

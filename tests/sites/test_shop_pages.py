@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from tests.sites.shop_visits import MARCUS, NORA, content, pristine, visitor
-from webassay.benchmarks.arena.shop.queries import on_front_page
+from webassay.arena.shop.queries import on_front_page
+from webassay.compose.registries import TEMPLATES
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import money, weight
 from webassay.sites.shop.listing import SORTS
 from webassay.sites.web.dates import long_date
-from webassay.workbench.kinds import TEMPLATES
 
 
 @pytest.fixture(scope="module")

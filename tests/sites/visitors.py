@@ -2,7 +2,7 @@
 
 import httpx
 
-from tests.worlds import CACHE
+from tests.support.worlds import CACHE
 from webassay.sites.kit import Site, World, snapshot
 from webassay.sites.snapshots import Change, Snapshot
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from pydantic import ConfigDict
 
-from webassay.benchmarks.arena.template import Template
 from webassay.core.errors import InputError
 from webassay.core.logs import LogLayout
 from webassay.core.task import Task
@@ -50,7 +49,7 @@ class Sources:
     cache: Path
     world: Callable[..., World]
     """Site, seed and, if it matters, scale to a world of one's own, for truth queries."""
-    templates: Callable[[Sequence[str]], Sequence[type[Template]]]
+    templates: Callable[[Sequence[str]], Sequence[Any]]
     """The templates of these names, or all of them."""
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from webassay.browser.capture import MAX_POST_DATA, Capture
-from webassay.browser.cdp import Channel, Connection, Params, Refused, Unanswered
-from webassay.browser.deeds import Deeds
-from webassay.browser.hosts import AllowList
-from webassay.browser.network import NetworkWatch
-from webassay.browser.observe import PictureFormat
-from webassay.browser.page import CALL_TIMEOUT, WORLD, Arrival, Page, Scripts
-from webassay.browser.recording import Film, Trace
-from webassay.browser.settle import MAX_DOCUMENTS, Patience, settle
+from webassay.browser.devtools.capture import MAX_POST_DATA, Capture
+from webassay.browser.devtools.cdp import Channel, Connection, Params, Refused, Unanswered
+from webassay.browser.devtools.effects import Deeds
+from webassay.browser.devtools.hosts import AllowList
+from webassay.browser.devtools.network import NetworkWatch
+from webassay.browser.devtools.page import CALL_TIMEOUT, WORLD, Arrival, Page, Scripts
+from webassay.browser.devtools.recording import Film, Trace
+from webassay.browser.look.observe import PictureFormat
+from webassay.browser.wait.settle import MAX_DOCUMENTS, Patience, settle
 from webassay.core.errors import ActionError, BrowserError
 
 MAX_NOTICES = 20

@@ -12,19 +12,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from webassay.browser.act import InputController
-from webassay.browser.cdp import Connection, Params, Refused, Unanswered
-from webassay.browser.chromium import has_window, launch_flags
 from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
-from webassay.browser.deeds import Deed
-from webassay.browser.endpoint import Endpoint, Front
-from webassay.browser.hosts import AllowList
-from webassay.browser.observe import all_text, mark, picture, read_facts, read_tree, render
-from webassay.browser.page import Page
-from webassay.browser.prune import prune
-from webassay.browser.rules import Rules
-from webassay.browser.settle import new_epoch, settle
-from webassay.browser.warden import Warden
+from webassay.browser.devtools.cdp import Connection, Params, Refused, Unanswered
+from webassay.browser.devtools.chromium import has_window, launch_flags
+from webassay.browser.devtools.effects import Deed
+from webassay.browser.devtools.endpoint import Endpoint, Front
+from webassay.browser.devtools.hosts import AllowList
+from webassay.browser.devtools.memory_guard import Warden
+from webassay.browser.devtools.page import Page
+from webassay.browser.devtools.rules import Rules
+from webassay.browser.input.act import InputController
+from webassay.browser.look.observe import all_text, mark, picture, read_facts, read_tree, render
+from webassay.browser.look.prune import prune
+from webassay.browser.wait.settle import new_epoch, settle
 from webassay.core.errors import ActionError, BrowserError, ProbeError
 from webassay.core.files import own_prefix
 from webassay.core.interaction import PDF_NOTICE, Action, Cookie, Observation, ObservationPart, Tab, cut_notice

@@ -25,7 +25,7 @@ def names_of(kind: str) -> "Callable[[str], list[str]]":
     """Completion for the names of one kind of thing, installed ones included."""
 
     def complete(incomplete: str) -> list[str]:
-        from webassay.workbench.kinds import KINDS
+        from webassay.compose.registries import KINDS
 
         return [name for name in KINDS[kind].names() if name.startswith(incomplete)]
 
@@ -281,7 +281,7 @@ def program() -> str:
 
 def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:
     """A table for a person, or text for a program; and the page, if one is wanted."""
-    from webassay.workbench.kinds import FORMATS
+    from webassay.compose.registries import FORMATS
 
     given = _rendered(made, FORMATS.load(form))
     if isinstance(given, str):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webassay.cli import common
-from webassay.registry import nearest
+from webassay.core.registry import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _kinds(incomplete: str) -> list[str]:
-    from webassay.workbench.kinds import KINDS
+    from webassay.compose.registries import KINDS
 
     return [kind for kind in KINDS if kind.startswith(incomplete)]
 
@@ -29,8 +29,8 @@ def list_(
     """
     from rich.table import Table
 
-    from webassay.registry import nearest
-    from webassay.workbench.kinds import KINDS
+    from webassay.compose.registries import KINDS
+    from webassay.core.registry import nearest
 
     if kind is not None and kind not in KINDS:
         raise nearest("kind", kind, KINDS)
@@ -48,9 +48,9 @@ def list_(
 
 
 def _settings(kind: str) -> dict[str, list[str]]:
+    from webassay.compose.registries import KINDS
     from webassay.core.errors import InputError
     from webassay.core.options import NoOptions, describe_options
-    from webassay.workbench.kinds import KINDS
 
     found = {}
     for one in KINDS[kind]:

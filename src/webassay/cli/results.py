@@ -184,7 +184,7 @@ def subset(
 
     Example: `webassay subset leaderboard.csv --benchmark webarena-verified --level appendix`
     """
-    from webassay.registry import nearest
+    from webassay.core.registry import nearest
     from webassay.workbench import PROCEDURES
 
     if level not in PROCEDURES:

@@ -14,6 +14,8 @@ import msgspec
 from webassay.core.record import Json, canonical_json, content_hash
 from webassay.core.verdict import Fingerprint
 
+RULES = "rules"
+"""The grader that decides by rule, by which every run is graded."""
 HUMAN = "human:"
 """The grader of a person's labels is this and the person's name."""
 _LONGEST = 60

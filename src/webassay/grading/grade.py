@@ -31,19 +31,19 @@ from webassay.core.trajectory import (
     Trajectory,
 )
 from webassay.core.verdict import REPORTED, Aspect, Finding, Fingerprint, Status, Verdict, decides
-from webassay.grading.activity import Visits, check_activity, check_page, checkpoint_reach
-from webassay.grading.events import Event, events
-from webassay.grading.legacy import check_legacy
-from webassay.grading.network import READING, NetworkGrader
-from webassay.grading.program import check_program
-from webassay.grading.response import ReadResponse, applicable, check_response, read_response
-from webassay.grading.seen import check_evidence
-from webassay.grading.state import check_state, counted_rows
-from webassay.grading.witness import Witness, records_of
+from webassay.grading.network.activity import Visits, check_activity, check_page, checkpoint_reach
+from webassay.grading.network.check import READING, NetworkGrader
+from webassay.grading.network.events import Event, events
+from webassay.grading.network.witness import Witness, records_of
+from webassay.grading.published.legacy import check_legacy
+from webassay.grading.rules.program import check_program
+from webassay.grading.rules.response import ReadResponse, applicable, check_response, read_response
+from webassay.grading.rules.seen import check_evidence
+from webassay.grading.rules.state import check_state, counted_rows
 
 VERSION = "6"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
-tests/contracts/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
+tests/contract/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
 Level = Literal["off", "report", "enforce"]
 

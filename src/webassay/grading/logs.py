@@ -18,8 +18,8 @@ from webassay.core.logs import LogLayout
 from webassay.core.task import Task
 from webassay.core.trajectory import AgentInfo, BlobRef, Blobs, Ending, NetworkLog, Trajectory, WritableBlobs
 from webassay.core.verdict import Finding, Verdict, decides
-from webassay.grading.events import Event, events
 from webassay.grading.grade import DEFAULT_POLICY, SITE_BASES, Policy, grade
+from webassay.grading.network.events import Event, events
 
 _MAX_ANSWER = 5_000_000
 _MAX_LOG = 2_000_000_000

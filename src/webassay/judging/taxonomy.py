@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from webassay.core.record import Record
-from webassay.judging.profile import Taxonomy
+from webassay.judging.universal.profile import Taxonomy
 
 Category = Literal[
     "contradiction",

@@ -2,7 +2,7 @@
 
 from webassay.core.unit import UnitOfWork
 from webassay.store.failures import OnDamage
-from webassay.store.inspection import Damage
+from webassay.store.integrity.inspection import Damage
 from webassay.store.ledger import LEDGER, Store
 from webassay.store.migrations import MIGRATIONS
 

@@ -13,7 +13,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
-from webassay.store.seals import NUMBERED, digest, seal
+from webassay.store.integrity.seals import NUMBERED, digest, seal
 
 
 def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:

@@ -37,7 +37,11 @@ from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import goal_of, insert_sealed, insert_trajectory, insert_unit, insert_verdict
 from webassay.store.failures import OnDamage, confined, damaged, structural, translate_errors, unreadable
-from webassay.store.inspection import Damage, Inspection, inspect
+from webassay.store.integrity.inspection import Damage, Inspection, inspect
+from webassay.store.integrity.seals import NUMBERED, digest, seal
+from webassay.store.integrity.structure import apply, check_structure, is_todays
+from webassay.store.integrity.sums import sums_fit, write_sums
+from webassay.store.integrity.wal import frames_of_index, is_all_known, read_wal
 from webassay.store.migrations import MIGRATIONS
 from webassay.store.opening import (
     connect_to_read,
@@ -50,10 +54,6 @@ from webassay.store.opening import (
     refuse_strange_files,
     take_lock,
 )
-from webassay.store.seals import NUMBERED, digest, seal
-from webassay.store.structure import apply, check_structure, is_todays
-from webassay.store.sums import sums_fit, write_sums
-from webassay.store.wal import frames_of_index, is_all_known, read_wal
 
 LEDGER = "ledger.sqlite"
 

@@ -15,7 +15,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import insert, trajectory_row, unit_row, verdict_row
-from webassay.store.seals import NUMBERED, SEALED, digest, seal
+from webassay.store.integrity.seals import NUMBERED, SEALED, digest, seal
 
 
 class Migration(NamedTuple):

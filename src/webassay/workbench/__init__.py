@@ -20,48 +20,59 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from webassay.agents.external import COMMAND
-from webassay.analysis.agreement import Label
-from webassay.analysis.changes import changes, of_changes
-from webassay.analysis.episode import EpisodeView, UnitLine
-from webassay.analysis.episode_text import to_text as episode_in_words
-from webassay.analysis.episode_text import units_table as units_in_words
-from webassay.analysis.formats import Listed, ReportFormat
-from webassay.analysis.study import StudyOptions
-from webassay.analysis.subset import APPENDIX, TEXT, Procedure
+from webassay.agents.cells.external import COMMAND
+from webassay.analysis.benchmark.changes import changes, of_changes
+from webassay.analysis.benchmark.subset import APPENDIX, TEXT, Procedure
+from webassay.analysis.episode.text import to_text as episode_in_words
+from webassay.analysis.episode.text import units_table as units_in_words
+from webassay.analysis.episode.view import EpisodeView, UnitLine
+from webassay.analysis.numbers.agreement import Label
+from webassay.analysis.output.formats import Listed, ReportFormat
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask
-from webassay.browser.install import ensure_chromium
+from webassay.browser.devtools.install import ensure_chromium
+from webassay.compose.models import ModelOptions
+from webassay.compose.registries import BENCHMARKS, KINDS, TEMPLATES
+from webassay.compose.setup import Setup, default_cache
+from webassay.compose.tasks import Column, adopted, query, select, site_tables
 from webassay.core.errors import InputError
-from webassay.core.faultbench import FaultBench
 from webassay.core.interaction import Goal
+from webassay.core.progress import OnNotice, OnProgress, Progress, silent, unheard
+from webassay.core.rater import RULES
+from webassay.core.registry import Registry, nearest
 from webassay.core.report import Report
 from webassay.core.task import Task
 from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ArenaStage
-from webassay.episode import EpisodeContext
+from webassay.faultbench import generate as faultbench
+from webassay.faultbench import score as fault_scores
+from webassay.faultbench.plan import BenchOptions
+from webassay.faultbench.records import FaultBench
+from webassay.faultbench.score import bench_in_words
 from webassay.grading.grade import Policy
 from webassay.grading.logs import GradedLog
 from webassay.grading.logs import explain as explain_rules
 from webassay.grading.reference import Difference
-from webassay.judging.explain import explain as explain_judge
-from webassay.judging.explain import explain_review as describe_review
 from webassay.judging.plan import describe_plan
-from webassay.judging.rubric import freeze
-from webassay.judging.verify import Review
+from webassay.judging.universal.explain import explain as explain_judge
+from webassay.judging.universal.explain import explain_review as describe_review
+from webassay.judging.universal.rubric import freeze
+from webassay.judging.universal.verify import Review
 from webassay.llm.hosted import estimated_cost
 from webassay.llm.replay import Script, replaying
-from webassay.registry import Registry, nearest
+from webassay.play.episode import EpisodeContext
 from webassay.sites.kit import SqlValue
+from webassay.store import opened as damage
+from webassay.store.opened import Damage, Repaired, is_run
+from webassay.study import sources as agreeing
+from webassay.study.label_files import Mapped
+from webassay.study.results import StudyOptions
+from webassay.study.sources import AgreeOptions
 from webassay.workbench import (
-    agreeing,
     checking,
     contamination,
-    damage,
     failures,
-    fault_scores,
-    faultbench,
     grading,
     importing,
     judging,
@@ -75,25 +86,16 @@ from webassay.workbench import (
     stepping,
     submitting,
 )
-from webassay.workbench.agreeing import AgreeOptions
 from webassay.workbench.checking import Proof
 from webassay.workbench.contamination import GuessOptions, GuessPlan
-from webassay.workbench.damage import Damage, Repaired
-from webassay.workbench.fault_plan import BenchOptions
-from webassay.workbench.fault_scores import bench_in_words
 from webassay.workbench.grading import Asked, Graded, GradeOptions, LogOptions
-from webassay.workbench.importing import Imported, LogImport, is_run
+from webassay.workbench.importing import Imported, LogImport
 from webassay.workbench.judging import Verification, VerifyOptions
-from webassay.workbench.kinds import BENCHMARKS, KINDS, TEMPLATES
-from webassay.workbench.label_files import Mapped
-from webassay.workbench.models import ModelOptions
 from webassay.workbench.planted import Planted, planted
 from webassay.workbench.playing import DEFAULTS, Crash, EpisodeEnd, PlayOptions
 from webassay.workbench.protocols import ProtocolOptions
-from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, default_cache, silent, unheard
 from webassay.workbench.stepping import Exercise, Journal
 from webassay.workbench.submitting import Submission
-from webassay.workbench.tasks import Column, adopted, query, select, site_tables
 
 __all__ = [
     "COMMAND",
@@ -158,7 +160,7 @@ PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 
 def in_words(verdict: Verdict, trajectory: Trajectory | None = None) -> str:
     """What was expected and found, for a person to read."""
-    by_rule = verdict.fingerprint.grader == playing.RULES or verdict.fingerprint.key  # Judges have no key.
+    by_rule = verdict.fingerprint.grader == RULES or verdict.fingerprint.key  # Judges have no key.
     return explain_rules(verdict) if by_rule else explain_judge(verdict, trajectory)
 
 
@@ -238,7 +240,7 @@ class Workbench:
         """One site server and one browser, for episodes that you step yourself; any number side by side."""
         return stepping.open_arena(self.setup, options)
 
-    def exercise(self, selection: Selection = ALL_TASKS, *, grader: str = playing.RULES) -> Exercise:
+    def exercise(self, selection: Selection = ALL_TASKS, *, grader: str = RULES) -> Exercise:
         """Arena tasks to step through, with their grader."""
         return Exercise(self.setup, selection, grader)
 

@@ -11,11 +11,16 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from webassay.agents.naive import CONSTANTS, WALKERS
-from webassay.benchmarks.arena.mistakes import mistakes
-from webassay.benchmarks.arena.shortcuts import as_task, grafted
-from webassay.benchmarks.arena.template import Template
+from webassay.agents.flawed.naive import CONSTANTS, WALKERS
+from webassay.arena.kit.mistakes import mistakes
+from webassay.arena.kit.shortcuts import as_task, grafted
+from webassay.arena.kit.template import Template
 from webassay.benchmarks.base import Selection
+from webassay.compose.registries import GRADERS, TEMPLATES
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import TaskSet, open_world, select
+from webassay.core.progress import OnProgress, Progress
+from webassay.core.rater import RULES
 from webassay.core.record import Json
 from webassay.core.task import Task
 from webassay.core.trajectory import Trajectory
@@ -24,12 +29,9 @@ from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy
 from webassay.sites.kit import World
 from webassay.store import Store
+from webassay.store.opened import open_run
 from webassay.workbench import playing
-from webassay.workbench.damage import open_run
-from webassay.workbench.kinds import GRADERS, TEMPLATES
-from webassay.workbench.playing import RULES, PlayOptions
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import TaskSet, open_world, select
+from webassay.workbench.playing import PlayOptions
 
 COLUMNS = ("oracle", "routes", "naive", "step 0", "facts", "shortcuts", "mistakes")
 ORACLE = "oracle"

@@ -5,12 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from webassay.agents.base import Agent, AgentFactory, AgentRequest, make_agent
-from webassay.agents.naive import CONSTANTS
-from webassay.analysis.contamination import Guess, guessed, is_vulnerable, of_guessed
-from webassay.analysis.formats import Listed
+from webassay.agents.flawed.naive import CONSTANTS
+from webassay.analysis.benchmark.contamination import Guess, guessed, is_vulnerable, of_guessed
+from webassay.analysis.output.formats import Listed
 from webassay.benchmarks.base import Selection
+from webassay.compose.models import ModelOptions, OpenModels
+from webassay.compose.registries import AGENTS, GRADERS
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select
 from webassay.core.errors import InputError
 from webassay.core.interaction import Observation
+from webassay.core.progress import OnProgress, Progress
+from webassay.core.rater import RULES
 from webassay.core.served import ServedRecord
 from webassay.core.task import Task
 from webassay.core.trajectory import (
@@ -27,11 +33,6 @@ from webassay.core.trajectory import (
 from webassay.judging.plan import TOKENS_OF_REPLY, RehearsalModel
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Model
 from webassay.llm.hosted import estimated_cost
-from webassay.workbench.kinds import AGENTS, GRADERS
-from webassay.workbench.models import ModelOptions, OpenModels
-from webassay.workbench.playing import RULES
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
 
 KNOWLEDGE = "knowledge"
 NOWHERE = Observation(url="about:blank", title="", tabs=(), active_tab=0)

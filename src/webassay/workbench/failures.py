@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from webassay.analysis.error_classes import Failed, classes_of, errors, of_errors
-from webassay.analysis.formats import Listed
+from webassay.analysis.output.formats import Listed
+from webassay.analysis.results.error_classes import Failed, classes_of, errors, of_errors
+from webassay.core.progress import OnNotice, OnProgress, Progress
 from webassay.core.summary import UnitSummary
 from webassay.core.verdict import Finding, Verdict
 from webassay.store import Store
-from webassay.workbench.damage import opened
+from webassay.store.opened import opened
 from webassay.workbench.reporting import Graders, named
-from webassay.workbench.setup import OnNotice, OnProgress, Progress
 
 
 def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: OnNotice) -> Listed:

@@ -9,25 +9,27 @@ from pathlib import Path
 
 from webassay.benchmarks.base import Benchmark, Selection
 from webassay.benchmarks.verified import layout, published_bases
+from webassay.compose.models import ModelOptions, OpenModels
+from webassay.compose.registries import BENCHMARKS, GRADERS
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import TaskSet, select
 from webassay.core.errors import InputError
+from webassay.core.progress import OnProgress, Progress
+from webassay.core.rater import RULES
+from webassay.core.registry import nearest
 from webassay.core.task import LegacyCheck, Task
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import DEFAULT_POLICY, Policy
-from webassay.grading.legacy import Question, check_legacy
 from webassay.grading.logs import GradedLog, grade_logs
+from webassay.grading.published.legacy import Question, check_legacy
 from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
 from webassay.llm.client import Budget, Message, Settings
-from webassay.registry import nearest
-from webassay.run.work import graded
+from webassay.play.settings import selection_of
+from webassay.play.work import graded
 from webassay.store import Store
-from webassay.workbench.damage import open_run
-from webassay.workbench.kinds import BENCHMARKS, GRADERS
-from webassay.workbench.models import ModelOptions, OpenModels
-from webassay.workbench.playing import RULES, selection_of
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import TaskSet, select
+from webassay.store.opened import open_run
 
 
 @dataclass(frozen=True)

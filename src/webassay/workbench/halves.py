@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 
-from webassay.analysis.columns import Gathered, Gathering
-from webassay.analysis.rows import blocks_of_results
+from webassay.analysis.numbers.columns import Gathered, Gathering
+from webassay.analysis.numbers.rows import blocks_of_results
 from webassay.core.errors import WebassayError
 from webassay.core.rater import Rater
 from webassay.store import LEDGER, Store
 from webassay.store.ledger import ALL, Places
-from webassay.workbench.damage import open_run
+from webassay.store.opened import open_run
 
 WORTH_A_PROCESS = 100_000_000
 """Bytes of a ledger: about ten thousand episodes, which one process takes in within a third of a second."""

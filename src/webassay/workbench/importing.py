@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webassay.benchmarks.base import Selection
+from webassay.compose.registries import GRADERS, IMPORTERS
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select
 from webassay.core.errors import InputError
+from webassay.core.progress import OnProgress, Progress
+from webassay.core.rater import RULES
 from webassay.core.text import well_formed
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
@@ -15,15 +20,12 @@ from webassay.core.verdict import Verdict
 from webassay.grading.logs import logged, read_log
 from webassay.importers.archives import is_archive, unpacked
 from webassay.importers.base import Claim, Found, Importer, import_items, with_id
-from webassay.run.plan import plan
-from webassay.run.work import storable
-from webassay.store import LEDGER, Store
-from webassay.workbench.damage import added_to, open_run
+from webassay.play.plan import plan
+from webassay.play.settings import remember
+from webassay.play.work import storable
+from webassay.store import Store
+from webassay.store.opened import added_to, open_run
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
-from webassay.workbench.kinds import GRADERS, IMPORTERS
-from webassay.workbench.playing import RULES, remember
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
 
 
 @dataclass
@@ -242,7 +244,3 @@ def _folder_name(unit_id: str, taken: Set[str]) -> str:
         return name
     mark = hashlib.sha256(unit_id.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-.')[:100]}-{mark}"
-
-
-def is_run(path: Path) -> bool:
-    return (path / LEDGER).is_file()

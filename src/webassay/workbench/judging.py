@@ -11,30 +11,31 @@ from typing import Any
 
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import FREE
+from webassay.compose.models import OpenModels
+from webassay.compose.registries import JUDGES
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select
 from webassay.core.errors import InputError, ModelError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.options import read_options, read_spec
+from webassay.core.progress import OnProgress, Progress
+from webassay.core.registry import nearest
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Fingerprint, Verdict
-from webassay.judging import ocr
-from webassay.judging.batch import Tally, verify_many
 from webassay.judging.judges.base import Item, Judge, PreparedJudge
+from webassay.judging.judges.batch import Tally, verify_many
 from webassay.judging.judges.universal import UniversalOptions
 from webassay.judging.ledger import Models
 from webassay.judging.plan import Plan
-from webassay.judging.resources import ReadPicture, VerifierResources
-from webassay.judging.rubric import FrozenRubric, RubricCache, ValidityCache, thaw
-from webassay.judging.verify import Review, review_task
+from webassay.judging.record import ocr
+from webassay.judging.universal.resources import ReadPicture, VerifierResources
+from webassay.judging.universal.rubric import FrozenRubric, RubricCache, ValidityCache, thaw
+from webassay.judging.universal.verify import Review, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
-from webassay.registry import nearest
 from webassay.store import Store
-from webassay.workbench.damage import added_to, open_run
-from webassay.workbench.importing import Imported, import_into, is_run
-from webassay.workbench.kinds import JUDGES
-from webassay.workbench.models import OpenModels
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
+from webassay.store.opened import added_to, is_run, open_run
+from webassay.workbench.importing import Imported, import_into
 
 
 @dataclass(frozen=True)

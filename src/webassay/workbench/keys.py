@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from webassay.analysis.episode import KeyLine, KeyView, RowLine, compact, short_address
+from webassay.analysis.episode.view import KeyLine, KeyView, RowLine, compact, short_address
 from webassay.core.errors import GradingError, StoreError, boundary
 from webassay.core.task import Check, EvidenceCheck, ExpectedChange, PageCheck, ResponseCheck, StateCheck, Task
 from webassay.core.trajectory import Blobs, PageResult, RowChange, RowsResult, Trajectory
-from webassay.grading.activity import check_page
-from webassay.grading.expect import plain
 from webassay.grading.grade import sites_of
-from webassay.grading.response import FIELDS, applicable, check_response, read_response
-from webassay.grading.seen import described
-from webassay.grading.state import check_state, counted_rows
-from webassay.grading.witness import Witness, records_of
+from webassay.grading.network.activity import check_page
+from webassay.grading.network.witness import Witness, records_of
+from webassay.grading.rules.expect import plain
+from webassay.grading.rules.response import FIELDS, applicable, check_response, read_response
+from webassay.grading.rules.seen import described
+from webassay.grading.rules.state import check_state, counted_rows
 
 
 def key_view(task: Task, trajectory: Trajectory, blobs: Blobs) -> KeyView:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.labels import Said, persons_verdict, read_label
 from webassay.core.text import capped, lines_of
 from webassay.core.verdict import Verdict
-from webassay.workbench.damage import open_run
-from webassay.workbench.setup import Setup
+from webassay.store.opened import open_run
 
 _SHOWN = 5
 

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.rows import BOTH, Row, RowStatus
+from webassay.analysis.numbers.rows import BOTH, Row, RowStatus
 from webassay.core.errors import InputError
 from webassay.core.labels import read_label
 from webassay.core.summary import UnitSummary
 from webassay.core.task import Task
-from webassay.run.plan import metadata
+from webassay.play.plan import metadata
+from webassay.study.label_files import read_table
 from webassay.workbench.grading import number_in
-from webassay.workbench.label_files import read_table
 
 TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _TASK, _AGENT, _OUTCOME = ("task", "task_id", "task id", "id"), ("agent",), ("outcome", "score", "success", "status")

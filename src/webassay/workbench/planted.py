@@ -4,10 +4,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from webassay.agents.flawed import FLAWED, errs
-from webassay.workbench.damage import open_run
-from webassay.workbench.playing import RULES
-from webassay.workbench.setup import OnNotice
+from webassay.agents.flawed.flawed import FLAWED, errs
+from webassay.core.progress import OnNotice
+from webassay.core.rater import RULES
+from webassay.store.opened import open_run
 
 
 @dataclass

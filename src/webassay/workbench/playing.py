@@ -2,12 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from webassay.agents.base import (
     Agent,
@@ -20,40 +18,37 @@ from webassay.agents.base import (
     check_needs,
     make_agent,
 )
-from webassay.agents.cell import Cell, need_cell
-from webassay.agents.child import Nursery
-from webassay.agents.external import COMMAND, external
+from webassay.agents.cells.cell import Cell, need_cell
+from webassay.agents.cells.child import Nursery
+from webassay.agents.cells.external import COMMAND, external
 from webassay.agents.oracle import OracleOptions
-from webassay.benchmarks.arena.detours import past_obstacles
+from webassay.arena.kit.detours import past_obstacles
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
-from webassay.core.errors import InputError, boundary
+from webassay.compose.models import ModelOptions, OpenModels
+from webassay.compose.registries import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import TaskSet, adopted, environment_for, key_files, select
+from webassay.core.errors import InputError
 from webassay.core.files import clear_abandoned
 from webassay.core.options import read_options, read_spec
+from webassay.core.progress import OnNotice, OnProgress, Progress, unheard
+from webassay.core.rater import RULES
+from webassay.core.registry import Files
 from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
 from webassay.environments.base import Reachable
-from webassay.episode import EpisodeContext, Limits, Recording
 from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
-from webassay.registry import Files
-from webassay.run.local import Progress as RunProgress
-from webassay.run.local import Settings as RunSettings
-from webassay.run.local import grade_missing, run_units
-from webassay.run.plan import plan
-from webassay.run.work import Played
+from webassay.play.episode import EpisodeContext, Limits, Recording
+from webassay.play.local import Progress as RunProgress
+from webassay.play.local import Settings as RunSettings
+from webassay.play.local import grade_missing, run_units
+from webassay.play.plan import plan
+from webassay.play.settings import remember, remember_trusted
+from webassay.play.work import Played
 from webassay.store import Store
-from webassay.workbench.damage import added_to, in_words, open_run, remove_empty
-from webassay.workbench.kinds import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
-from webassay.workbench.models import ModelOptions, OpenModels
-from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup, unheard
-from webassay.workbench.tasks import TaskSet, adopted, environment_for, key_files, select
-
-RULES = "rules"
-
-_SELECTION = TypeAdapter(Selection)
-_LIMITS = TypeAdapter(Limits)
-_NAMES = TypeAdapter(list[str])
+from webassay.store.opened import added_to, in_words, open_run, remove_empty
 
 
 @dataclass(frozen=True)
@@ -285,63 +280,6 @@ def _session_settings(store: Store, options: PlayOptions) -> SessionSettings:
         video_dir=store.path / "video" if options.video else None,
         trace_dir=store.path / "trace" if options.trace else None,
     )
-
-
-def remember(store: Store, selection: Selection, *, offline: bool = False, limits: Limits | None = None) -> None:
-    """So that grading and resuming build the same tasks; another selection in the same place is a mistake, and so are
-    other limits. Episodes that nobody here played have none."""
-    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(offline)}
-    if limits is not None:
-        given["limits"] = json.dumps(asdict(limits), sort_keys=True)
-    for name, text in given.items():
-        before = store.setting(name)
-        if name in store.damage.settings:
-            before = None  # What it said is lost, and the run is continued as it is called now.
-        elif name == "limits" and before is None and store.count_units():
-            before = json.dumps(asdict(Limits()), sort_keys=True)  # before limits were recorded, nobody could set them
-        if name == "selection" and before is not None and selection_of(store) == selection:
-            continue  # written by a version that knew fewer options
-        if before is not None and before != text:
-            raise InputError(
-                f"{store.path} holds a run of other tasks, or with other options.",
-                hint=f"It was made with {name} {before}. Give the same options, or another --out.",
-            )
-        store.set(name, text)
-
-
-def remember_trusted(store: Store, agents: Iterable[str]) -> None:
-    """Once an agent was trusted in a run, the run says so for good."""
-    known = trusted_in(store)
-    if more := [name for name in agents if name not in known]:
-        store.set("trusted", json.dumps([*known, *more]))
-
-
-def trusted_in(store: Store) -> list[str]:
-    with boundary(InputError, f"{store.path} does not say which agents were trusted"):
-        return _NAMES.validate_json(store.setting("trusted") or "[]")
-
-
-def limits_in_words(store: Store) -> str:
-    """Under which limits the run was played; empty if it does not say."""
-    text = store.setting("limits")
-    if text is None:
-        return ""
-    with boundary(InputError, f"{store.path} does not say which limits it was played under"):
-        limits = _LIMITS.validate_json(text)
-    steps = "the task's own number of steps" if limits.steps is None else f"{limits.steps} steps"
-    return (
-        f"{steps}, {limits.actions_a_step} actions a step, {limits.decide_seconds:g} s a decision, "
-        f"{limits.episode_seconds:g} s an episode"
-    )
-
-
-def selection_of(store: Store) -> Selection:
-    """What the run was planned with. It comes from a file: nothing in it is to be executed."""
-    text = store.setting("selection")
-    if text is None:
-        raise InputError(f"{store.path} does not say which tasks it holds.", hint="Was it made by `webassay run`?")
-    with boundary(InputError, f"{store.path} does not say which tasks it holds"):
-        return _SELECTION.validate_json(text)
 
 
 @dataclass

@@ -7,26 +7,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from webassay.analysis.formats import Listed
-from webassay.analysis.protocols import Pair, compare_protocols, of_protocols
+from webassay.analysis.benchmark.protocols import Pair, compare_protocols, of_protocols
+from webassay.analysis.output.formats import Listed
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, LOGS, PAPER, number_of
+from webassay.compose.registries import GRADERS
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select
 from webassay.core.errors import Fault, GradingError, InputError, StoreError
+from webassay.core.progress import OnProgress, Progress
 from webassay.core.protocols import FINER_STATUSES, PAPER_PROTOCOL, RELEASED_PROTOCOL
+from webassay.core.rater import RULES
 from webassay.core.task import Task
 from webassay.core.trajectory import Blobs, Ending, MemoryBlobs, PageResult, Trajectory
 from webassay.core.verdict import Verdict
-from webassay.grading.events import events, is_navigation
 from webassay.grading.grade import DEFAULT_POLICY, Policy
-from webassay.grading.legacy import as_free_text
 from webassay.grading.logs import logged, read_log
-from webassay.grading.response import read_response
-from webassay.workbench.damage import open_run
-from webassay.workbench.importing import is_run
-from webassay.workbench.kinds import GRADERS
-from webassay.workbench.playing import RULES
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
+from webassay.grading.network.events import events, is_navigation
+from webassay.grading.published.legacy import as_free_text
+from webassay.grading.rules.response import read_response
+from webassay.store.opened import is_run, open_run
 
 
 @dataclass(frozen=True)

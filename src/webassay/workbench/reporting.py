@@ -8,30 +8,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.agreement import Label
-from webassay.analysis.audit import audit
-from webassay.analysis.columns import Gathered, gather
-from webassay.analysis.formats import Listed
-from webassay.analysis.leaderboard import leaderboard
-from webassay.analysis.opinions import beside
-from webassay.analysis.report import Names, report_of
-from webassay.analysis.rows import Row, blocks_of_rows, rows_of, together
-from webassay.analysis.subset import Procedure, select
-from webassay.analysis.tables import tables
+from webassay.analysis.benchmark.audit import audit
+from webassay.analysis.benchmark.subset import Procedure, select
+from webassay.analysis.numbers.agreement import Label
+from webassay.analysis.numbers.columns import Gathered, gather
+from webassay.analysis.numbers.rows import Row, blocks_of_rows, rows_of, together
+from webassay.analysis.output.formats import Listed
+from webassay.analysis.results.leaderboard import leaderboard
+from webassay.analysis.results.opinions import beside
+from webassay.analysis.results.report import Names, report_of
+from webassay.analysis.results.tables import tables
 from webassay.core.errors import InputError
 from webassay.core.labels import PUBLISHED
-from webassay.core.rater import Rater, raters
+from webassay.core.progress import OnNotice
+from webassay.core.rater import RULES, Rater, raters
 from webassay.core.record import Json
+from webassay.core.registry import nearest
 from webassay.core.report import Report
 from webassay.core.task import Task
 from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
-from webassay.registry import nearest
+from webassay.play.settings import limits_in_words, trusted_in
 from webassay.store import Store
-from webassay.workbench.damage import opened
+from webassay.store.opened import opened
 from webassay.workbench.halves import Halves, halves
-from webassay.workbench.playing import RULES, limits_in_words, trusted_in
-from webassay.workbench.setup import OnNotice
 
 CATEGORIES = {
     f"{taxonomy}:{code.code.partition('.')[0]}": code.category

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from webassay.compose.registries import SITES
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import sites
 from webassay.core.errors import InputError
+from webassay.core.registry import nearest
 from webassay.environments.arena import Arena, ArenaStage
-from webassay.registry import nearest
-from webassay.workbench.kinds import SITES
-from webassay.workbench.setup import Setup
-from webassay.workbench.tasks import sites
 
 
 async def serve(

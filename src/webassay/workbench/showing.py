@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from webassay.analysis import episode_page
-from webassay.analysis.episode import (
+from webassay.analysis.episode import page as episode_page
+from webassay.analysis.episode.view import (
     EpisodeLink,
     EpisodeList,
     EpisodeView,
@@ -26,22 +26,24 @@ from webassay.analysis.episode import (
     targets_of,
     unreadable_parts,
 )
-from webassay.analysis.page import to_html
-from webassay.analysis.rows import row_of
+from webassay.analysis.numbers.rows import row_of
+from webassay.analysis.results.page import to_html
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import TaskSet, select
 from webassay.core.errors import GradingError, InputError, StoreError, TaskError, WebassayError, boundary
 from webassay.core.files import write_whole
+from webassay.core.progress import OnProgress, Progress
+from webassay.core.rater import RULES
+from webassay.core.registry import nearest
 from webassay.core.report import Report
 from webassay.core.summary import UnitResult
 from webassay.core.text import printable
 from webassay.core.trajectory import Trajectory
-from webassay.grading.events import events, is_static
-from webassay.registry import nearest
+from webassay.grading.network.events import events, is_static
+from webassay.play.settings import selection_of
 from webassay.store import Store
-from webassay.workbench.damage import open_run
+from webassay.store.opened import open_run
 from webassay.workbench.keys import key_view, without_key
-from webassay.workbench.playing import RULES, selection_of
-from webassay.workbench.setup import OnProgress, Progress, Setup
-from webassay.workbench.tasks import TaskSet, select
 
 Which = Literal["none", "all", "failed"]
 

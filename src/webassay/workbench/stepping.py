@@ -8,20 +8,21 @@ from typing import Self
 
 from webassay.benchmarks.base import Selection
 from webassay.browser.session import Browser
+from webassay.compose.registries import GRADERS
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import environment_for, select, sites
 from webassay.core.errors import InputError
 from webassay.core.task import Task
 from webassay.core.trajectory import Blobs, MemoryBlobs, Trajectory, WritableBlobs
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ARENA, Arena
-from webassay.episode import EpisodeContext, Limits
-from webassay.run.plan import metadata, unit_seed
-from webassay.run.work import graded, storable
+from webassay.play.episode import EpisodeContext, Limits
+from webassay.play.plan import metadata, unit_seed
+from webassay.play.settings import remember
+from webassay.play.work import graded, storable
 from webassay.store import Store
-from webassay.workbench.kinds import GRADERS
-from webassay.workbench.playing import PlayOptions, remember
-from webassay.workbench.setup import Setup
-from webassay.workbench.tasks import environment_for, select, sites
+from webassay.workbench.playing import PlayOptions
 
 
 @asynccontextmanager

@@ -9,18 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.formats import Listed
-from webassay.analysis.section import Section
+from webassay.analysis.output.formats import Listed
+from webassay.analysis.output.section import Section
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, number_of
+from webassay.compose.setup import Setup
+from webassay.compose.tasks import select
 from webassay.core.errors import InputError
+from webassay.core.progress import OnNotice, OnProgress, Progress
 from webassay.core.summary import TrajectorySummary
 from webassay.importers.originals import write_files
 from webassay.importers.webarena_verified import log_files
-from webassay.workbench.damage import open_run, opened
+from webassay.store.opened import open_run, opened
 from webassay.workbench.reporting import Graders, named
-from webassay.workbench.setup import OnNotice, OnProgress, Progress, Setup
-from webassay.workbench.tasks import select
 
 
 @dataclass(frozen=True)

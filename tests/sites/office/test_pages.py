@@ -11,7 +11,7 @@ from tests.sites.office.visits import CATALOG, MANAGER, OWNER, SALES, VIEWER
 from tests.sites.shop_visits import NORA, content, differing, one_id, summary
 from tests.sites.visiting import visit
 from tests.sites.visitors import visitor
-from tests.worlds import arena
+from tests.support.worlds import arena
 from webassay.sites import shop
 from webassay.sites.admin import grids
 from webassay.sites.admin.reports import REPORTS

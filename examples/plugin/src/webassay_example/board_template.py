@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Self
 
-from webassay.benchmarks.arena.effort import Effort
-from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.template import Template, Worlds
-from webassay.benchmarks.arena.walking import click, done, fill, need
+from webassay.arena.kit.effort import Effort
+from webassay.arena.kit.key import Key
+from webassay.arena.kit.template import Template, Worlds
+from webassay.arena.kit.walking import click, done, fill, need
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.sites.rng import Stream
 

@@ -7,7 +7,7 @@ from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Verdict
 from webassay.judging.judges.base import Judge, PreparedJudge
 from webassay.judging.ledger import Models
-from webassay.judging.resources import VerifierResources
+from webassay.judging.universal.resources import VerifierResources
 
 
 @dataclass(frozen=True)

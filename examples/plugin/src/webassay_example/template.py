@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from webassay.benchmarks.arena.effort import Effort, pages_of
-from webassay.benchmarks.arena.key import Key
-from webassay.benchmarks.arena.shop import facts, pages, queries
-from webassay.benchmarks.arena.shortcuts import Shortcuts
-from webassay.benchmarks.arena.template import Route, Template, Worlds
-from webassay.benchmarks.arena.walking import answer, choose, click
+from webassay.arena.kit.effort import Effort, pages_of
+from webassay.arena.kit.key import Key
+from webassay.arena.kit.shortcuts import Shortcuts
+from webassay.arena.kit.template import Route, Template, Worlds
+from webassay.arena.kit.walking import answer, choose, click
+from webassay.arena.shop import facts, pages, queries
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream

@@ -21,7 +21,7 @@ from webassay.llm.client import Settings
 
 if TYPE_CHECKING:
     # Most judges know nothing of rubrics; importing this would tie their versions to the source of `rubric.py`.
-    from webassay.judging.resources import VerifierResources
+    from webassay.judging.universal.resources import VerifierResources
 
 Item = tuple[Trajectory, Blobs]
 JudgeFunction = Callable[[Goal, Trajectory, Blobs], Awaitable[Verdict]]

@@ -10,13 +10,13 @@ from webassay.core.verdict import Verdict
 from webassay.judging.judges.base import Item, Judge, PreparedJudge, accept_any, never_stored
 from webassay.judging.ledger import Models
 from webassay.judging.plan import Plan
-from webassay.judging.profile import PROFILES, Profile, Pruning, Selector, Taxonomy
-from webassay.judging.rehearsal import CRITERIA, Rehearsed, Understudy
-from webassay.judging.verify import NAME, VERSION, universal_fingerprint, verify
+from webassay.judging.universal.profile import PROFILES, Profile, Pruning, Selector, Taxonomy
+from webassay.judging.universal.rehearsal import CRITERIA, Rehearsed, Understudy
+from webassay.judging.universal.verify import NAME, VERSION, universal_fingerprint, verify
 from webassay.llm.client import model_of
 
 if TYPE_CHECKING:
-    from webassay.judging.resources import VerifierResources
+    from webassay.judging.universal.resources import VerifierResources
 
 
 @dataclass(frozen=True, slots=True)

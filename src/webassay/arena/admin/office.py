@@ -1,0 +1,171 @@
+"""Draws, truths and facts that several templates of the back office share."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+from webassay.arena.kit.key import Key, fact, shown
+from webassay.arena.shop.queries import pick, rows
+from webassay.core.task import Fact, PagePattern, Sight
+from webassay.sites.kit import Row, World
+from webassay.sites.rng import Stream
+
+__all__ = ["pick", "rows"]
+
+CHIEFS = ("greta.holm", "owen.baptiste")
+"""Who may do everything that is asked for."""
+STATUSES = {
+    "pending": "Pending", "processing": "Processing", "complete": "Complete", "canceled": "Canceled",
+    "on hold": "On Hold", "closed": "Closed",
+}  # fmt: skip
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def chief(stream: Stream) -> str:
+    return stream.choice(CHIEFS)
+
+
+def amount(cents: int) -> str:
+    return f"${cents // 100:,}.{cents % 100:02d}"
+
+
+def page(path: str, status: int = 200) -> PagePattern:
+    return PagePattern(site="admin", path=path, status=status)
+
+
+def typed(day: str) -> str:
+    """2026-02-03 as one types it: 02/03/2026."""
+    return f"{day[5:7]}/{day[8:10]}/{day[:4]}"
+
+
+def month_span(month: str) -> tuple[str, str]:
+    """The first and the last day of 2026-02."""
+    first = date.fromisoformat(f"{month}-01")
+    last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+    return first.isoformat(), last.isoformat()
+
+
+def months_from(month: str, count: int) -> list[str]:
+    found = [date.fromisoformat(f"{month}-01")]
+    while len(found) < count:
+        found.append((found[-1] + timedelta(days=31)).replace(day=1))
+    return [one.isoformat()[:7] for one in found]
+
+
+def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str]:
+    """The first and the last day of one of these numbers of months."""
+    count = stream.choice(months)
+    # Not so late that the last of them is in the future.
+    last = 2026 * 12 - count
+    start = stream.between(since * 12, last)
+    span = months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
+    return month_span(span[0])[0], month_span(span[-1])[1]
+
+
+def days_in_a_row(stream: Stream, count: int) -> tuple[str, str]:
+    """The first and the last of so many days since 2022."""
+    start, end = date(2022, 1, 1), date(2026, 2, 28)
+    first = start + timedelta(days=stream.between(0, (end - start).days - count))
+    return first.isoformat(), (first + timedelta(days=count - 1)).isoformat()
+
+
+def in_words(month: str) -> str:
+    return f"{MONTHS[int(month[5:7]) - 1]} {month[:4]}"
+
+
+# --- truths -----------------------------------------------------------------------------------------------
+
+_ORDERS = (
+    "SELECT o.*, b.first_name || ' ' || b.last_name AS bill_to, s.first_name || ' ' || s.last_name AS ship_to"
+    " FROM orders AS o JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
+    " JOIN order_addresses AS s ON s.order_id = o.id AND s.kind = 'shipping'"
+)
+
+
+def orders(world: World, first: str, last: str) -> list[Row]:
+    """Those of these days, the newest first, as the grid lists them."""
+    return rows(
+        world, f"{_ORDERS} WHERE substr(o.created_at, 1, 10) BETWEEN ? AND ? ORDER BY o.created_at DESC, o.id DESC",
+        first, last,
+    )  # fmt: skip
+
+
+def orders_with(world: World, status: str) -> list[Row]:
+    return rows(world, f"{_ORDERS} WHERE o.status = ? ORDER BY o.created_at DESC, o.id DESC", status)
+
+
+def order(world: World, number: str) -> Row:
+    (found,) = rows(world, f"{_ORDERS} WHERE o.number = ?", number)
+    return found
+
+
+def brands(world: World, most: int) -> list[Row]:
+    """Those with twenty products or more, in a small shop with eight, each of which has the brand in its name."""
+    for least in (20, 8):
+        found = rows(
+            world,
+            "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN ? AND ? AND sum(instr(name, brand) > 0)"
+            " = count(*) ORDER BY brand",
+            least, most,
+        )  # fmt: skip
+        if len(found) >= 5:
+            return found
+    return found
+
+
+def product(world: World, sku: str) -> Row:
+    (found,) = rows(world, "SELECT * FROM products WHERE sku = ?", sku)
+    return found
+
+
+def bestsellers(world: World, month: str) -> list[Row]:
+    """What was sold in a month, in the order of the report."""
+    return rows(
+        world,
+        "SELECT p.id, i.name, p.price_cents, sum(i.quantity) AS pieces FROM orders AS o JOIN order_items AS i"
+        " ON i.order_id = o.id JOIN products AS p ON p.id = i.product_id WHERE substr(o.created_at, 1, 7) = ?"
+        " AND o.status <> 'canceled' GROUP BY p.id ORDER BY pieces DESC, i.name",
+        month,
+    )
+
+
+# --- facts ------------------------------------------------------------------------------------------------
+
+
+def row_of(order: Row) -> Sight:
+    """In the grid."""
+    return shown(order["number"], order["bill_to"], amount(order["total_cents"]), STATUSES[order["status"]])
+
+
+def counted(count: int, noun: str) -> str:
+    """How many rows a grid says that it has; `noun` in the plural."""
+    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun} found"
+
+
+def bestseller(product: Row) -> Sight:
+    """In the report. Price and pieces stand side by side there: the name alone may contain the number of pieces."""
+    return shown(product["name"], f"{amount(product['price_cents'])} {product['pieces']}", site="admin")
+
+
+def order_status(order: Row) -> Fact:
+    """In the grid, or on the order's own page."""
+    return fact(
+        shown(order["number"], STATUSES[order["status"]]),
+        shown(f"Order # {order['number']}", f"Order Status {STATUSES[order['status']]}", together="page"),
+    )
+
+
+def row_by(names: Sequence[str], *values: str) -> Fact:
+    """The values in a row of a grid, with any of the names by which one knows the row: columns can be hidden."""
+    return fact(*(shown(name, *values) for name in names))
+
+
+def seen(sights: Iterable[Sight | Fact]) -> Key:
+    return Key.seen_share(1.0, dict.fromkeys(one if isinstance(one, Fact) else fact(one) for one in sights))
+
+
+def spread(found: list[Row], most: int = 40) -> list[Row]:
+    """Evenly spread: who has read the list has read these."""
+    return found if len(found) <= most else [found[place * len(found) // most] for place in range(most)]

@@ -1,0 +1,151 @@
+"""The arena as a benchmark: instances of the templates, drawn from seeded worlds."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from webassay.arena.kit.effort import DIFFICULTIES
+from webassay.arena.kit.key import Key
+from webassay.arena.kit.template import Template, checks_of, instances
+from webassay.benchmarks.base import Benchmark, Selection, Sources
+from webassay.core.errors import InputError
+from webassay.core.task import StateCheck, Task
+from webassay.sites.kit import World
+from webassay.sites.rng import Stream
+
+
+def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
+    _refuse_unknown(selection.obstacles)
+    worlds: dict[tuple[str, int, str], World] = {}
+    tasks: list[Task] = []
+    for part in _parts(selection):
+        for template in _suitable(part, sources):
+            places = {site: (site, part.world_seed, part.scale) for site in template.sites}
+            for place in places.values():
+                if place not in worlds:
+                    worlds[place] = sources.world(*place)
+            own = {site: worlds[place] for site, place in places.items()}
+            drawn = instances(template, own, part.instances, part.seed, part.difficulty)
+            tasks += [_varied(task, part, own) for task in drawn]
+    return tasks
+
+
+def _refuse_unknown(obstacles: Sequence[str]) -> None:
+    known = (*dict.fromkeys((*OBSTACLES, *HARD)), "any")
+    for name in obstacles:
+        if name not in known:
+            raise InputError(f"There is no obstacle {name!r}.", hint=f"There are {', '.join(known)}.")
+
+
+def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Task:
+    """The task in a world of another size, or behind obstacles. Its id says so, because it is another task."""
+    names = selection.obstacles
+    if "any" in names:
+        passable = [name for name in OBSTACLES if name not in HARD or not HARD[name].stops(task, worlds)]
+        names = (Stream(selection.seed, "obstacles", task.id).choice(passable),)
+    if not names and not selection.scale:
+        return task
+    marks = "+".join(filter(None, (selection.scale, *names)))
+    hints = task.goal.hints
+    if {"session-ends", "log-in-wall"} & set(names):
+        several = len(task.logins) > 1
+        hints = (*hints, *(_account(worlds[site], user, several) for site, user in task.logins.items()))
+    varied = {
+        "id": f"{task.id}@{marks}",
+        "world_scale": selection.scale,
+        "obstacles": names,
+        "goal": task.goal.model_copy(update={"hints": hints}),
+    }
+    return task.model_copy(update=varied | _refusal(task, names, worlds))
+
+
+def _refusal(task: Task, names: Sequence[str], worlds: Mapping[str, World]) -> dict[str, object]:
+    """What nobody can get past makes a task unachievable; whoever says so has done right."""
+    hard = next((HARD[name] for name in names if name in HARD and HARD[name].stops(task, worlds)), None)
+    if hard is None:
+        return {}
+    key = Key.refusal(hard.status, facts=Key.seen(hard.said, together="page")).on(task.sites)
+    checks = checks_of("unachievable", task.sites, task.logins, key)
+    return {"kind": "unachievable", "checks": checks, "checkpoints": ()}
+
+
+def _account(world: World, user: str, several: bool) -> str:
+    typed = ", ".join(f"{field}: {value}" for field, value in world.site.credentials(user).items())
+    of_site = f" of {world.site.title}" if several else ""
+    return f"If you are logged out{of_site}, log in again. {typed}"
+
+
+# --- obstacles --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hard:
+    """An obstacle that nobody can get past: the status that is right then, and what shows it."""
+
+    status: str
+    said: str
+    stops: Callable[[Task, Mapping[str, World]], bool] = lambda task, worlds: True
+    """Whether it stands in the way of this task at all, and cannot be got past."""
+
+
+def _needs_account(task: Task, worlds: Mapping[str, World]) -> bool:
+    """Whether somewhere there is a log-in for which the user has no account."""
+    return any(worlds[site].site.has_accounts and site not in task.logins for site in task.sites)
+
+
+def _takes_goods(task: Task, worlds: Mapping[str, World]) -> bool:
+    changes = [change for check in task.checks if isinstance(check, StateCheck) for change in check.changes]
+    return any(change.operation == "insert" and change.table in ("cart_items", "orders") for change in changes)
+
+
+OBSTACLES = (
+    "cookie-banner", "newsletter-popup", "moved-buttons", "other-theme", "slow", "unavailable", "session-ends",
+    "log-in-wall", "form-loses-field",
+)  # fmt: skip
+"""What `any` draws from. Together with those of `HARD` they are the ones of `sites.obstacles`, which tasks must not
+import; a test holds it."""
+HARD: Mapping[str, Hard] = {
+    "down": Hard("UNKNOWN_ERROR", "This page is not available at the moment."),
+    "log-in-wall": Hard("PERMISSION_DENIED_ERROR", "Registered Customers", _needs_account),
+    "sold-out": Hard("ACTION_NOT_ALLOWED_ERROR", "is out of stock", _takes_goods),
+}
+"""What cannot be got past, at least in some tasks."""
+
+
+def _parts(selection: Selection) -> Sequence[Selection]:
+    """Naming tasks is enough: their ids say of which template they are, in which world they were drawn, by which seed,
+    with which difficulty, and what was varied."""
+    if selection.templates or not selection.tasks:
+        return [selection]
+    parts: dict[Selection, int] = {}
+    for name in selection.tasks:
+        found = re.fullmatch(r"(.+)\.w(\d{1,18})s(\d{1,18})(?:-(\w+))?\.(\d{1,3})(?:@(.+))?", name)
+        if found is None:
+            raise InputError(
+                f"There is no task {name!r}.",
+                hint="An id looks like shop.low-reviews.w0s0.0; `webassay tasks list` lists them.",
+            )
+        template, world, seed, difficulty, number, marks = found.groups(default="")
+        obstacles = tuple(mark for mark in marks.split("+") if mark in OBSTACLES or mark in HARD)
+        part = replace(
+            selection, templates=(template,), world_seed=int(world), seed=int(seed),
+            difficulty=difficulty or selection.difficulty, obstacles=obstacles,
+            scale=next((mark for mark in marks.split("+") if mark not in obstacles), ""),
+        )  # fmt: skip
+        parts[part] = max(parts.get(part, 0), int(number) + 1)
+    return [replace(part, instances=count) for part, count in parts.items()]
+
+
+def _suitable(selection: Selection, sources: Sources) -> list[type[Template]]:
+    wanted = selection.difficulty
+    if wanted and wanted not in DIFFICULTIES:
+        raise InputError(f"There is no difficulty {wanted!r}.", hint=f"There are {', '.join(DIFFICULTIES)}.")
+    known = sources.templates(selection.templates)
+    if selection.templates and wanted:
+        for template in known:
+            if wanted not in template.levels:
+                raise InputError(f"{template.name} is never {wanted}.", hint=f"It is {' or '.join(template.levels)}.")
+    return [template for template in known if not wanted or wanted in template.levels]
+
+
+ARENA = Benchmark("arena", "Chores on the embedded sites, generated from templates, with keys computed by SQL.", _load)

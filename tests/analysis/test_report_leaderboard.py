@@ -1,0 +1,75 @@
+"""Scores stand on one board only when they mean the same thing."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from webassay.analysis.numbers.rows import Row, together
+from webassay.analysis.output import formats
+from webassay.analysis.output.formats import Listed
+from webassay.analysis.results.leaderboard import leaderboard
+from webassay.analysis.results.report import summarise
+
+
+def run(agent: str, statuses: str, **rest: Any) -> list[Row]:
+    names = {"p": "pass", "f": "fail", "x": "fault"}
+    settings = {"benchmark": "arena", "fingerprint": "rules 1"} | rest
+    return [
+        Row(
+            agent=agent,
+            task_id=f"t{i}",
+            template=f"T{i}",
+            status=names[letter],
+            key_hash="" if letter == "x" else f"k{i}",
+            **settings,
+        )  # type: ignore[arg-type]
+        for i, letter in enumerate(statuses)
+    ]
+
+
+def boards(**runs: list[Row]) -> list[list[str]]:
+    return [[entry.agent for entry in board.entries] for board in leaderboard(runs).boards]
+
+
+def test_ranked_by_success() -> None:
+    assert boards(x=run("weak", "pff"), y=run("strong", "ppf")) == [["strong", "weak"]]
+
+
+def test_another_grader_is_another_board() -> None:
+    assert boards(x=run("a", "ppf"), y=run("b", "pff", fingerprint="rules 2")) == [["a"], ["b"]]
+
+
+def test_another_key_is_another_board() -> None:
+    mended = [replace(row, key_hash="mended") for row in run("b", "pff")]
+    assert boards(x=run("a", "ppf"), y=mended) == [["a"], ["b"]]
+
+
+def test_other_tasks_are_another_board() -> None:
+    assert boards(x=run("a", "ppf"), y=run("b", "pf")) == [["a"], ["b"]]
+
+
+def test_a_fault_is_no_other_key() -> None:
+    assert boards(x=run("a", "ppf"), y=run("b", "pxf"), z=run("c", "xff")) == [["a", "b", "c"]]
+
+
+def test_an_agent_without_a_score_stands_last() -> None:
+    assert boards(x=run("none", "xxx"), y=run("some", "fff")) == [["some", "none"]]
+
+
+def test_the_same_agent_of_two_runs_is_told_apart() -> None:
+    rows = together({"monday": run("a", "pp"), "friday": run("a", "pf") + run("b", "pp")})
+    assert list(dict.fromkeys(row.agent for row in rows)) == ["a (monday)", "a (friday)", "b"]
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
+def test_comes_out_in_every_form(form: Any) -> None:
+    runs = {"r1": run("<b>a</b>", "ppf"), "r2": run("b", "pff")}
+    made = getattr(formats, form.upper())
+    report = summarise(together(runs), title=", ".join(runs))
+    for text in (made.listed(Listed.leaderboard(leaderboard(runs))), made.report(report)):
+        assert isinstance(text, str)
+        if form != "csv":
+            assert "r1" in text
+        if form == "html":
+            assert "<b>a</b>" not in text

@@ -1,0 +1,227 @@
+"""Ways that honest solvers may go, by plain requests: what they show has to be enough. And draws that are fair."""
+
+from collections import Counter
+from html import escape
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+
+from tests.sites.visitors import HOST, fresh
+from tests.support.worlds import worlds as open_worlds
+from webassay.arena.admin import bulk, following, office, orders, products, reading, together
+from webassay.arena.kit.template import Template, Worlds, instances
+from webassay.arena.shop import catalogue, checkout, comparing, packages, queries, writing
+from webassay.arena.shop.orders import DearestPurchase
+from webassay.core.served import ServedRecord
+from webassay.core.task import EvidenceCheck, ResponseCheck, Task
+from webassay.grading.rules.seen import check_evidence
+from webassay.sites import admin, shop
+from webassay.sites.kit import World
+from webassay.sites.recording import Recorder
+from webassay.sites.rng import Stream
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Worlds:
+    return open_worlds(0)
+
+
+class Reader:
+    """Loads pages of a site, and has them recorded as the arena does."""
+
+    def __init__(self, world: World, user: str = "") -> None:
+        cookies = world.site.log_in(world, user) if user else {}
+        self._visitor = httpx.AsyncClient(
+            transport=httpx.ASGITransport(world.site.make_app(world)), base_url=HOST, cookies=cookies
+        )
+        self._recorder = Recorder()
+
+    async def get(self, path: str, **query: object) -> str:
+        """The page's text."""
+        asked = f"{path}?{urlencode(query)}" if query else path
+        reply = await self._visitor.get(asked)
+        assert reply.status_code == 200, f"{asked}: {reply.text}"
+        self.show(reply.text, path, urlencode(query))
+        return reply.text
+
+    async def get_all(self, path: str, **query: object) -> None:
+        """Every page of a list."""
+        number = 1
+        while ">Next<" in await self.get(path, **query, p=number):
+            number += 1
+
+    def show(self, page: str, path: str = "/", query: str = "") -> None:
+        scope = {"method": "GET", "path": path, "query_string": query.encode(), "headers": []}
+        start = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]}
+        self._recorder.note(scope, b"", [start, {"type": "http.response.body", "body": page.encode()}])
+
+    def record(self) -> ServedRecord:
+        return ServedRecord.unpack(self._recorder.pack()()[0])
+
+
+def missing(task: Task, **readers: Reader) -> str:
+    """What the readers have not seen; empty if it is enough."""
+    checks = [check for check in task.checks if isinstance(check, EvidenceCheck)]
+    findings = check_evidence(checks, {site: reader.record() for site, reader in readers.items()})
+    return " ".join(finding.message for finding in findings if finding.status != "pass")
+
+
+def drawn(template: type[Template], worlds: Worlds, count: int) -> list[tuple[Task, Template]]:
+    tasks = instances(template, worlds, count, seed=4)
+    return [(task, template.from_parameters(task.parameters)) for task in tasks]
+
+
+def days(first: str, last: str) -> dict[str, str]:
+    return {"created_from": office.typed(first), "created_to": office.typed(last)}
+
+
+# --- ways that count ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("template", [orders.BusiestBuyers, orders.SentElsewhere])
+async def test_nobody_has_to_look_at_orders_that_do_not_count(worlds, template):
+    for task, one in drawn(template, worlds, 3):
+        reader = Reader(worlds["admin"], one.user)
+        for status in office.STATUSES:
+            if status != "canceled":
+                await reader.get_all("/orders", **days(one.first, one.last), status=status, limit=100)
+        assert missing(task, admin=reader) == ""
+
+
+@pytest.mark.parametrize("period", ["year", "month", "day"])
+async def test_a_report_counts_whatever_its_periods(worlds, period):
+    for task, one in drawn(orders.CouponDiscount, worlds, 2):
+        span = {"from": f"01/01/{one.year}", "to": f"12/31/{one.year}"}
+        reader = Reader(worlds["admin"], one.user)
+        await reader.get_all("/reports/coupons", report=1, period=period, status="complete", **span)
+        assert missing(task, admin=reader) == ""
+    if period != "year":  # The months are what is asked for.
+        for task, one in drawn(orders.CompleteByMonth, worlds, 2):
+            months = office.months_from(one.month, one.count)
+            span = {"from": f"{months[0]}-01", "to": office.month_span(months[-1])[1]}
+            reader = Reader(worlds["admin"], one.user)
+            await reader.get_all("/reports/orders", report=1, period=period, status=one.status.lower(), **span)
+            assert missing(task, admin=reader) == ""
+
+
+async def test_discounts_can_be_read_from_the_orders_themselves(worlds):
+    task, one = min(drawn(orders.CouponDiscount, worlds, 6), key=lambda pair: len(pair[1]._orders(worlds)))
+    reader = Reader(worlds["admin"], one.user)
+    *most, last = one._orders(worlds)
+    for order in most:
+        await reader.get(f"/orders/{order['number']}")
+    assert missing(task, admin=reader) != ""
+    await reader.get(f"/orders/{last['number']}")
+    assert missing(task, admin=reader) == ""
+
+
+async def test_orders_can_be_counted_row_by_row(worlds):
+    for task, one in drawn(orders.CompleteByMonth, worlds, 2):
+        months = office.months_from(one.month, one.count)
+        span = days(f"{months[0]}-01", office.month_span(months[-1])[1])
+        hasty, reader = (Reader(worlds["admin"], one.user) for _ in range(2))
+        await hasty.get("/orders", **span, status=one.status.lower(), limit=20)
+        assert missing(task, admin=hasty) != ""
+        await reader.get_all("/orders", **span, status=one.status.lower(), limit=50)
+        assert missing(task, admin=reader) == ""
+
+
+async def test_nobody_has_to_look_at_what_is_not_in_stock(worlds):
+    with_gaps = [pair for pair in drawn(reading.StockOfBrand, worlds, 40) if _sold_out(pair[1], worlds)]
+    assert with_gaps
+    for task, one in with_gaps[:3]:
+        reader = Reader(worlds["admin"], one.user)
+        await reader.get_all("/products", name=one.brand, price_from=one.least, stock_from=1, limit=100)
+        assert missing(task, admin=reader) == ""
+
+
+def _sold_out(one: reading.StockOfBrand, worlds: Worlds) -> bool:
+    return any(row["stock"] == 0 for row in one._fitting(one._products(worlds)))
+
+
+async def test_an_advanced_search_in_vain_says_what_was_sought(worlds):
+    for task, one in drawn(catalogue.PriceOfNothing, worlds, 3):
+        reader = Reader(worlds["shop"])
+        page = await reader.get("/search/advanced", name=one.product)
+        assert f"Product Name: {escape(one.product)}" in page
+        assert missing(task, shop=reader) == ""
+
+
+async def test_an_advanced_search_with_a_limit_shows_nothing_about_what_exists(worlds):
+    for task, one in drawn(catalogue.PriceOfNothing, worlds, 3):
+        reader = Reader(worlds["shop"])
+        page = await reader.get("/search/advanced", name=one.product, price="0-0.01")
+        assert "No products match these filters." in page
+        assert missing(task, shop=reader) != ""
+
+
+def test_an_address_that_has_an_account_is_bad_data_or_not_allowed(worlds):
+    ((task, _),) = drawn(writing.EmailTaken, worlds, 1)
+    (response,) = [check for check in task.checks if isinstance(check, ResponseCheck)]
+    assert set(response.status) == {"DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR"}
+
+
+# --- what is no evidence ------------------------------------------------------------------------------------
+
+
+def test_a_number_in_a_name_is_not_the_number_that_was_sought(worlds):
+    ((task, one),) = drawn(together.HiddenReviews, worlds, 1)
+    few, every = one._counts(worlds)
+    reader = Reader(worlds["shop"])
+    reader.show(f"<ul><li>{escape(one.product)}, {every} oz, {few} reviews</li></ul>")
+    assert "1 of 2 facts" in missing(task, shop=reader, admin=Reader(worlds["admin"]))
+
+    for template in (together.WishForTop, reading.BestOfMonths):
+        ((task, one),) = drawn(template, worlds, 1)
+        reader = Reader(worlds["admin"])
+        for month in office.months_from(one.month, getattr(one, "count", 1)):
+            best = office.bestsellers(worlds["admin"], month)[0]
+            reader.show(f"<ul><li>{escape(best['name'])}, {best['pieces']} oz</li></ul>")
+        assert missing(task, admin=reader, shop=Reader(worlds["shop"])) != ""
+
+
+# --- draws --------------------------------------------------------------------------------------------------
+
+
+def test_the_order_with_the_dearest_article_cost_at_least_as_much(worlds):
+    for _, one in drawn(DearestPurchase, worlds, 150):
+        dearest = max(one._items(worlds["shop"]), key=queries.unit_price)
+        (total,) = (row["total_cents"] for row in one._orders(worlds["shop"]) if row["id"] == dearest["order_id"])
+        assert total >= dearest["unit_price_cents"], one
+
+
+def test_the_longest_warranty_is_never_the_longest_that_a_card_can_have(worlds):
+    for _, one in drawn(packages.OpenLongestWarranty, worlds, 20):
+        assert max(row["warranty_months"] for row in one._products(worlds["shop"])) < 60
+
+
+def test_customers_have_written_beside_guests(worlds):
+    for _, one in drawn(bulk.RejectOfProductLine, worlds, 12):
+        assert one.others(worlds)
+
+
+def test_any_tab_but_the_one_in_front_may_hold_what_is_asked_for(worlds):
+    places = Counter()
+    for _, one in drawn(comparing.CheapestByWeight, worlds, 100):
+        found = one._products(worlds["shop"])
+        places[found.index(min(found, key=comparing._by_weight))] += 1
+        assert len(found) >= 5
+    assert not places[0], "a click at random would buy it"
+    assert all(places[place] >= 8 for place in range(1, 5))
+
+
+def test_refunds_are_asked_for_only_until_today(worlds):
+    assert all(one.last <= queries.TODAY for _, one in drawn(reading.RefundsFor, worlds, 60))
+
+
+def test_a_world_in_which_little_happened_has_no_instances_but_no_faults_either():
+    world = fresh(admin.SITE)
+    with world.write() as db:
+        db.execute("UPDATE orders SET created_at = '2015-01-01 00:00:00', shipping_method = 'standard'")
+        db.execute("DELETE FROM product_options WHERE product_id <> (SELECT min(product_id) FROM product_options)")
+    barren = {"admin": world, "shop": World(shop.SITE, 0, world.snapshot, beside=world)}
+    for template in (following.HomeOfBest, products.MoreVariety, reading.BestOfMonths, checkout.OrderToAddress):
+        for number in range(50):
+            assert template.draw(barren, Stream(number)) is None
+    world.close()

@@ -1,0 +1,75 @@
+"""Names and English: what a native engineer would expect to read, as far as a machine can tell."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "webassay"
+FILES = sorted(SOURCE.rglob("*.py"))
+PROSE = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+BRITISH = re.compile(
+    r"\b("
+    r"(?:mis)?behaviour\w*|colour\w*|favour\w*|neighbour\w*|honour\w*|labour\w*|flavour\w*|"
+    r"armour\w*|rumour\w*|recognis\w*|organis\w*|normalis\w*|serialis\w*|summaris\w*|initialis\w*|minimis\w*|optimis\w*|"
+    r"maximis\w*|capitalis\w*|randomis\w*|parametris\w*|authoris\w*|customis\w*|generalis\w*|memoris\w*|utilis\w*|visualis\w*|"
+    r"synchronis\w*|standardis\w*|apologis\w*|analys(?:e|ed|es|ing)|catalogues?|dialogues?|centre[sd]?|licence[sd]?|"
+    r"label(?:led|ling)|cancell(?:ed|ing)|model(?:led|ling)|travel(?:led|ling)|metres?|grey\w*|whilst|judgement\w*|"
+    r"cheques?|jewellery|fulfil|enrol|programme[sd]?|artefacts?|ageing|unlabelled|signalled|signalling|tunnelled"
+    r")\b",
+    re.IGNORECASE,
+)
+MAX_MODULES = 26
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def classes() -> dict[str, list[str]]:
+    """Every class that others can name, and where it stands."""
+    found = defaultdict(list)
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(name_of(path))
+    return found
+
+
+def test_no_class_name_stands_twice():
+    assert not {name: places for name, places in classes().items() if len(places) > 1}
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Also the strings below fields and constants."""
+    for node in ast.walk(tree):
+        for one in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
+            if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
+                yield one.lineno, one.value.value
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_docstring_begins_with_of(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert not [line for line, text in docstrings(tree) if text.lstrip().startswith("Of ")]
+
+
+@pytest.mark.parametrize("path", [*FILES, *PROSE], ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_spelling_is_american(path):
+    """What a page of a site says is data; only code, comments and docs are ours to spell."""
+    text = path.read_text(encoding="utf-8")
+    assert not sorted({found.group(0) for found in BRITISH.finditer(text)})
+
+
+def test_no_folder_is_a_heap():
+    heaps = {}
+    for folder in {path.parent for path in FILES}:
+        modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        if len(modules) > MAX_MODULES:
+            heaps[folder.relative_to(SOURCE).as_posix()] = len(modules)
+    assert not heaps

@@ -1,0 +1,411 @@
+"""The old protocols. Each known defect has a test, because old scores can be made again only with the defects."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webassay.benchmarks import chores, webarena
+from webassay.core.errors import GradingError
+from webassay.core.interaction import Goal, ResponseProtocol
+from webassay.core.legacy import page_of, post_url, probes_of
+from webassay.core.task import LegacyCheck, LocatorProbe, Task
+from webassay.core.trajectory import AgentInfo, Ending, LocatorResult, MemoryBlobs, PageResult, Trajectory
+from webassay.core.verdict import Verdict
+from webassay.grading.grade import Policy, grade
+from webassay.grading.published.legacy import (
+    Evidence,
+    check_legacy,
+    clean,
+    parts,
+    read_reply,
+    same_meaning,
+    same_reason,
+    score,
+)
+from webassay.grading.published.tokens import words
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+BASES = {"shopping": "http://shop.test:7770", "gitlab": "http://git.test:8023", "reddit": "http://forum.test:9999"}
+
+
+def said(answer: str, flavour: str = "webarena", **reference: Any) -> float | None:
+    key = {"eval_types": ["string_match"], "reference_answers": reference, "string_note": "no such page"}
+    return score(parts(key, flavour, Evidence(answer, "What?")))
+
+
+def at(url: str, reference: str, flavour: str = "webarena", **rest: Any) -> float | None:
+    key = {"eval_types": ["url_match"], "reference_url": reference, "url_note": "GOLD in PRED", **rest}
+    return score(parts(key, flavour, Evidence("", "", url=url, bases=BASES)))
+
+
+def shown(text: str, flavour: str = "webarena", **required: Any) -> float | None:
+    target = {"url": "last", "locator": "document.title", "required_contents": required}
+    key = {"eval_types": ["program_html"], "program_html": [target]}
+    return score(parts(key, flavour, Evidence("", "", pages={"program_html.0": text})))
+
+
+class TestAnswers:
+    def test_case_and_one_pair_of_quotes_do_not_count(self) -> None:
+        assert said(' "Blue Shirt" ', exact_match="blue shirt") == 1
+        assert said("a blue shirt", exact_match="blue shirt") == 0
+
+    def test_a_single_quote_is_taken_for_a_pair(self) -> None:
+        assert clean("'") == ""
+
+    def test_the_answer_is_cleaned_twice(self) -> None:
+        assert said("\"'x'\"", exact_match="x") == 1
+
+    def test_every_item_must_be_included(self) -> None:
+        assert said("red and blue", must_include=["red", "blue"]) == 1
+        assert said("red", must_include=["red", "blue"]) == 0
+
+    def test_a_longer_number_contains_a_shorter_one(self) -> None:
+        assert said("110", must_include=["10"]) == 1
+
+    def test_a_denial_contains_what_it_denies(self) -> None:
+        assert said("Yes, at first sight. The final answer is No", must_include=["Yes"]) == 1
+
+    def test_one_character_must_be_a_word_of_its_own(self) -> None:
+        assert said("12", must_include=["2"]) == 0
+        assert said("there are 2, I think", must_include=["2"]) == 1
+
+    def test_but_a_word_of_a_longer_number_will_do(self) -> None:
+        assert said("2 000", must_include=["2"]) == 1
+
+    def test_zero_is_not_found_in_a_price_of_zero(self) -> None:
+        assert said("$0.00", must_include=["0"]) == 0
+
+    def test_one_character_among_several_may_stand_anywhere(self) -> None:
+        assert said("12 red", must_include=["2", "red"]) == 1
+
+    def test_alternatives_are_not_understood(self) -> None:
+        assert said("red", must_include=["red |OR| blue"]) == 0
+        assert said("20.4", exact_match="20.40 |OR| 20.4") == 0
+
+    def test_the_empty_text_is_in_every_answer(self) -> None:
+        assert said("anything", must_include=[""]) == 1
+
+    def test_a_key_that_stops_the_harness_is_an_error(self) -> None:
+        with pytest.raises(GradingError, match="needs a list"):
+            said("x", must_include="x")
+        with pytest.raises(GradingError, match="no check called"):
+            parts({"eval_types": ["vibes"]}, "webarena", Evidence("", ""))
+        with pytest.raises(GradingError, match="asks for nothing"):
+            parts({"eval_types": ["string_match"], "reference_answers": {}}, "webarena", Evidence("", ""))
+
+
+class TestModels:
+    def test_without_a_reply_there_is_no_score(self) -> None:
+        assert said("about an hour", fuzzy_match=["1 hour"]) is None
+
+    def test_saying_na_needs_no_model(self) -> None:
+        assert said("n/a", fuzzy_match="N/A") == 1
+        assert said("It cannot be done.", fuzzy_match="N/A") is None
+
+    def test_a_zero_elsewhere_decides_without_the_model(self) -> None:
+        assert said("blue", exact_match="red", fuzzy_match=["x"]) == 0
+
+    def test_the_model_overrules_the_other_rules_where_na_was_not_said(self) -> None:
+        key = {
+            "eval_types": ["string_match"],
+            "reference_answers": {"exact_match": "never this", "fuzzy_match": "N/A"},
+            "string_note": "why",
+        }
+        question = same_reason("Goal", "why", "because")
+        found = parts(key, "webarena", Evidence("because", "Goal", replies={question.id: "same"}))
+        assert score(found) == 1
+
+    @pytest.mark.parametrize(
+        ("kind", "reply", "value"),
+        [
+            ("fuzzy_match", "Correct.", 1.0),
+            ("fuzzy_match", "This is partially correct", 0.0),
+            ("fuzzy_match", "INCORRECT", 0.0),
+            ("fuzzy_match", "Not correct at all", 1.0),
+            ("fuzzy_match", "no idea", 0.0),
+            ("ua_match", "same", 1.0),
+            ("ua_match", "Not the same: different", 0.0),
+            ("ua_match", "no idea", 0.0),
+        ],
+    )
+    def test_replies_are_searched_for_a_word(self, kind: str, reply: str, value: float) -> None:
+        assert read_reply(kind, reply) == value
+
+    def test_the_fork_asks_once_about_the_whole_list(self) -> None:
+        key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": ["a", "b"]}}
+        assert len(parts(key, "webarena", Evidence("x", "G"))) == 2
+        (one,) = parts(key, "webchorearena", Evidence("x", "G"))
+        assert one.wanted == "a; b"
+        assert one.questions == (same_meaning("G", "a; b", "x", extra_allowed=True),)
+
+    def test_the_fork_takes_a_text_in_place_of_a_list(self) -> None:
+        key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": "a"}}
+        assert parts(key, "webchorearena", Evidence("x", "G"))[0].score is None
+        with pytest.raises(GradingError, match="needs a list"):
+            parts(key, "webarena", Evidence("x", "G"))
+
+
+class TestTheFork:
+    def test_lists_give_partial_credit(self) -> None:
+        assert said("red", "webchorearena", must_include=["red", "blue"]) == 0.5
+
+    def test_alternatives_are_understood_in_lists(self) -> None:
+        assert said("blue", "webchorearena", must_include=["red |OR| blue"]) == 1
+        assert said("20.4", "webchorearena", exact_match="20.40 |OR| 20.4") == 0
+
+    def test_an_alternative_of_one_character_always_holds(self) -> None:
+        assert said("nothing", "webchorearena", must_include=["7 |OR| 8"]) == 1
+        assert said("nothing", "webchorearena", must_include=["7 |OR| 8", "red"]) == 0
+
+    def test_urls_are_compared_without_case(self) -> None:
+        assert at("http://git.test:8023/A/B", "__GITLAB__/a/b", "webchorearena") == 1
+        assert at("http://git.test:8023/A/B", "__GITLAB__/a/b") == 0
+
+    def test_other_urls_may_be_accepted(self) -> None:
+        other = [{"reference_url": "__GITLAB__/c"}]
+        assert at("http://git.test:8023/c", "__GITLAB__/a", "webchorearena", **{"or": other}) == 1
+        assert at("http://git.test:8023/c", "__GITLAB__/a", **{"or": other}) == 0
+
+    def test_pages_give_partial_credit_and_have_alternatives(self) -> None:
+        assert shown("red", "webchorearena", must_include=["red", "blue"]) == 0.5
+        target = {"url": "last", "locator": "document.title", "required_contents": {"exact_match": "x"}}
+        other = {"url": "http://a", "locator": "document.title", "required_contents": {"exact_match": "y"}}
+        key = {"eval_types": ["program_html"], "program_html": [{**target, "or": [other]}]}
+        pages = {"program_html.0": "-", "program_html.0.or.1": "y"}
+        assert score(parts(key, "webchorearena", Evidence("", "", pages=pages))) == 1
+        assert score(parts(key, "webarena", Evidence("", "", pages=pages))) == 0
+
+    def test_any_credit_is_success_for_one_of_its_runners(self) -> None:
+        task = made(
+            "webchorearena", {"eval_types": ["string_match"], "reference_answers": {"must_include": ["a", "b"]}}
+        )
+        strict = graded(task, "a")
+        assert (strict.status, strict.aspects["legacy_score"].value) == ("fail", 0.5)
+        lenient = graded(task, "a", policy=Policy(partial_credit="any"))
+        assert (lenient.status, lenient.aspects["legacy_score"].value) == ("pass", 0.5)
+        assert strict.fingerprint != lenient.fingerprint
+
+    def test_it_looks_at_all_pages_in_one_tab(self) -> None:
+        targets = [{"url": url, "locator": "", "required_contents": {}} for url in ("last", "__GITLAB__/a", "last")]
+        key = {"eval_types": ["program_html"], "program_html": targets}
+        assert [probe.url for probe in probes_of(key, "webchorearena")] == ["last", "__GITLAB__/a", "__GITLAB__/a"]
+        assert [probe.url for probe in probes_of(key, "webarena")] == ["last", "__GITLAB__/a", "last"]
+
+
+class TestUrls:
+    def test_scheme_fragment_and_trailing_slash_do_not_count(self) -> None:
+        assert at("https://git.test:8023/a/#x", "__GITLAB__/a") == 1
+
+    def test_a_longer_path_contains_a_shorter_one(self) -> None:
+        assert at("http://shop.test:7770/order_id/18", "__SHOPPING__/order_id/1") == 1
+
+    def test_more_parameters_are_welcome_and_missing_ones_are_not(self) -> None:
+        assert at("http://git.test:8023/a?x=1&y=2", "__GITLAB__/a?x=1") == 1
+        assert at("http://git.test:8023/a?y=2", "__GITLAB__/a?x=1") == 0
+
+    def test_one_alternative_imposes_its_parameters_on_the_others(self) -> None:
+        either = "__GITLAB__/a |OR| __GITLAB__/b?x=1"
+        assert at("http://git.test:8023/a", either) == 0
+        assert at("http://git.test:8023/a?x=1", either) == 1
+
+    def test_a_site_that_nobody_recorded_decides_nothing(self) -> None:
+        assert at("http://wiki.test/a", "__WIKIPEDIA__/a") is None
+
+    def test_an_unknown_rule_is_an_error(self) -> None:
+        with pytest.raises(GradingError, match="no rule called"):
+            at("http://a", "http://a", url_note="EXACT")
+
+
+class TestPages:
+    def test_text_anywhere_on_the_page_is_enough(self) -> None:
+        assert shown("<b>Name</b> 456 Oak Avenue", must_include=["456 oak avenue"]) == 1
+
+    def test_entities_are_text(self) -> None:
+        assert shown("Fish &amp; Chips", exact_match="fish & chips") == 1
+
+    def test_exact_goes_before_include(self) -> None:
+        assert shown("a b", exact_match="a", must_include=["a"]) == 0
+
+    def test_alternatives_are_understood_on_pages(self) -> None:
+        assert shown("blue", must_include=["red |OR| blue"]) == 1
+
+    def test_nothing_found_is_the_word_none(self) -> None:
+        target = {"url": "last", "locator": "document.querySelector('x')"}
+        script = probes_of({"eval_types": ["program_html"], "program_html": [target]}, "webarena")[0].script
+        assert "'None'" in script
+        assert shown("None", must_include=["no"]) == 1
+
+    def test_what_was_not_recorded_decides_nothing(self) -> None:
+        target = {"url": "last", "locator": "", "required_contents": {"exact_match": "x"}}
+        key = {"eval_types": ["program_html"], "program_html": [target]}
+        assert score(parts(key, "webarena", Evidence("", ""))) is None
+
+    def test_helper_functions(self) -> None:
+        call = LocatorProbe(name="p", url="func:reddit_get_post_url('__last_url__')", script="1")
+        assert page_of(call, "http://f/f/books/12/title?x=1") == "http://f/f/books/12/"
+        assert post_url("http://f/user/x/submissions") == "http://f/user/x/submissions"
+        assert post_url("http://f/f/books/new") == "http://f/f/books/new/"
+        assert page_of(LocatorProbe(name="p", url="func:shopping_get_latest_order_url()", script="1"), "x") is None
+        assert page_of(LocatorProbe(name="p", url="last", script="func:shopping_get_x('1')"), "x") is None
+        role = {"url": "__GITLAB__/m", "locator": "func:gitlab_get_project_memeber_role(__page__, 'koush')"}
+        (probe,) = probes_of({"eval_types": ["program_html"], "program_html": [role]}, "webarena")
+        assert '"@koush"' in probe.script
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("it is 2.", ["it", "is", "2", "."]),
+        ("2. and then", ["2.", "and", "then"]),
+        ("$0.00, 5% (x)", ["$", "0.00", ",", "5", "%", "(", "x", ")"]),
+        ("3/2 at 1:30", ["3/2", "at", "1:30"]),
+        ("isn't it 4?", ["is", "n't", "it", "4", "?"]),
+        ('"2"', ["``", "2", "''"]),
+        ("", []),
+    ],
+)
+def test_words(text: str, wanted: list[str]) -> None:
+    assert words(text) == wanted
+
+
+# --- as a grader ----------------------------------------------------------------------------------------
+
+
+def made(flavour: Any, key: dict[str, Any], **rest: Any) -> Task:
+    goal = Goal(instruction="What?", start_urls=(), protocol=ResponseProtocol(name="free", instructions=""))
+    return Task(
+        id="1",
+        benchmark=flavour,
+        template="t",
+        kind="retrieve",
+        goal=goal,
+        checks=(LegacyCheck(flavour=flavour, eval=key),),
+        sites=("shopping",),
+        **rest,
+    )
+
+
+def episode(task: Task, answer: str, *probes: Any, kind: Any = "answered", **rest: Any) -> Trajectory:
+    return Trajectory(
+        id="x", task_id=task.id, goal=task.goal, agent=AgentInfo(name="a"), answer=answer, ending=Ending(kind=kind),
+        probes=probes, **rest,
+    )  # fmt: skip
+
+
+def graded(task: Task, answer: str, *probes: Any, policy: Policy | None = None, **rest: Any) -> Verdict:
+    replies = rest.pop("replies", None)
+    return grade(task, episode(task, answer, *probes, **rest), MemoryBlobs(), policy or Policy(), replies=replies)
+
+
+def test_a_verdict_says_which_rule_decided() -> None:
+    task = made("webarena", {"eval_types": ["string_match"], "reference_answers": {"exact_match": "red"}})
+    assert graded(task, "Red").status == "pass"
+    verdict = graded(task, "blue")
+    assert verdict.status == "fail"
+    assert [(one.check, one.code) for one in verdict.findings] == [("legacy.exact_match", "exact_match")]
+
+
+def test_giving_up_is_saying_na() -> None:
+    key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": "N/A"}, "string_note": "x"}
+    task = made("webarena", key)
+    assert graded(task, "There is no such thing.", kind="gave_up").status == "pass"
+    assert graded(task, "There is no such thing.").status == "abstain"
+
+
+def test_replies_are_part_of_the_verdict() -> None:
+    key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": ["1 hour"]}}
+    task = made("webarena", key)
+    asked = check_legacy(task.checks[0], episode(task, "60 minutes"), {}).questions  # type: ignore[arg-type]
+    verdict = graded(task, "60 minutes", replies={asked[0].id: "Correct"})
+    assert (verdict.status, verdict.replies) == ("pass", {asked[0].id: "Correct"})
+
+
+def test_pages_come_from_probes() -> None:
+    target = {"url": "last", "locator": "document.title", "required_contents": {"exact_match": "Done"}}
+    key = {
+        "eval_types": ["url_match", "program_html"],
+        "reference_url": "__SHOPPING__/done",
+        "program_html": [target],
+    }
+    task = made("webarena", key)
+    page = PageResult(url="http://shop.test:7770/done", title="", tabs=())
+    read = LocatorResult(name="program_html.0", url="", text="Done")
+    assert graded(task, "", page, read, bases=BASES).status == "pass"
+    assert graded(task, "", page, bases=BASES).status == "abstain"
+
+
+# --- the published keys ---------------------------------------------------------------------------------
+
+
+@pytest.mark.external
+@pytest.mark.skipif(not (DATA / "webchorearena").is_dir(), reason="../shared/data/webchorearena is not there")
+def test_every_chore_is_graded_without_an_error() -> None:
+    """Of the fork: a right answer, a wrong one, and pages that show what is asked for or nothing."""
+    counts: dict[str, int] = {}
+    for task in chores.load(DATA / "webchorearena" / "test_webchore.raw.json"):
+        check = next(check for check in task.checks if isinstance(check, LegacyCheck))
+        right = parts(check.eval, check.flavour, satisfying(check))
+        wrong = parts(check.eval, check.flavour, Evidence("zzz", "", "http://nowhere.test/", replies={}))
+        assert score(right) in (None, 1.0) or unsatisfiable(check)
+        assert score(wrong) in (None, 0.0)
+        for part in right:
+            counts[part.rule] = counts.get(part.rule, 0) + 1
+    assert counts == {
+        "must_include": 254,
+        "exact_match": 145,
+        "fuzzy_match": 24,
+        "url_match": 42,
+        "program_html.must_include": 140,
+        "program_html.exact_match": 46,
+    }
+
+
+def unsatisfiable(check: LegacyCheck) -> bool:
+    """Task 20240."""
+    answers: Any = check.eval.get("reference_answers") or {}
+    return " |OR| " in answers.get("exact_match", "")
+
+
+def satisfying(check: LegacyCheck) -> Evidence:
+    key: Any = check.eval
+    answers = key.get("reference_answers") or {}
+    answer = answers.get("exact_match") or " ".join(
+        one.split(" |OR| ")[0].split(" |or| ")[0] for one in answers.get("must_include") or ()
+    )
+    sites = ("shopping", "shopping_admin", "reddit", "gitlab", "wikipedia", "map", "homepage")
+    bases = {site: f"http://{site}.test" for site in sites}
+    url = str(key.get("reference_url") or "").split(" |OR| ")[0]
+    for site, base in bases.items():
+        url = url.replace(f"__{site.upper()}__", base)
+    pages = {}
+    for number, target in enumerate(key.get("program_html") or ()):
+        required = target["required_contents"]
+        text = required.get("exact_match") or " ".join(one.split(" |OR| ")[0] for one in required["must_include"])
+        for site, base in bases.items():
+            text = text.replace(f"__{site.upper()}__", base)
+        pages[f"program_html.{number}"] = text
+    return Evidence(answer, "", url or None, pages, bases)
+
+
+def test_tasks_ask_for_what_their_checks_need(tmp_path: Path) -> None:
+    raw = {
+        "task_id": 7, "sites": ["shopping"], "intent": "Buy it", "intent_template": "Buy it", "intent_template_id": 3,
+        "instantiation_dict": {}, "start_url": "__SHOPPING__", "storage_state": None,
+        "eval": {
+            "eval_types": ["program_html"],
+            "reference_answers": None,
+            "program_html": [
+                {"url": "last", "locator": "document.title", "required_contents": {"exact_match": "x"}},
+                {"url": "__SHOPPING__/a", "locator": "", "required_contents": {"must_include": ["x"]}},
+            ],
+        },
+    }  # fmt: skip
+    file = tmp_path / "tasks.json"
+    file.write_text(json.dumps([raw]))
+    (task,) = webarena.load(file)
+    assert [(probe.name, probe.url) for probe in task.probes] == [
+        ("program_html.0", "last"),
+        ("program_html.1", "__SHOPPING__/a"),
+    ]

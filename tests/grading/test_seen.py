@@ -1,0 +1,437 @@
+"""Evidence by content: what counts as seen, by laws and by example."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tests.support import samples
+from webassay.arena.kit.key import Key, fact, picture, shown
+from webassay.arena.kit.mistakes import mistakes, with_results
+from webassay.core.errors import TaskError
+from webassay.core.served import SERVED_TYPE, Node, Served, ServedRecord, plain
+from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
+from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
+from webassay.grading.grade import Policy, grade
+from webassay.grading.rules.seen import OwnTexts, SeenTexts, Words, check_evidence
+
+# --- records -----------------------------------------------------------------------------------------------
+
+
+class Row(list):
+    """Parts of a page that belong together; a plain list is a section."""
+
+
+def record(*pages, **rest) -> ServedRecord:
+    """Each page is a list of lines, sections and rows, or a pair of such a list and the fields of `Served`."""
+    nodes: dict[Node, int] = {}
+
+    def put(page) -> int:
+        parts = tuple(part if isinstance(part, str) else put(part) for part in page)
+        return nodes.setdefault(Node(isinstance(page, Row), parts), len(nodes))
+
+    served = []
+    for number, page in enumerate(pages):
+        page, fields = page if isinstance(page, tuple) else (page, {})
+        given = {"method": "GET", "path": "/", "status": 200, "kind": "document", "digest": str(number)}
+        served.append(Served(**{**given, "page": put(page), **fields}))
+    return ServedRecord(served=tuple(served), nodes=tuple(nodes), **rest)
+
+
+def sees(site: ServedRecord, *texts: str, **rest) -> bool:
+    (finding,) = check_evidence(Key.seen(*texts, **rest).evidence, {"shop": site})
+    assert finding.status in ("pass", "fail")
+    return finding.status == "pass"
+
+
+# --- one text ----------------------------------------------------------------------------------------------
+
+TOKENS = st.one_of(
+    st.sampled_from(["a", "of", "the", "Blue", "LAMP", "naïve", "don't", "HOM-1", "HOM-12", "$", "%", "★"]),
+    st.integers(-5, 1200).map(str),
+    st.decimals(0, 2000, places=2).map(lambda value: f"{value:,}"),
+)
+TEXTS = st.lists(TOKENS, min_size=1, max_size=8)
+
+
+def within(short: list[str], long: list[str]) -> bool:
+    return any(long[start : start + len(short)] == short for start in range(len(long)))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), TEXTS)
+def test_a_text_is_seen_exactly_where_its_tokens_follow_each_other(lines, wanted):
+    texts = [" ".join(line) for line in lines]
+    expected = any(within(plain(" ".join(wanted)).split(), plain(text).split()) for text in texts)
+    assert sees(record([[text] for text in texts]), " ".join(wanted)) == expected
+
+
+@given(st.text() | st.text("ab1Ä-.,:/'$%( )\"é²"))
+def test_a_text_can_be_compared_word_by_word(text):
+    assert plain(text) == Words().plain(text)
+
+
+@given(st.lists(st.text(max_size=12) | st.text("aİßſ1Ä-.'’–$( )\u0301\u0345", max_size=12), max_size=5))
+def test_every_token_is_found_in_the_text_of_all_nodes(lines):
+    own = OwnTexts([Node(False, (line, 0)) for line in lines], range(len(lines)))
+    for number, line in enumerate(lines):
+        for token in plain(line).split():
+            assert number in own.holding(token)
+
+
+@given(TEXTS, st.data())
+def test_what_stands_on_the_page_is_seen_whatever_stands_around_it(line, data):
+    start = data.draw(st.integers(0, len(line) - 1))
+    end = data.draw(st.integers(start + 1, len(line)))
+    around = data.draw(st.sampled_from([("", ""), ("(", ")"), ("“", "”"), ("", "."), ("", ", "), (": ", "!")]))
+    text = " ".join(line[:start]) + " " + around[0] + " ".join(line[start:end]) + around[1] + " " + " ".join(line[end:])
+    assert sees(record([text.upper()]), " ".join(line[start:end]).lower())
+
+
+@given(st.integers(0, 10**6), st.text("0123456789", min_size=1, max_size=4), st.sampled_from(["", ".", ",", ":", "/"]))
+def test_a_number_is_never_seen_in_a_longer_one(number, more, joint):
+    assert not sees(record([f"a {number}{joint}{more} b", f"a {more}{joint}{number} b"]), str(number))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("112 items", "12"), ("$12.50", "$12"), ("1,120 g", "120 g"), ("HOM-443217", "HOM-44321"),
+        ("HOM-44321", "44321"), ("-5", "5"), ("-$36.39", "$36.39"), ("4.5 out of 5", "4"), ("5²", "5"), ("5²", "52"),
+        ("Ordered: 21", "Ordered: 2"), ("unopened", "opened"), ("10:30", "10"), ("$12", "€12"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_token_is_not_the_token(text, wanted):
+    assert not sees(record([text]), wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Total: $1,234.50.", "$1,234.50"), ("Order #000123", "000123"), ("“Quiet  Otter” wrote", "quiet otter"),
+        ("It’s here", "it's here"), ("price – $5", "$5"), ("SPECIAL PRICE $5.00", "special price $5.00"),
+        ("Weight\u00a01,234\u00a0g", "weight 1,234 g"), ("cafe\u0301", "café"), ("(12 items)", "12 items"),
+    ],
+)  # fmt: skip
+def test_spelling_habits_do_not_matter(text, wanted):
+    assert sees(record([text]), wanted)
+
+
+# --- together ----------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.lists(TOKENS, min_size=1, max_size=3), min_size=1, max_size=5), st.data())
+def test_texts_of_one_row_are_together_and_those_of_two_rows_only_on_the_page(rows, data):
+    rows = [[f"row{number}x", *cells] for number, cells in enumerate(rows)]
+    one = data.draw(st.integers(0, len(rows) - 1))
+    other = data.draw(st.integers(0, len(rows) - 1))
+    site = record(["Title", [Row(cells) for cells in rows]])
+    cell = data.draw(st.sampled_from(rows[other]))
+    expected = within(plain(cell).split(), plain(" ".join(rows[one])).split())
+    assert sees(site, f"row{one}x", cell) == expected
+    assert sees(site, f"row{one}x", cell, together="page")
+
+
+def test_a_section_is_an_item_without_its_rows():
+    box = ["Default Shipping Address", "12 Elm St", Row(["Edit", "7 times"]), "Phone 5"]
+    site = record([box, ["Other", "13 Elm St"]])
+    assert sees(site, "Default Shipping Address", "12 Elm St")
+    assert sees(site, "Edit", "7 times")
+    assert not sees(site, "Default Shipping Address", "7 times")
+    assert not sees(site, "Default Shipping Address", "13 Elm St")
+    assert sees(site, "12 Elm St", "Phone 5"), "a row in between does not part them"
+    assert not sees(site, "Elm St Phone 5"), "but no text reaches across it"
+
+
+@pytest.mark.parametrize("between", ["–", "|", "…", "( )", ""])
+def test_a_cell_without_a_word_does_not_part_its_neighbours(between):
+    assert sees(record([Row(["Total", between, "$5.00"])]), "Total $5.00")
+    assert sees(record([Row([between, "Total", between, between, "$5.00", between])]), "Total $5.00")
+    assert not sees(record([Row(["Total", between, "of", between, "$5.00"])]), "Total $5.00")
+
+
+def test_a_row_holds_the_rows_inside_it():
+    site = record([Row(["Lamp", Row(["Red"]), Row(["Blue"])]), Row(["Chair"])])
+    assert sees(site, "Lamp", "Blue")
+    assert not sees(site, "Chair", "Blue")
+
+
+def test_texts_of_two_pages_are_never_together():
+    site = record(["Lamp"], ["$5"])
+    assert not sees(site, "Lamp", "$5", together="page")
+    assert sees(site, "Lamp") and sees(site, "$5")
+
+
+def test_a_page_that_was_never_served_is_no_evidence():
+    whole = record(["Lamp"], ["Chair"])
+    only_first = ServedRecord(served=whole.served[:1], nodes=whole.nodes)
+    assert not sees(only_first, "Chair", together="page")
+    assert not sees(only_first, "Chair")
+
+
+NESTED = st.recursive(
+    st.sampled_from("abcd"),
+    lambda inner: st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(Row),
+    max_leaves=12,
+)
+
+
+@given(
+    st.lists(st.lists(NESTED, max_size=4), max_size=3),
+    st.lists(st.sampled_from("abcde"), min_size=1, max_size=3),
+    st.sampled_from(["item", "page"]),
+)
+def test_where_lines_are_words_the_quick_way_finds_what_the_thorough_one_does(pages, texts, together):
+    sight = Sight(texts=tuple(texts), together=together)
+    seen = SeenTexts(record(*pages), [sight])
+    assert seen.sees_verbatim(sight) == seen.sees(sight)
+
+
+def test_the_quick_way_needs_one_text_letter_by_letter_and_the_others_in_any_spelling():
+    loud, quiet = shown("Lamp", "IN STOCK"), shown("lamp", "IN STOCK")
+    seen = SeenTexts(record([Row(["Lamp", "now in stock"])]), [loud, quiet])
+    assert seen.sees_verbatim(loud)
+    assert not seen.sees_verbatim(quiet)
+    assert seen.sees(quiet)
+
+
+# --- facts and shares ---------------------------------------------------------------------------------------
+
+
+def status_of(key: Key, *records: ServedRecord) -> list[str]:
+    return [one.status for one in check_evidence(key.evidence, dict(zip(("shop", "home"), records, strict=False)))]
+
+
+def test_any_way_of_knowing_will_do_and_each_needs_all_its_sights():
+    key = Key.seen_any(shown("Nothing found"), [shown("Page 1"), shown("Page 2")])
+    assert status_of(key, record(["Nothing found"])) == ["pass"]
+    assert status_of(key, record(["Page 1"], ["Page 2"])) == ["pass"]
+    assert status_of(key, record(["Page 1"])) == ["fail"]
+
+
+@given(st.integers(1, 30), st.floats(0.01, 1.0), st.data())
+def test_a_share_is_enough_from_the_first_whole_number_that_reaches_it(count, share, data):
+    seen = data.draw(st.integers(0, count))
+    key = Key.seen_share(share, [shown(f"fact{number}") for number in range(count)])
+    enough = seen / count >= share - 1e-12
+    assert status_of(key, record([f"fact{number}" for number in range(seen)])) == ["pass" if enough else "fail"]
+
+
+def test_nine_in_ten_of_ten_is_nine():
+    assert EvidenceCheck(facts=(fact(shown("x")),) * 10, share=0.9).needed == 9
+    assert EvidenceCheck(facts=(fact(shown("x")),) * 200, share=0.9).needed == 180
+
+
+def test_a_sight_can_be_bound_to_a_site():
+    shop, home = record(["Lamp"]), record(["Chair"])
+    assert status_of(Key.seen("Chair"), shop, home) == ["pass"]
+    assert status_of(Key.seen("Chair", site="shop"), shop, home) == ["fail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "status", "seen"),
+    [
+        ("/pictures/7.svg", "picture", 200, True), ("/pictures/7.svg?v=2", "picture", 200, True),
+        ("/pictures/7.svg", "picture", 404, False), ("/pictures/70.svg", "picture", 200, False),
+        ("/pictures/7.svg", "document", 200, False),
+    ],
+)  # fmt: skip
+def test_a_picture_counts_when_it_was_served(path, kind, status, seen):
+    site = record(([], {"path": path, "kind": kind, "status": status, "page": None}))
+    assert status_of(Key.seen_any(picture("/pictures/7.svg")), site) == ["pass" if seen else "fail"]
+
+
+def test_keys_combine_and_what_is_needed_becomes_one_check():
+    key = (
+        Key.answer(3)
+        & Key.seen("a")
+        & Key.seen_share(0.5, [shown("b"), fact(shown("c"), picture("/d"))])
+        & Key.seen("e")
+    )
+    whole, part = key.on(("shop",)).evidence
+    assert [len(whole.facts), len(part.facts), part.share] == [2, 2, 0.5]
+
+
+def test_refusals_and_shares_have_facts():
+    key = Key.refusal("NOT_FOUND_ERROR", facts=Key.seen("No results"))
+    assert key.status == ("NOT_FOUND_ERROR",) and key.evidence
+    with pytest.raises(TaskError, match="nothing to have seen"):
+        Key.seen_share(0.5, [])
+
+
+@pytest.mark.parametrize("wrong", [{}, {"texts": ("a",), "picture": "/b"}, {"texts": ("a", " .")}])
+def test_a_sight_that_says_nothing_is_refused(wrong):
+    with pytest.raises(ValidationError):
+        Sight(**wrong)
+
+
+# --- what the visitor said ------------------------------------------------------------------------------------
+
+
+def test_a_search_for_the_fact_is_no_evidence_of_it():
+    heading = ["Search results for: “HOM-44321 $167.99”"]
+    typed = {"path": "/search?q=HOM-44321+%24167.99"}
+    assert not sees(record((heading, typed)), "HOM-44321", "$167.99")
+    assert not sees(record((heading, typed)), "HOM-44321", "$167.99", together="page")
+    assert sees(record((heading, {"path": "/search?q=other"})), "HOM-44321", "$167.99")
+
+
+def test_a_search_that_the_site_cuts_short_is_none_either():
+    typed = {"path": "/search?q=HOM-44321+%24167.99+and+more"}
+    assert not sees(record((["Results for HOM-44321 $167.99 an…"], typed)), "HOM-44321", "$167.99")
+    assert not sees(record((["Results for HOM-44321"], {"path": "/search?q=HOM-44321"})), "HOM-44321")
+
+
+def test_a_search_in_many_words_hides_nothing_that_it_finds():
+    found = ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])]
+    assert sees(record((found, {"path": "/search?q=zoo+lamp+out+of+stock"})), "Zoo Lamp", "Out of stock")
+
+
+def test_nothing_runs_across_a_line_that_only_repeats_the_visitor():
+    typed = {"path": "/note?text=Total+%245.00"}
+    assert not sees(record(([Row(["Total", "Total $5.00", "$5.00"])], typed)), "Total $5.00")
+
+
+def test_what_a_search_finds_is_evidence_although_its_name_was_typed():
+    found = ["Search results for: “Zoo Lamp”", Row(["Zoo Lamp", "$12.00"])]
+    assert sees(record((found, {"path": "/search?q=Zoo+Lamp"})), "Zoo Lamp", "$12.00")
+
+
+def test_a_row_counts_even_if_all_of_it_was_typed_bit_by_bit():
+    found = [Row(["000123", "May 3", "Pending"])]
+    assert sees(record((found, {"path": "/orders?q=000123&status=pending"})), "000123", "Pending")
+
+
+def test_what_was_seen_before_it_was_written_down_stays_seen():
+    lamp, note = [Row(["HOM-1", "$5"])], ["Notes", "HOM-1 $5"]
+    posted = {"method": "POST", "said": ("HOM-1 $5",)}
+    assert sees(record(lamp, (note, posted)), "HOM-1", "$5")
+    assert not sees(record((note, posted), note), "HOM-1", "$5")
+    assert sees(record((note, posted), lamp), "HOM-1", "$5"), "the site said it too"
+
+
+# --- verdicts ------------------------------------------------------------------------------------------------
+
+THREE = ResponseCheck(action="retrieve", results=Expectation.of([3]))
+ANSWER = json.dumps({"action": "retrieve", "status": "SUCCESS", "results": [3]})
+
+
+def graded(key: Key, site: ServedRecord | None, policy: Policy | None = None, ending: str = "answered"):
+    blobs = MemoryBlobs()
+    probes = ()
+    if site is not None:
+        probes = (ServedResult(site="shop", blob=blobs.write(site.pack(), SERVED_TYPE), count=len(site.served)),)
+    trajectory = samples.trajectory(answer=ANSWER, probes=probes, ending=Ending(kind=ending))
+    task = samples.task(checks=(THREE, *key.evidence))
+    return grade(task, trajectory, blobs, policy or Policy())
+
+
+def test_a_missing_fact_is_named():
+    verdict = graded(Key.seen_any(shown("HOM-1", "$5"), picture("/7.svg")), record(["Home"]))
+    (finding,) = [one for one in verdict.findings if one.check == "evidence"]
+    assert (verdict.status, finding.code) == ("fail", "no_evidence")
+    assert finding.message == "Never shown: 'HOM-1' with '$5', or the picture /7.svg."
+    assert verdict.aspects["evidence"].value is False
+
+
+def test_of_many_missing_facts_some_are_named():
+    facts = [shown(f"fact {number}") for number in range(12)]
+    (finding,) = check_evidence(Key.seen_share(0.5, facts).evidence, {"shop": record(["fact 1", "fact 2"])})
+    assert finding.message.startswith("The sites showed 2 of 12 facts; 6 needed. Never shown: ")
+    assert finding.message.endswith("; and 5 more.")
+
+
+def test_with_all_facts_it_passes():
+    verdict = graded(Key.seen("HOM-1", "$5"), record([Row(["HOM-1", "$5"])]))
+    assert verdict.status == "pass"
+    assert verdict.aspects["evidence"].value is True
+
+
+def test_without_a_record_it_is_a_fault_and_never_a_score():
+    verdict = graded(Key.seen("HOM-1"), None)
+    assert verdict.status == "fault"
+    assert "not recorded" in verdict.findings[-1].message
+    assert graded(Key.seen("HOM-1"), None, ending="step_limit").status == "fail"
+    assert graded(Key.seen("HOM-1"), None, Policy(activity="off")).status == "pass"
+
+
+def test_a_damaged_record_is_a_fault():
+    blobs = MemoryBlobs()
+    whole = record(["HOM-1"])
+    dangling = ServedRecord(served=whole.served, nodes=(Node(False, (0,)),))
+    nowhere = ServedRecord(served=whole.served)
+    for damage in (b"", b"x", whole.pack()[:-9], dangling.pack(), nowhere.pack()):
+        probe = ServedResult(site="shop", blob=blobs.write(damage, SERVED_TYPE), count=1)
+        task = samples.task(checks=(THREE, *Key.seen("HOM-1").evidence))
+        assert grade(task, samples.trajectory(answer=ANSWER, probes=(probe,)), blobs).status == "fault"
+
+
+def test_a_record_without_room_decides_nothing_against_the_agent():
+    assert graded(Key.seen("HOM-1"), record(["Home"], omitted=3)).status == "abstain"
+    assert graded(Key.seen("Home"), record(["Home"], omitted=3)).status == "pass"
+
+
+def test_evidence_is_reported_or_enforced_like_other_proof_of_work():
+    assert graded(Key.seen("HOM-1"), record(["Home"]), Policy(activity="report")).status == "pass"
+
+
+PAGES = st.lists(st.recursive(st.text(max_size=5), lambda inner: st.lists(inner, max_size=3), max_leaves=6), max_size=3)
+
+
+@given(st.lists(PAGES, max_size=4))
+def test_a_packed_record_is_unpacked_as_it_was(pages):
+    site = record(*pages)
+    assert ServedRecord.unpack(site.pack()) == site
+
+
+# --- mistakes -------------------------------------------------------------------------------------------------
+
+
+def without_evidence(key: Key, site: ServedRecord) -> dict[str, str]:
+    """What becomes of a right episode when it has not seen what it should have."""
+    blobs = MemoryBlobs()
+    probe = ServedResult(site="shop", blob=blobs.write(site.pack(), SERVED_TYPE), count=len(site.served))
+    trajectory = samples.trajectory(answer=ANSWER, probes=(probe,))
+    task = samples.task(checks=(THREE, *key.on(("shop",)).evidence))
+    assert grade(task, trajectory, blobs).status == "pass"
+    wrong = {name: one for name, one in mistakes(task, trajectory, blobs) if "saw" in name or "step 0" in name}
+    return {name: grade(task, one, blobs).status for name, one in wrong.items()}
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(TOKENS, min_size=1, max_size=4), min_size=1, max_size=12), st.floats(0.05, 1.0))
+def test_whatever_fact_is_taken_out_the_episode_fails(rows, share):
+    rows = [[f"row{number}", *cells] for number, cells in enumerate(rows)]
+    site = record((["Home"], {"start": True}), *([Row(row)] for row in rows), ["Again", [Row(row) for row in rows]])
+    sights = [shown(*row) for row in rows]
+    assert set(without_evidence(Key.seen_share(share, sights), site).values()) == {"fail"}
+    became = without_evidence(Key.all_of(map(Key.seen_any, sights)), site)
+    assert set(became.values()) == {"fail"}
+    assert len(became) == len(rows) + 1
+
+
+def test_all_ways_of_knowing_a_fact_are_taken_out():
+    seen = {"path": "/7.svg", "kind": "picture", "page": None}
+    site = record((["Home"], {"start": True}), [Row(["HOM-1", "Weight 5 g"])], ["HOM-1", ["Weight", "5 g"]], ([], seen))
+    ways = (shown("HOM-1", "5 g"), shown("HOM-1", "5 g", together="page"), picture("/7.svg"))
+    key = Key.seen_any(*ways, [shown("HOM-1"), picture("/7.svg")]) & Key.seen("Home")
+    assert set(without_evidence(key, site).values()) == {"fail"}
+
+
+def test_a_key_whose_facts_stand_on_the_start_page_is_found_out():
+    site = record((["HOM-1"], {"start": True}))
+    assert without_evidence(Key.seen("HOM-1"), site) == {
+        "answers at step 0": "pass",
+        "never saw fact 1 of check 1": "fail",
+    }
+
+
+def test_another_answer_can_be_grafted():
+    right = samples.trajectory(answer=ANSWER)
+    assert json.loads(with_results(right, 4, "x").answer) == {**json.loads(ANSWER), "results": [4, "x"]}
+
+
+def test_a_fact_on_a_site_that_is_not_there_is_refused():
+    with pytest.raises(TaskError, match="forum"):
+        Key.seen("x", site="forum").on(("shop", "home"))

@@ -1,0 +1,217 @@
+"""Programs from outside, driving a real Chromium over its DevTools."""
+
+import asyncio
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent_pages import GOAL
+from tests.support.toy import TASK, Place, serving
+from tests.support.worlds import arena
+from webassay.agents.base import BrowserDriver, DevToolsEndpoint
+from webassay.agents.cells.external import External
+from webassay.agents.human import Human
+from webassay.arena.kit.key import Key
+from webassay.arena.kit.mistakes import mistakes
+from webassay.browser.devtools.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.errors import AgentError, InputError
+from webassay.core.protocols import ARENA_PROTOCOL
+from webassay.core.task import Expectation, ResponseCheck
+from webassay.core.trajectory import MemoryBlobs
+from webassay.grading.grade import grade
+from webassay.play.episode import EpisodeContext, play
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+async def until(look: object) -> str:
+    """What `look` finds, as soon as it finds something."""
+    for _ in range(300):
+        try:
+            return str(look())  # type: ignore[operator]
+        except (OSError, StopIteration, IndexError, ValueError):
+            await asyncio.sleep(0.05)
+    raise AssertionError("it never happened")
+
+
+COMMANDS = {
+    "node": f"node --experimental-websocket {EXAMPLES / 'external_agent.mjs'}",
+    "python": f"{sys.executable} {EXAMPLES / 'external_agent.py'}",
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("language", COMMANDS)
+async def test_an_episode_is_recorded_from_outside(language: str) -> None:
+    if shutil.which(language if language == "node" else sys.executable) is None:
+        pytest.skip("node is not installed")
+    goal = TASK.goal.model_copy(update={"instruction": "What is the heading of My orders?"})
+    with serving() as base:
+        async with Browser(find_chromium()) as browser:
+            task = TASK.model_copy(update={"goal": goal})
+            trajectory = await Place(browser, base).play(External(COMMANDS[language]), task)
+    assert trajectory.ending.kind == "answered", trajectory.ending.message
+    assert json.loads(trajectory.answer)["results"] == ["Orders, page 1"]
+    assert trajectory.steps[0].seen.url == f"{base}/"
+    assert trajectory.last_seen is not None
+    assert trajectory.last_seen.url == f"{base}/orders"
+    assert trajectory.last_seen.screenshot is not None
+    assert trajectory.network is not None
+    assert trajectory.network.count is not None
+    assert trajectory.network.count >= 2
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("printed", "kind", "said"),
+    [
+        ("report_infeasible('no such order', 'NOT_FOUND_ERROR')", "gave_up", '"status": "NOT_FOUND_ERROR"'),
+        ("report_infeasible('no such order', 'GONE')", "agent_crashed", ""),
+        ("report_infeasible('no such order'); noop()", "agent_crashed", ""),
+    ],
+)
+async def test_a_program_can_refuse(tmp_path: Path, printed: str, kind: str, said: str) -> None:
+    task = TASK.model_copy(update={"goal": TASK.goal.model_copy(update={"protocol": ARENA_PROTOCOL})})
+    with serving() as base:
+        async with Browser(find_chromium()) as browser:
+            agent = External(program(tmp_path, f"print({printed!r})"))
+            trajectory = await Place(browser, base).play(agent, task)
+    assert trajectory.ending.kind == kind
+    assert said in trajectory.answer
+    assert kind == "gave_up" or "printed a refusal" in trajectory.ending.message
+
+
+@pytest.mark.browser
+async def test_what_a_program_read_over_devtools_is_in_the_sites_own_record() -> None:
+    goal = TASK.goal.model_copy(
+        update={"instruction": "What is the heading of Contact Us?", "start_urls": ("__SHOP__/",), "sites": ("shop",)}
+    )
+    right = ResponseCheck(action="retrieve", results=Expectation.of(["Contact Us"]))
+    facts = Key.seen("Contact Us", "Write us a note", together="page").evidence
+    task = TASK.model_copy(update={"goal": goal, "sites": ("shop",), "checks": (right, *facts)})
+    blobs = MemoryBlobs()
+    async with Browser(find_chromium()) as browser, arena() as environment:
+        context = EpisodeContext(browser=browser, environment=environment, blobs=blobs)
+        trajectory = await play(task, External(COMMANDS["python"]), context, id="outside")
+    verdict = grade(task, trajectory, blobs)
+    assert verdict.status == "pass", [finding.message for finding in verdict.findings] + [trajectory.ending.message]
+    early = dict(mistakes(task, trajectory, blobs))["answers at step 0"]
+    assert grade(task, early, blobs).status == "fail"
+
+
+def test_the_examples_stay_short() -> None:
+    for name in ("external_agent.mjs", "external_agent.py"):
+        lines = (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
+        code = [line for line in lines if line.strip() and not line.lstrip().startswith(("//", "#", '"""'))]
+        assert len(code) <= 30
+
+
+# --- without a browser ------------------------------------------------------------------------------------
+
+NOWHERE = DevToolsEndpoint("http://127.0.0.1:1", "ws://127.0.0.1:1/devtools/page/1")
+
+
+def program(tmp_path: Path, source: str) -> str:
+    path = tmp_path / "agent.py"
+    path.write_text(source, encoding="utf-8")
+    return f"{sys.executable} {path}"
+
+
+async def driven(command: str) -> str:
+    agent = External(command)
+    await agent.start(GOAL)
+    return await agent.drive(NOWHERE)
+
+
+async def test_the_goal_arrives_on_stdin(tmp_path: Path) -> None:
+    told = json.loads(await driven(program(tmp_path, "import sys; print(sys.stdin.read())")))
+    assert told["instruction"] == GOAL.instruction
+    assert told["cdp"] == NOWHERE.endpoint
+    assert told["page"] == NOWHERE.page
+    assert told["start_urls"] == list(GOAL.start_urls)
+    assert told["goal"] == GOAL.model_dump(mode="json")
+
+
+async def test_a_program_that_ignores_its_goal_may_still_answer(tmp_path: Path) -> None:
+    assert await driven(program(tmp_path, "import os; os.close(0); print('  done  ')")) == "done"
+
+
+async def test_a_program_that_fails_is_the_agents_fault(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match=r"ended with 3: .*no idea"):
+        await driven(program(tmp_path, "import sys; print('no idea', file=sys.stderr); sys.exit(3)"))
+
+
+async def test_a_program_that_is_not_there_is_the_agents_fault() -> None:
+    with pytest.raises(AgentError, match="cannot be started"):
+        await driven("no-such-program-here")
+
+
+async def test_a_program_that_never_stops_printing_is_stopped(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match="more than"):
+        await driven(program(tmp_path, "while True: print('x' * 10000)"))
+
+
+async def test_a_program_may_log_as_much_as_it_likes(tmp_path: Path) -> None:
+    logging = "import sys\nfor number in range(30_000): print(f'line {number}: ' + 'x' * 50, file=sys.stderr)\n"
+    assert await driven(program(tmp_path, f"{logging}print('done')")) == "done"
+    with pytest.raises(AgentError, match=r"line 29999: x+\s+no idea"):
+        await driven(program(tmp_path, f"{logging}print('no idea', file=sys.stderr)\nsys.exit(3)"))
+
+
+async def test_a_program_whose_time_is_up_dies_with_its_children(tmp_path: Path) -> None:
+    mark = tmp_path / "children"
+    source = (
+        "import subprocess, sys, pathlib, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"pathlib.Path({str(mark)!r}).write_text(str(child.pid))\n"
+        "time.sleep(600)\n"
+    )
+    task = asyncio.create_task(driven(program(tmp_path, source)))
+    child = int(await until(lambda: int(mark.read_text())))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await until(lambda: gone(child)) == "True"
+
+
+def gone(pid: int) -> bool:
+    try:
+        # A zombie that nobody has collected yet is dead enough.
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    if state != "Z":
+        raise ValueError("alive")
+    return True
+
+
+def test_a_command_that_cannot_be_read_is_refused_at_once() -> None:
+    for command in ("", "node 'unclosed"):
+        with pytest.raises(InputError):
+            External(command)
+
+
+async def test_a_person_answers_by_hand() -> None:
+    shown: list[str] = []
+
+    async def ask(text: str) -> str:
+        shown.append(text)
+        return "30"
+
+    person = Human(ask)
+    await person.start(GOAL)
+    assert await person.drive(NOWHERE) == "30"
+    assert GOAL.instruction in shown[0]
+    assert GOAL.protocol.instructions in shown[0]
+
+
+def test_both_fit_the_seam() -> None:
+    async def ask(text: str) -> str:
+        return text
+
+    assert isinstance(External("true"), BrowserDriver)
+    assert isinstance(Human(ask), BrowserDriver)

@@ -1,0 +1,244 @@
+"""Both agents against a scripted model over a real socket and a real browser, through everything that goes wrong."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+
+from tests.support.agent_pages import occam_reply, tagged
+from tests.support.toy import Lines, Place, serving
+from webassay.agents.models.generic import Generic, Options
+from webassay.agents.models.occam import Occam
+from webassay.browser.devtools.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.errors import BudgetError
+from webassay.core.trajectory import Trajectory
+from webassay.llm.client import Budget, Model, Patience, assemble, close
+from webassay.llm.providers import Price, connect
+from webassay.llm.replay import Act, ReplayServer, Script, replaying
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+QUICK = Patience(first=0.01, ceiling=0.02)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def place() -> AsyncIterator[Place]:
+    with serving() as base:
+        async with Browser(find_chromium()) as browser:
+            yield Place(browser, base)
+
+
+@asynccontextmanager
+async def model_for(lines: Lines, budget: Budget | None = None) -> AsyncIterator[tuple[Model, ReplayServer]]:
+    """Every layer that a real run has, on a real socket."""
+    async with replaying(Script(lines)) as server:
+        model = connect(f"openai:toy@{server.url}", env={}, price=Price(input=1.0, output=2.0))
+        yield assemble(model, budget=budget or Budget(), concurrency=2, patience=QUICK), server
+        await close(model)
+
+
+def element(role: str, name: str, question: str) -> str:
+    """The id of an element in the last page that was shown, in either notation."""
+    found = re.findall(rf"\[(\w+)\] {role} '{name}'|{role} \[(\w+)\] '{name}'", question)
+    assert found, f"no {role} {name!r} in the prompt"
+    return "".join(found[-1])
+
+
+def click(role: str, name: str, **rest: str) -> Callable[[str], str]:
+    return lambda question: tagged(f"click('{element(role, name, question)}')", **rest)
+
+
+def occam_click(role: str, name: str, before: str = "") -> Callable[[str], str]:
+    def line(question: str) -> str:
+        bid = element(role, name, question)
+        return occam_reply(f"{before}click [{bid}]", highlight=bid)
+
+    return line
+
+
+ANSWER = tagged("send_msg_to_user('$42.00')")
+
+
+def errors(trajectory: Trajectory) -> list[str]:
+    return [step.error for step in trajectory.steps if step.error]
+
+
+async def test_generic_solves_the_task_and_records_it(place: Place) -> None:
+    lines = Lines(
+        [
+            click("link", "My orders", think="The orders are there."),
+            click("link", "Next", memory="189: $25.50, 191: $4.50"),
+            ANSWER,
+        ]
+    )
+    async with model_for(lines) as (model, server):
+        trajectory = await place.play(Generic(model))
+    assert (trajectory.ending.kind, trajectory.answer) == ("answered", "$42.00")
+    assert errors(trajectory) == []
+    assert [step.seen.title for step in trajectory.steps] == ["Home", "Orders", "Orders"]
+    assert trajectory.steps[1].memory == "step 1: 189: $25.50, 191: $4.50"
+    assert "189: $25.50, 191: $4.50" in lines.asked[2]
+    assert trajectory.agent.model == f"openai:toy@{server.url}"
+    assert "generic_user.md" in trajectory.agent.prompts
+    for step in trajectory.steps:
+        assert step.usage is not None
+        assert step.usage.cost_usd is not None
+        assert step.usage.cost_usd > 0
+        assert step.raw
+        assert step.info["prompt_hash"]
+
+
+async def test_occam_plans_notes_prunes_and_solves(place: Place) -> None:
+    lines = Lines(
+        [
+            occam_reply("branch [0] [Use the search]"),
+            lambda q: occam_reply(f"type [{element('textbox', 'Search', q)}] [total] [1]"),
+            occam_reply("note [The search finds nothing]"),
+            occam_reply("prune [0] [The search finds nothing]"),
+            occam_click("link", "My orders"),
+            occam_click("link", "Next", before="note [Page 1: $30]\n"),
+            occam_reply("stop [$42.00]"),
+        ]
+    )
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Occam(model))
+    assert (trajectory.ending.kind, trajectory.answer) == ("answered", "$42.00")
+    assert errors(trajectory) == []
+    titles = [step.seen.title for step in trajectory.steps]
+    # Pruning really goes back: after the search's page, the page where plan 0 was made is in front again.
+    assert titles == ["Home", "Home", "Search", "Search", "Home", "Orders", "Orders"]
+    assert "note: STEP 2: The search finds nothing" in trajectory.steps[2].memory
+    assert "given up below: The search finds nothing" in trajectory.steps[3].memory
+    assert "Page 1: $30" in trajectory.steps[6].memory
+    plans = trajectory.steps[6].info["plans"]
+    assert isinstance(plans, list)
+    assert len(plans) == 2
+
+
+async def test_a_table_and_a_calculator_in_an_episode(place: Place) -> None:
+    lines = Lines(
+        [
+            click("link", "My orders"),
+            lambda q: tagged(
+                "table_add('orders', [{'id': 189, 'total': '$25.50'}, {'id': 191, 'total': '$4.50'}])\n"
+                f"click('{element('link', 'Next', q)}')"
+            ),
+            tagged("table_add('orders', {'id': 204, 'total': '$12.00'})"),
+            tagged("table_compute('orders', 'sum', 'total')"),
+            tagged("calculate('42 * 1')"),
+            ANSWER,
+        ]
+    )
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Generic(model, options=Options(memory="table", tools=("calculator",))))
+    assert trajectory.answer == "$42.00"
+    assert len(trajectory.steps) == 3
+    assert "sum = 42 over 3 rows" in lines.asked[4]
+    assert trajectory.steps[2].info["tool_uses"] == {"table_add": 2, "table_compute": 1, "calculate": 1}
+    assert "Table orders: 3 rows" in trajectory.steps[2].memory
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------
+
+MISHAPS = {
+    "parse error": "I would click on the orders.",
+    "429": Act(status=429, text="slow down", retry_after=0),
+    "500": Act(status=500),
+    "cut connection": Act(text="never seen " * 30, broken="cut"),
+    "invalid JSON": Act(broken="invalid"),
+}
+
+
+@pytest.mark.parametrize("mishap", MISHAPS.values(), ids=MISHAPS.keys())
+async def test_generic_recovers(place: Place, mishap: Act | str) -> None:
+    lines = Lines([mishap, click("link", "My orders"), mishap, click("link", "Next"), mishap, ANSWER])
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Generic(model))
+    assert (trajectory.ending.kind, trajectory.answer, len(trajectory.steps)) == ("answered", "$42.00", 3)
+    assert len(lines.asked) == 6
+
+
+@pytest.mark.parametrize("mishap", MISHAPS.values(), ids=MISHAPS.keys())
+async def test_occam_recovers(place: Place, mishap: Act | str) -> None:
+    lines = Lines([mishap, occam_click("link", "My orders"), mishap, occam_reply("stop [$42.00]")])
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Occam(model))
+    assert trajectory.ending.kind == "answered", trajectory.ending.message
+    assert (trajectory.answer, len(trajectory.steps)) == ("$42.00", 2)
+    assert len(lines.asked) == 4
+
+
+async def test_generic_recovers_from_a_stale_element(place: Place) -> None:
+    def reload_then_send(question: str) -> str:
+        return tagged(
+            f"click('{element('button', 'Reload', question)}')\nclick('{element('button', 'Send', question)}')"
+        )
+
+    lines = Lines([click("link", "My orders"), reload_then_send, click("button", "Send again"), ANSWER])
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Generic(model))
+    assert trajectory.ending.kind == "answered"
+    assert [bool(step.error) for step in trajectory.steps] == [False, True, False, False]
+    assert trajectory.steps[1].error in lines.asked[2]
+
+
+async def test_occam_recovers_from_a_stale_element(place: Place) -> None:
+    stale: list[str] = []
+
+    def reload(question: str) -> str:
+        stale.append(element("button", "Send", question))
+        return occam_reply(f"click [{element('button', 'Reload', question)}]")
+
+    lines = Lines(
+        [
+            occam_click("link", "My orders"),
+            reload,
+            lambda q: occam_reply(f"click [{stale[0]}]"),
+            occam_click("button", "Send again"),
+            occam_reply("stop [$42.00]"),
+        ]
+    )
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Occam(model))
+    # The stale id is not on the new page, so it is caught before the browser is asked.
+    assert (trajectory.ending.kind, len(trajectory.steps)) == ("answered", 4)
+    assert trajectory.steps[2].info["calls"] == 2
+    assert f"no element [{stale[0]}]" in lines.asked[3]
+
+
+@pytest.mark.parametrize("make", [Generic, Occam])
+async def test_the_spend_cap_stops_the_run_and_says_so(place: Place, make: Callable[[Model], Generic | Occam]) -> None:
+    def dear(question: str) -> str:
+        return click("link", "My orders")(question) if make is Generic else occam_click("link", "My orders")(question)
+
+    lines = Lines([dear, dear, dear])
+    budget = Budget(usd=0.0001)
+    async with model_for(lines, budget) as (model, _):
+        with pytest.raises(BudgetError, match="spend cap"):
+            await place.play(make(model))
+    assert len(lines.asked) == 1
+    assert budget.spent.cost_usd is not None
+    assert budget.spent.cost_usd >= 0.0001
+
+
+async def test_a_model_that_never_comes_back_is_a_fault_and_not_a_failure(place: Place) -> None:
+    lines = Lines([click("link", "My orders"), *[Act(status=503)] * 20])
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Generic(model))
+    assert trajectory.ending.kind == "fault"
+    assert trajectory.ending.fault is not None
+    assert trajectory.ending.fault.boundary == "ModelError"
+    assert len(trajectory.steps) == 1
+
+
+async def test_nonsense_for_ever_is_the_agents_failure(place: Place) -> None:
+    lines = Lines(["nonsense"] * 20)
+    async with model_for(lines) as (model, _):
+        trajectory = await place.play(Generic(model))
+    assert trajectory.ending.kind == "agent_crashed"
+    assert "two steps in a row" in trajectory.ending.message
+    assert len(lines.asked) == 10
+    assert "problem" in trajectory.steps[0].info

@@ -1,0 +1,97 @@
+"""Templates that are not ours, played in a browser: one over two sites, and the worked example of the docs."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pytest
+
+from tests.sites import notes_site, other_site
+from tests.support.worlds import CACHE
+from webassay.agents.oracle import Oracle
+from webassay.arena.kit.effort import Effort
+from webassay.arena.kit.key import Key
+from webassay.arena.kit.mistakes import mistakes
+from webassay.arena.kit.template import Template, Worlds, instances
+from webassay.arena.kit.walking import answer
+from webassay.browser.devtools.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.interaction import Action, Observation, Walk
+from webassay.core.trajectory import MemoryBlobs
+from webassay.environments.arena import Arena
+from webassay.grading.grade import grade
+from webassay.play.episode import EpisodeContext, play
+from webassay.sites.kit import Site, World, snapshot
+from webassay.sites.rng import Stream
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+SITES = {"notes": "tests.sites.notes_site:SITE", "other_notes": "tests.sites.other_site:SITE"}
+
+
+@dataclass(frozen=True)
+class LatestOnBoth(Template):
+    """Compare two sites."""
+
+    name = "notes.latest-on-both"
+    sites = ("notes", "other_notes")
+    kind = "retrieve"
+    chore = "others"
+    instruction = "What does the latest note on the first site say, and what is my name on the second site?"
+
+    user: str
+    other_user: str
+
+    @classmethod
+    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        return cls(f"ann{stream.below(100)}", f"bob{stream.below(100)}")
+
+    @property
+    def logins(self) -> Mapping[str, str]:
+        return {"notes": self.user, "other_notes": self.other_user}
+
+    def key(self, worlds: Worlds) -> Key:
+        body = worlds["notes"].scalar("SELECT body FROM note ORDER BY id DESC LIMIT 1")
+        return Key.answer(body, self.other_user, ordered=True) & Key.seen(body)
+
+    def effort(self, worlds: Worlds) -> Effort:
+        return Effort(rows=2, pages=2, steps=3)
+
+    def solve(self, page: Observation) -> Walk:
+        assert (len(page.tabs), page.active_tab) == (2, 0)
+        body = _shown(page)["notes"][0]["body"]
+        page = yield Action.of("tab_focus", 1)
+        return answer(body, _shown(page)["user"])
+
+
+def _shown(page: Observation) -> dict[str, Any]:
+    """These sites show JSON."""
+    shown: dict[str, Any] = json.loads(next(node.name for node in page.nodes if node.name.startswith("{")))
+    return shown
+
+
+async def proved(
+    template: type[Template], sites: Mapping[str, Site], places: Mapping[str, str]
+) -> tuple[set[str], set[str]]:
+    """The mistakes that failed, once the oracle has passed, and all that were made."""
+    worlds = {name: World(site, 5, snapshot(site, 5, CACHE)) for name, site in sites.items()}
+    (task,) = instances(template, worlds, 1)
+    blobs = MemoryBlobs()
+    async with Browser(find_chromium()) as browser, Arena(places, cache=CACHE) as environment:
+        context = EpisodeContext(browser=browser, environment=environment, blobs=blobs)
+        oracle = Oracle(template.from_parameters(task.parameters).solve)
+        trajectory = await play(task, oracle, context, id="oracle")
+    verdict = grade(task, trajectory, blobs)
+    assert verdict.status == "pass", [finding.message for finding in verdict.findings] + [trajectory.ending.message]
+    became = {name: grade(task, wrong, blobs).status for name, wrong in mistakes(task, trajectory, blobs)}
+    assert set(became.values()) <= {"fail", "pass"}
+    return {name for name, status in became.items() if status == "fail"}, set(became)
+
+
+async def test_a_template_over_two_sites():
+    sites = {site.name: site for site in (notes_site.SITE, other_site.SITE)}
+    failed, made = await proved(LatestOnBoth, sites, SITES)
+    # Both answers stand on the start pages: who answers at once has seen them.
+    assert made - failed == {"answers at step 0"}
+    assert {"is logged out of notes", "is logged out of other_notes", "does nothing on the site"} <= failed
