@@ -120,8 +120,7 @@ def test_a_judge_is_pinned_to_what_it_uses_and_nothing_else():
         for name in ("case", "judges.base", "judges.webvoyager", "ledger", "parsers", "pictures")
     }  # fmt: skip
     assert {
-        f"{PACKAGE}.{name}"
-        for name in ("record.findings", "universal.rubric", "universal.outcome", "universal.verify")
+        f"{PACKAGE}.{name}" for name in ("record.findings", "universal.rubric", "universal.outcome", "universal.verify")
     } <= known["universal"]
     assert f"{PACKAGE}.parsers" not in known["universal"]
 
