@@ -56,7 +56,7 @@ def test_only_the_command_line_prints_reads_the_environment_or_imports_late(path
 
 
 def test_whoever_opens_a_run_is_told_what_is_damaged():
-    """`store.opened.open_run` tells; a store that is opened past it would leave units out without a word."""
+    """`store.runs.open_run` tells; a store that is opened past it would leave units out without a word."""
     rooms = ("compose", "faultbench", "study", "workbench", "doors", "cli")
     assert not [
         name_of(path) for room in rooms for path in (SOURCE / room).rglob("*.py") if "Store.open(" in path.read_text()

@@ -1,7 +1,7 @@
-"""What is written to disk keeps its shape. A changed schema needs a new version, or a default that reads old files.
+"""What is written to disk keeps its shape, unless its version says otherwise.
 
-To accept a deliberate change: raise the record's version (or show that old files still load), then
-`python -m tests.contract.test_schemas` writes the pins again.
+To accept a deliberate change: raise the record's version, then `python -m tests.contract.test_schemas` writes the pins
+again.
 """
 
 import json
@@ -18,7 +18,8 @@ from webassay.core.task import Task
 from webassay.core.trajectory import Exchange, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.faultbench.records import FaultBench, FaultLabel
-from webassay.store import MIGRATIONS, UnitOfWork
+from webassay.store import UnitOfWork
+from webassay.store.schema import TABLES, VERSION
 
 PINS = Path(__file__).parent / "schemas.json"
 RECORDS = (Goal, Task, Trajectory, Verdict, Report, Exchange, UnitOfWork, FaultLabel, FaultBench)
@@ -39,7 +40,7 @@ def pins() -> dict[str, str]:
         found[f"{record.__name__} {version}"] = content_hash(without_prose(record.model_json_schema()))
     for summary in SUMMARIES:
         found[f"{summary.__name__} 1"] = content_hash(without_prose(msgspec.json.schema(summary)))
-    found.update({f"migration {step.name}": content_hash(" ".join(step.sql.split())) for step in MIGRATIONS})
+    found[f"ledger {VERSION}"] = content_hash(" ".join(TABLES.split()))
     return found
 
 

@@ -163,7 +163,7 @@ def test_a_blob_that_is_no_file_is_damage(tmp_path, make):
     place.unlink()
     make(place)
     (found,) = Workbench(cache=tmp_path / "cache").check_store(run)
-    assert place.name in found.what
+    assert place.name in found.message
 
 
 def test_a_link_that_leads_out_of_a_log_folder_is_refused(tmp_path):

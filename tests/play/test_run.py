@@ -323,12 +323,3 @@ def test_limits_belong_to_the_run(tmp_path):
         assert limits_in_words(fresh) == "5 steps, 20 actions a step, 600 s a decision, 3600 s an episode"
         with pytest.raises(InputError, match=r"with other options.*limits"):
             remember(fresh, Selection(), limits=Limits(steps=6))
-
-
-def test_a_run_from_before_limits_were_recorded_had_the_usual_ones(tmp_path):
-    with Store.create(tmp_path / "run") as old:
-        old.plan([UnitOfWork(agent="a", task_id="t", trial=0, seed=0)])
-        with pytest.raises(InputError, match="with other options"):
-            remember(old, Selection(), limits=Limits(decide_seconds=1))
-        remember(old, Selection(), limits=Limits())
-        assert limits_in_words(old).startswith("the task's own number of steps")

@@ -22,7 +22,7 @@ from webassay.store.integrity.seals import NUMBERED, SEALED
 from webassay.store.integrity.wal import read_wal
 
 UNITS = 6
-TABLES = (*SEALED, "trajectory_record", "verdict_record", "migration")
+TABLES = (*SEALED, "trajectory_record", "verdict_record")
 
 
 def fill(run: Path) -> Path:
@@ -70,7 +70,7 @@ def content(run: Path) -> list[object]:
     """Everything that was ever written, read without any of our checks."""
     db = apsw.Connection(str(run / LEDGER))
     try:
-        found = []
+        found = [db.pragma("user_version")]
         for table in TABLES:
             names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
             cells = ", ".join(f"typeof({name}), CAST({name} AS BLOB)" for name in names)
@@ -148,7 +148,7 @@ def test_a_damaged_unit_is_played_again_and_then_costs_nothing(run, whole):
         assert store.count_unfinished() == 0
     assert numbers(run).keys() == numbers(whole).keys()
     (found,) = check(run)
-    assert found.past and not found.unit
+    assert found.redone and not found.unit
 
 
 def test_a_damaged_verdict_is_given_again_and_no_older_one_counts(run):
@@ -181,7 +181,7 @@ def test_a_damaged_blob_costs_its_unit(run, how):
     if how != "gone":
         place.write_bytes(data[:-1] if how == "cut" else bytes([data[0] ^ 4]) + data[1:])
     found = check(run)
-    assert len(found) == 1 and place.name in found[0].what
+    assert len(found) == 1 and place.name in found[0].message
     assert len(numbers(run)) == UNITS - bool(found[0].unit)
 
 
@@ -202,7 +202,7 @@ def test_a_damaged_index_is_made_again(run, whole):
     data[root * 4096 - 1] ^= 2
     (run / LEDGER).write_bytes(data)
     assert numbers(run) == numbers(whole)
-    assert any("index" in damage.what for damage in check(run))
+    assert any("index" in damage.message for damage in check(run))
     with Store.open(run, writable=True):
         pass
     assert check(run) == []
@@ -417,7 +417,7 @@ def test_a_damaged_log_is_not_forgotten_silently(killed, tmp_path, how):
         place.unlink()
     else:
         place.write_bytes(data[:cut])
-    assert any("wal" in damage.what for damage in check(run))
+    assert any("wal" in damage.message for damage in check(run))
 
 
 def test_a_log_may_be_cut_at_any_byte(killed, tmp_path):
@@ -447,7 +447,7 @@ from webassay.store import Store
 import webassay.store.integrity.repair
 os.setuid(65534)
 with Store.open(Path(sys.argv[1]), thorough=True) as store:
-    print(len(list(store.rows("rules"))), len(store.attempts_at("oracle/shop.count.0/0")), len(store.damage.found))
+    print(len(list(store.rows("rules"))), len(store.attempts_at("oracle/shop.count.0/0")), len(store.damage.items))
 """
 
 

@@ -49,7 +49,7 @@ def killed(tmp_path) -> Path:
 def test_who_goes_on_after_a_killed_writer_keeps_them(killed, writable):
     with Store.open(killed, writable=writable) as store:
         assert is_locked(killed, *SHARED) and is_locked(killed, *IN_USE)
-        assert not store.damage.found
+        assert not store.damage.items
 
 
 def test_so_does_who_opens_a_ledger_again_in_one_process(killed):

@@ -11,8 +11,8 @@ import pytest
 
 from webassay.core.errors import InputError, StoreError
 from webassay.store import LEDGER, Store
+from webassay.store.connections import is_being_written, take_lock
 from webassay.store.integrity.repair import check, repair
-from webassay.store.opening import is_being_written, take_lock
 
 LATIN_1 = os.fsdecode(b"caf\xe9")
 

@@ -21,6 +21,7 @@ from webassay.core.trajectory import BlobRef, Ending, NetworkLog
 from webassay.core.verdict import Fingerprint
 from webassay.grading.grade import grade
 from webassay.store import LEDGER, Store, UnitOfWork
+from webassay.store.schema import VERSION
 
 
 @pytest.fixture
@@ -154,7 +155,6 @@ class TestReaders:
         played = list(store.trajectories())
         assert len(played) == 150 and all(trajectory.id == f"{one.id}/0" for one, trajectory in played)
         assert list(store.trajectory_ids()) == [trajectory.id for _, trajectory in played]
-        assert list(store.goals(["a"])) == [(t.id, t.goal) for one, t in played if one.agent == "a"]
         assert list(store.ungraded()) == []
 
     def test_writing_while_reading(self, store):
@@ -194,7 +194,6 @@ TABLES = {
 READERS = {
     "units": (lambda store, **rest: store.units(**rest), {"unit"}),
     "trajectories": (lambda store, **rest: store.trajectories(**rest), {"unit", "trajectory", "missing trajectory"}),
-    "goals": (lambda store, **rest: store.goals(**rest), {"trajectory", "missing trajectory"}),
     "verdicts": (lambda store, **rest: store.newest_verdicts(**rest), {"verdict"}),
     "rows": (lambda store, **rest: store.rows("rules", **rest), set()),
 }
@@ -318,12 +317,35 @@ def test_a_record_of_another_shape_is_a_store_error(store):
         list(store.units())
 
 
-def test_a_ledger_from_the_future_is_refused(tmp_path):
+@pytest.mark.parametrize("writable", [False, True])
+@pytest.mark.parametrize("other", ["PRAGMA user_version = 0", f"PRAGMA user_version = {VERSION + 1}"])
+def test_a_ledger_of_another_version_is_refused_and_left_as_it_was(tmp_path, other, writable):
+    ledger = tmp_path / "run" / LEDGER
     Store.create(tmp_path / "run").close()
-    with apsw.Connection(str(tmp_path / "run" / LEDGER)) as db:
-        db.execute("INSERT INTO migration VALUES ('999-telepathy')")
-    with pytest.raises(StoreError, match="newer webassay"):
-        Store.open(tmp_path / "run")
+    with apsw.Connection(str(ledger)) as db:
+        db.execute(f"ALTER TABLE unit ADD COLUMN telepathy TEXT; {other}")
+    db.close()
+    before = ledger.read_bytes()
+    with pytest.raises(StoreError, match="another version of webassay") as error:
+        Store.open(tmp_path / "run", writable=writable)
+    assert "Play the run again" in error.value.hint
+    assert ledger.read_bytes() == before
+
+
+def test_a_damaged_version_costs_nothing(store):
+    store.plan([unit()])
+    store.close()
+    with apsw.Connection(str(store.path / LEDGER)) as db:
+        db.pragma("user_version", VERSION ^ 1)
+    with Store.open(store.path) as again:
+        assert [one.message for one in again.damage.items] and again.damage.units == []
+        assert list(again.units()) == [unit()]
+
+
+def test_a_folder_of_blobs_that_is_open_for_reading_is_not_written_to(store):
+    store.close()
+    with Store.open(store.path) as reading, pytest.raises(StoreError, match="reading only"):
+        reading.blobs.write(b"new", "text/plain")
 
 
 def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path, monkeypatch):

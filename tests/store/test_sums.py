@@ -88,14 +88,14 @@ def test_a_writer_that_was_killed_leaves_sums_that_do_not_fit(run, tmp_path):
         killed = shutil.copytree(run, tmp_path / "killed")
     assert not sums_fit(killed / LEDGER)
     with Store.open(killed) as store:
-        assert store.attempts_at("oracle/shop.count.1/0")[-1:] and not store.damage.found
+        assert store.attempts_at("oracle/shop.count.1/0")[-1:] and not store.damage.items
     assert sums_fit(run / LEDGER)
 
 
 def test_a_ledger_with_damage_gets_no_sums(run):
     sql(run, "UPDATE unit SET task = 'other' WHERE ordinal = 2")
     with Store.open(run, writable=True) as store:
-        assert store.damage.found
+        assert store.damage.items
         play(store, 3)
     assert not sums_fit(run / LEDGER)
 

@@ -3,9 +3,7 @@
 import csv
 import io
 import json
-import zlib
 
-import apsw
 import pytest
 from rich.console import Console
 
@@ -18,7 +16,7 @@ from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Ste
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Aspect, Finding, Fingerprint
 from webassay.judging.universal.profile import PROCESS_THRESHOLD
-from webassay.store import LEDGER, Store
+from webassay.store import Store
 from webassay.workbench import Workbench
 from webassay.workbench.reporting import CATEGORIES
 
@@ -211,47 +209,6 @@ def test_a_subset_by_a_judge(tmp_path):
 def test_two_runs_of_one_name_are_both_read(tmp_path):
     runs = [make(tmp_path / place / "run", {"clerk": ["pp"]}, [RULES]) for place in "ab"]
     assert Workbench().report(runs).counts.planned == 4
-
-
-def downgraded(path):
-    """As it was before raters, the numbers of parents and seals had columns."""
-    with apsw.Connection(str(path / LEDGER)) as db:
-        db.create_scalar_function("crc32", lambda text: zlib.crc32(text.encode()), 1)
-        for table in ("unit", "trajectory", "verdict"):
-            db.execute(
-                f"ALTER TABLE {table} DROP COLUMN seal; "
-                f"ALTER TABLE {table} ADD COLUMN summary_check INTEGER NOT NULL DEFAULT 0; "
-                f"UPDATE {table} SET summary_check = crc32(summary)"
-            )
-        db.execute(
-            "DROP TABLE tally; ALTER TABLE setting DROP COLUMN seal; "
-            "CREATE INDEX unit_by_agent ON unit (agent); CREATE INDEX unit_by_task ON unit (task); "
-            "CREATE INDEX unit_by_template ON unit (benchmark, template); "
-            "CREATE INDEX trajectory_by_task ON trajectory (task, agent); "
-            "CREATE INDEX trajectory_by_ending ON trajectory (ending); "
-            "CREATE INDEX verdict_by_task ON verdict (task, agent); "
-            "DROP INDEX verdict_on; ALTER TABLE verdict DROP COLUMN trajectory_ordinal; "
-            "DROP INDEX trajectory_that_counts; "
-            "ALTER TABLE trajectory DROP COLUMN unit_ordinal; "
-            "CREATE INDEX trajectory_that_counts ON trajectory (unit, faulted, attempt DESC); "
-            "DROP INDEX verdict_of; CREATE INDEX verdict_of ON verdict (trajectory, grader); DROP TABLE rater; "
-            "ALTER TABLE verdict DROP COLUMN rater; DELETE FROM migration WHERE name >= '003'"
-        )
-    return path
-
-
-@pytest.mark.parametrize("writable", [False, True])
-def test_a_ledger_of_version_2_says_the_same(both, writable):
-    wanted = ["universal openai:a", "universal openai:b"]
-    before = Workbench().report([both], graders=wanted)
-    old = downgraded(both)
-    bytes_before = (old / LEDGER).read_bytes()
-    if writable:
-        Store.open(old, writable=True).close()
-    assert Workbench().report([old], graders=wanted) == before
-    assert ((old / LEDGER).read_bytes() == bytes_before) is not writable
-    with Store.open(old) as store:
-        assert all(stamp in store.raters().values() for stamp in (A, B))
 
 
 class TestUnitsWithSeveralAttempts:

@@ -25,7 +25,7 @@ def check(run: Run) -> None:
     with common.workbench() as bench:
         found = bench.check_store(run)
     for damage in found:
-        common.say(f"{damage.what} Affected unit: {damage.unit}." if damage.unit else damage.what)
+        common.say(f"{damage.message} Affected unit: {damage.unit}." if damage.unit else damage.message)
     if not found:
         common.say(f"{run} is undamaged.")
         return

@@ -16,8 +16,7 @@ Json = JsonValue
 class Record(BaseModel):
     """A value. Two records with the same content are equal, wherever they came from.
 
-    A field that comes later has a default, so that old files can be read, and is left out where it has that default
-    (`Field(exclude_if=…)`), so that the hashes of what was made before stay the same.
+    A field with `Field(exclude_if=…)` is left out of the JSON, and so of the hash, where it has its default.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

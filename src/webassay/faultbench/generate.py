@@ -39,8 +39,8 @@ from webassay.play.plan import metadata, unit_seed
 from webassay.play.settings import remember
 from webassay.play.work import Played, perform
 from webassay.store import LEDGER, Store
-from webassay.store.opened import open_run
-from webassay.store.opening import is_empty
+from webassay.store.connections import is_empty
+from webassay.store.runs import open_run
 
 PLAYER = "player"
 """The agent of every trajectory: its name must not tell what it did."""

@@ -23,7 +23,7 @@ from webassay.judging.record.findings import record_findings
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.judging.universal.diagnosis import own_actions, tool_errors
 from webassay.store import Store
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 
 FACTS = "facts alone"
 

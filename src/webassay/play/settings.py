@@ -26,10 +26,6 @@ def remember(store: Store, selection: Selection, *, offline: bool = False, limit
         before = store.setting(name)
         if name in store.damage.settings:
             before = None  # What it said is lost, and the run is continued as it is called now.
-        elif name == "limits" and before is None and store.count_units():
-            before = json.dumps(asdict(Limits()), sort_keys=True)  # before limits were recorded, nobody could set them
-        if name == "selection" and before is not None and selection_of(store) == selection:
-            continue  # written by a version that knew fewer options
         if before is not None and before != text:
             raise InputError(
                 f"{store.path} holds a run of other tasks, or with other options.",

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import hashlib
-import io
 import os
 import stat
 import time
@@ -28,16 +27,14 @@ class BlobFolder:
     def __init__(self, path: Path, *, writable: bool = True) -> None:
         self.path = path
         self._writable = writable
-        self._in_memory: dict[str, bytes] = {}
-        """What is written to a folder opened for reading only: the replies of an old ledger, while it is open."""
         self._verified: dict[_Identity, str] = {}
 
     def write(self, data: bytes, media_type: str) -> BlobRef:
         ref = BlobRef(hash=blob_hash(data), media_type=media_type, size=len(data))
         place = self._place(ref)
         if not self._writable:
-            self._in_memory[ref.hash] = data
-        elif not self._holds(place, ref):
+            raise StoreError(f"{self.path} was opened for reading only.")
+        if not self._holds(place, ref):
             with translate_errors(place):
                 place.parent.mkdir(parents=True, exist_ok=True)
                 temporary = place.with_name(f".{place.name}.{os.getpid()}.{time.monotonic_ns()}")
@@ -55,8 +52,6 @@ class BlobFolder:
     def open(self, ref: BlobRef) -> BinaryIO:
         """The verified content, from its beginning. A real file wherever there is one, so that it can be mapped."""
         place = self._place(ref)
-        if ref.hash in self._in_memory:
-            return io.BytesIO(self._in_memory[ref.hash])
         if not place.exists():
             raise StoreError(f"{place} is missing.", hint="Was the blobs folder copied along?")
         with translate_errors(place), contextlib.ExitStack() as stack:

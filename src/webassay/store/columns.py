@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import apsw
-import msgspec
 
-from webassay.core.interaction import Goal
 from webassay.core.summary import TrajectorySummary, UnitSummary, VerdictSummary
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
@@ -16,9 +14,8 @@ from webassay.store.blobs import BlobFolder
 from webassay.store.integrity.seals import NUMBERED, digest, seal
 
 
-def unit_row(unit: UnitOfWork, record: str | None = None) -> dict[str, Any]:
-    """`record`: the text as another version wrote it, which is kept as it is."""
-    text, summary = unit.to_json() if record is None else record, UnitSummary.of(unit).to_json()
+def unit_row(unit: UnitOfWork) -> dict[str, Any]:
+    text, summary = unit.to_json(), UnitSummary.of(unit).to_json()
     return {
         "id": unit.id,
         "agent": unit.agent,
@@ -44,11 +41,9 @@ def insert_trajectory(db: apsw.Connection, ordinal: int, unit_id: str, attempt: 
     db.execute("INSERT OR REPLACE INTO trajectory_record VALUES (?, ?)", (ordinal, record))
 
 
-def trajectory_row(
-    unit_id: str, attempt: int, trajectory: Trajectory, record: str | None = None
-) -> tuple[dict[str, Any], str]:
-    """The columns of version 2, and the record."""
-    text, summary = trajectory.to_json() if record is None else record, TrajectorySummary.of(trajectory).to_json()
+def trajectory_row(unit_id: str, attempt: int, trajectory: Trajectory) -> tuple[dict[str, Any], str]:
+    """The columns, and the record."""
+    text, summary = trajectory.to_json(), TrajectorySummary.of(trajectory).to_json()
     columns = {
         "id": trajectory.id,
         "unit": unit_id,
@@ -64,18 +59,6 @@ def trajectory_row(
         "summary": summary,
     }
     return columns, text
-
-
-class _JustTheGoal(msgspec.Struct):
-    goal: msgspec.Raw
-
-
-_read_just_the_goal = msgspec.json.Decoder(_JustTheGoal).decode
-
-
-def goal_of(record: bytes) -> Goal:
-    """Of a trajectory, without parsing its steps."""
-    return Goal.from_json(bytes(_read_just_the_goal(record).goal))
 
 
 def _ordinal(db: apsw.Connection, table: str, name: str) -> int | None:
@@ -95,7 +78,7 @@ def insert_verdict(db: apsw.Connection, ordinal: int, verdict: Verdict, blobs: B
 def verdict_row(
     db: apsw.Connection, verdict: Verdict, blobs: BlobFolder, *, time: str
 ) -> tuple[dict[str, Any], str, str]:
-    """The columns of version 2, the record, and the rater's id. The raw replies go into a blob of their own: they are
+    """The columns, the record, and the rater's id. The raw replies go into a blob of their own: they are
     long, and only explanations read them."""
     replies = ""
     if verdict.replies:

@@ -28,25 +28,16 @@ import msgspec
 from pydantic import ValidationError
 
 from webassay.core.errors import InputError, StoreError
-from webassay.core.interaction import Goal
 from webassay.core.record import Record
 from webassay.core.summary import Attempt, UnitResult, read_trajectory_summary, read_unit_summary, read_verdict_summary
 from webassay.core.trajectory import BlobRef, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.store.blobs import BlobFolder
-from webassay.store.columns import goal_of, insert_sealed, insert_trajectory, insert_unit, insert_verdict
-from webassay.store.failures import OnDamage, confined, damaged, structural, translate_errors, unreadable
-from webassay.store.integrity.inspection import Damage, Inspection, inspect
-from webassay.store.integrity.seals import NUMBERED, digest, seal
-from webassay.store.integrity.structure import apply, check_structure, is_todays
-from webassay.store.integrity.sums import sums_fit, write_sums
-from webassay.store.integrity.wal import frames_of_index, is_all_known, read_wal
-from webassay.store.migrations import MIGRATIONS
-from webassay.store.opening import (
+from webassay.store.columns import insert_sealed, insert_trajectory, insert_unit, insert_verdict
+from webassay.store.connections import (
     connect_to_read,
     connect_to_write,
-    copied,
     is_being_written,
     is_empty,
     is_open_here,
@@ -54,6 +45,13 @@ from webassay.store.opening import (
     refuse_strange_files,
     take_lock,
 )
+from webassay.store.failures import OnDamage, confined, damaged, structural, translate_errors, unreadable
+from webassay.store.integrity.inspection import Damage, Inspection, inspect
+from webassay.store.integrity.seals import NUMBERED, digest, seal
+from webassay.store.integrity.structure import check_structure
+from webassay.store.integrity.sums import sums_fit, write_sums
+from webassay.store.integrity.wal import frames_of_index, is_all_known, read_wal
+from webassay.store.schema import VERSION, has_our_tables, make_tables
 
 LEDGER = "ledger.sqlite"
 
@@ -116,11 +114,8 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, writable: bool = False, thorough: bool = False) -> Self:
-        """An old ledger is brought up to date when opened for writing; for reading, a temporary copy of it is.
-
-        Who reads does not see units that are damaged; who writes sees them as not played or not graded yet. `thorough`
-        finds damaged records and blobs too, and takes as long as it takes to read all of them.
-        """
+        """Readers do not see damaged units; a writer sees them as not played or not graded yet. `thorough` also reads
+        every record and blob."""
         if not (path / LEDGER).is_file():
             raise InputError(f"{path} is not a run directory: it has no {LEDGER}.", hint="`webassay run` makes one.")
         refuse_name(path)
@@ -128,7 +123,7 @@ class Store:
 
     def close(self) -> None:
         self._db.close()
-        if self._changed and not self.damage.found:
+        if self._changed and not self.damage.items:
             write_sums(self._ledger)
         self._drop_lock()
 
@@ -167,7 +162,7 @@ class Store:
             "AND NOT EXISTS (SELECT 1 FROM main.unit WHERE ordinal = t.unit_ordinal) LIMIT 1"
         )
         found: list[tuple[Any, ...]] = self._db.execute(query, (unit_id,)).fetchall()
-        if found and self.damage.found:
+        if found and self.damage.items:
             self._db.execute("DELETE FROM temp.bad_unit WHERE ordinal = ?", found[0])
             return int(found[0][0])
         return self._next("unit")
@@ -289,13 +284,6 @@ class Store:
             f"WHERE u.ordinal > :after AND {_OF_AGENTS} ORDER BY u.ordinal LIMIT :size"
         )
         return (name for _, name in self._paged(query, size=1000, agents=_listed(agents)))
-
-    def goals(self, agents: Agents = None, *, on_damage: OnDamage | None = None) -> Iterator[tuple[str, Goal]]:
-        """Like `trajectories`, with each id and goal alone; the steps are not parsed."""
-        query = _played_query("t.id, CAST(r.record AS BLOB), t.hash")
-        for _, name, record, stamp in self._paged(query, agents=_listed(agents)):
-            with confined(on_damage):
-                yield name, self._goal(name, record, stamp)
 
     # --- verdicts -----------------------------------------------------------------------------------------
 
@@ -466,12 +454,6 @@ class Store:
             ) from error
         return verdict.model_copy(update={"replies": kept})
 
-    def _goal(self, name: str, record: bytes | None, stamp: bytes) -> Goal:
-        try:
-            return goal_of(self._sound("Trajectory", name, record, stamp))
-        except (msgspec.MsgspecError, ValidationError, RecursionError) as error:
-            raise unreadable(self._ledger, "Trajectory", name, str(error)) from error
-
     def _id(self, ordinal: int) -> str:
         """Of a unit."""
         found = self._one("SELECT id FROM unit WHERE ordinal = :ordinal", ordinal=ordinal)
@@ -519,7 +501,7 @@ class Store:
         known = not logged or is_all_known(self._db, self._ledger, expected)
         lost = "" if known else read_wal(self._ledger, expected).damage
         try:
-            self._migrate(writable, lost)
+            self._make_or_refuse(writable, lost)
             if not (writable or thorough) and sums_fit(self._ledger):
                 return
             # In one transaction, so that what a writer adds meanwhile is not seen in part.
@@ -529,11 +511,11 @@ class Store:
         except BaseException:
             self._db.close()
             raise
-        self.damage.found += indexes
-        if {row[0] for row in self._db.execute("SELECT name FROM migration")} != {step.name for step in MIGRATIONS}:
-            self.damage.found.append(Damage("migration: the list is not what was written. Nothing depends on it."))
+        self.damage.items += indexes
+        if self._db.pragma("user_version") != VERSION:
+            self.damage.items.append(Damage("version: the number is not what was written. Nothing depends on it."))
         if lost:
-            self.damage.found.append(Damage(f"{self._ledger.name}-wal: {lost}. The last writes are lost."))
+            self.damage.items.append(Damage(f"{self._ledger.name}-wal: {lost}. The last writes are lost."))
 
     def _may_have_a_log(self, writable: bool) -> bool:
         """One that a living writer is writing to, or that this process has open, is not looked at."""
@@ -550,33 +532,25 @@ class Store:
         finally:
             self._db.execute("COMMIT")
 
-    def _migrate(self, writable: bool, lost: str) -> None:
-        applied: set[str] = set()
-        if self._db.table_exists("main", "migration"):
-            applied = {row[0] for row in self._db.execute("SELECT name FROM migration")}
-        ours = [step.name for step in MIGRATIONS]
-        unknown = applied.difference(ours)
-        if applied and not applied.issuperset(ours) and is_todays(self._db):
-            return  # One of the names is damaged; the tables tell.
-        if unknown:
-            raise StoreError(
-                f"{self.path} was written by a newer webassay (unknown: {', '.join(sorted(unknown))}).",
-                hint="Update webassay to read it.",
-            )
-        pending = [name for name in ours if name not in applied]
-        if not pending:
+    def _make_or_refuse(self, writable: bool, lost: str) -> None:
+        """The tables of a new ledger are made; a ledger of another version is refused."""
+        if has_our_tables(self._db) or self._db.pragma("user_version") == VERSION:
             return
-        if not applied and any(self.blobs.path.glob("*/*")):
+        if self._db.execute("SELECT 1 FROM sqlite_schema").fetchall():
+            raise StoreError(
+                f"{self.path} was written by another version of webassay, and cannot be read by this one.",
+                hint="Play the run again with another --out; the directory was left as it is.",
+            )
+        if any(self.blobs.path.glob("*/*")):
             raise structural(self._ledger, "it is empty, although there are blobs")
-        if not applied and lost:
+        if lost:
             raise structural(self._ledger, f"all of it was in its log, which is damaged: {lost}")
         if not writable:
-            if not applied:
-                raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")
-            self._db = copied(self._db)
-        for name in pending:
-            with self._writing():
-                apply(self._db, name, self.blobs)
+            raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")
+        with self._writing():
+            make_tables(self._db)
+            for table in NUMBERED:
+                insert_sealed(self._db, "tally", {"name": table, "rows": 0})
 
     def _drop_lock(self) -> None:
         if self._lock is not None:

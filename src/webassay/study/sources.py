@@ -15,8 +15,8 @@ from webassay.core.rater import HUMAN, rater_id
 from webassay.core.rater import labels as labels_of_raters
 from webassay.core.registry import nearest
 from webassay.core.verdict import Verdict
-from webassay.store.opened import is_run, opened
 from webassay.store.pool import RunPool
+from webassay.store.runs import is_run, open_runs
 from webassay.study.label_files import ROLES, Mapped, Read, Table
 from webassay.study.measure import study
 from webassay.study.ratings import Facts, Gathered, Rating
@@ -85,7 +85,7 @@ class _Reading:
 
     def take(self, truth: str, judged: Sequence[str]) -> None:
         paths = [_named(one)[1] for one in (truth, *judged)]
-        with opened({str(path): path for path in paths if is_run(path)}, self.setup.tell) as stores:
+        with open_runs({str(path): path for path in paths if is_run(path)}, self.setup.tell) as stores:
             self.pool = RunPool(stores)
             self._take_labels(truth, predictions=not judged)
             self._take_predictions(judged, labels=paths[0])

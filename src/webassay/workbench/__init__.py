@@ -63,8 +63,8 @@ from webassay.llm.hosted import estimated_cost
 from webassay.llm.replay import Script, replaying
 from webassay.play.episode import EpisodeContext
 from webassay.sites.kit import SqlValue
-from webassay.store import opened as damage
-from webassay.store.opened import Damage, Repaired, is_run
+from webassay.store import runs as damage
+from webassay.store.runs import Damage, Repaired, is_run
 from webassay.study import sources as agreeing
 from webassay.study.label_files import Mapped
 from webassay.study.results import StudyOptions
@@ -338,7 +338,7 @@ class Workbench:
         for path in found:
             if not path.exists():
                 raise InputError(f"{path} does not exist.")
-        with damage.added_to(Path(out)) as store:
+        with damage.extend_run(Path(out)) as store:
             return importing.import_into(store, found, self.on_progress, format=format, agent=agent)
 
     def import_logs(self, folders: Paths, out: AnyPath, wanted: LogImport) -> Imported:

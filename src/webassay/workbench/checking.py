@@ -29,7 +29,7 @@ from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy
 from webassay.sites.kit import World
 from webassay.store import Store
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 from webassay.workbench import playing
 from webassay.workbench.playing import PlayOptions
 

@@ -9,14 +9,14 @@ from webassay.core.progress import OnNotice, OnProgress, Progress
 from webassay.core.summary import UnitSummary
 from webassay.core.verdict import Finding, Verdict
 from webassay.store import Store
-from webassay.store.opened import opened
+from webassay.store.runs import open_runs
 from webassay.workbench.reporting import Graders, named
 
 
 def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: OnNotice) -> Listed:
     """By the verdicts of the rules or of a named grader; what judges diagnosed counts as well."""
     found, episodes = [], 0
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         raters = rater.counting
         for store in stores.values():

@@ -29,7 +29,7 @@ from webassay.llm.client import Budget, Message, Settings
 from webassay.play.settings import selection_of
 from webassay.play.work import graded
 from webassay.store import Store
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from webassay.core.errors import WebassayError
 from webassay.core.rater import Rater
 from webassay.store import LEDGER, Store
 from webassay.store.ledger import ALL, Places
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 
 WORTH_A_PROCESS = 100_000_000
 """Bytes of a ledger: about ten thousand episodes, which one process takes in within a third of a second."""
@@ -35,7 +35,7 @@ class Halves:
         self._helper = helper
 
     def gather(self, store: Store, rater: Rater) -> Gathered:
-        if self._helper is None or store.damage.found:
+        if self._helper is None or store.damage.items:
             return _taken_in(store, rater, ALL).finish()
         middle = int(store.count_units() * OWN_SHARE)
         first, second = (ALL[0], middle), (middle + 1, ALL[1])
@@ -96,5 +96,5 @@ def _prepare(run: Path) -> None:
 def _by_the_helper(rater: Rater, places: Places) -> Gathering | None:
     with suppress(WebassayError):
         for store in _opened:
-            return None if store.damage.found else _taken_in(store, rater, places)
+            return None if store.damage.items else _taken_in(store, rater, places)
     return None

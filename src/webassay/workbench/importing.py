@@ -24,7 +24,7 @@ from webassay.play.plan import plan
 from webassay.play.settings import remember
 from webassay.play.work import storable
 from webassay.store import Store
-from webassay.store.opened import added_to, open_run
+from webassay.store.runs import extend_run, open_run
 from webassay.workbench.grading import LogOptions, benchmark_with_logs
 
 
@@ -148,7 +148,7 @@ def import_logs(
     by_folder = benchmark.logs.by_folder(tasks)
     found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in _whose(folders, wanted).items()}
     made, done = Imported(), 0
-    with added_to(out) as store:
+    with extend_run(out) as store:
         remember(store, selection)
         for agent, (folder, names) in found.items():
             planned = [by_folder[name] for name in names] if wanted.only_present else tasks
@@ -187,7 +187,7 @@ def _with_id(trajectory: Trajectory, unit: UnitOfWork, store: Store) -> Trajecto
     if any(one == name or one.startswith(f"{name}.") for one in current):
         return None
     # A damaged row still has its id, although nobody sees it.
-    if store.find_trajectory(name) is not None or store.damage.found:
+    if store.find_trajectory(name) is not None or store.damage.items:
         name = f"{name}.{store.attempts(unit.id)}"
     return trajectory.model_copy(update={"id": name, "task_hash": str(unit.metadata["task_hash"])})
 
@@ -230,7 +230,6 @@ def _free_folder(importer: Importer, unit: UnitOfWork, trajectory: Trajectory, t
     if importer.folder is None:
         return _folder_name(unit.id, taken)
     for trial in range(unit.trial, unit.trial + len(taken) + 1):
-        # A trajectory of an older run directory may say that it is the first trial, whatever its unit says.
         name = importer.folder(trajectory.model_copy(update={"trial": trial}))
         if name not in taken:
             return name

@@ -34,7 +34,7 @@ from webassay.judging.universal.rubric import FrozenRubric, RubricCache, Validit
 from webassay.judging.universal.verify import Review, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
 from webassay.store import Store
-from webassay.store.opened import added_to, is_run, open_run
+from webassay.store.runs import extend_run, is_run, open_run
 from webassay.workbench.importing import Imported, import_into
 
 
@@ -385,7 +385,7 @@ def _open(
     for path in foreign:
         if not path.exists():
             raise InputError(f"{path} does not exist.")
-    store = stack.enter_context(added_to(options.out))
+    store = stack.enter_context(extend_run(options.out))
     imported = import_into(store, foreign, on_progress)
     return [*stores, store], imported
 

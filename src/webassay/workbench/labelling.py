@@ -13,7 +13,7 @@ from webassay.core.files import read_regular
 from webassay.core.labels import Said, persons_verdict, read_label
 from webassay.core.text import capped, lines_of
 from webassay.core.verdict import Verdict
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 
 _SHOWN = 5
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from webassay.agents.flawed.flawed import FLAWED, errs
 from webassay.core.progress import OnNotice
 from webassay.core.rater import RULES
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 
 
 @dataclass

@@ -48,7 +48,7 @@ from webassay.play.plan import plan
 from webassay.play.settings import remember, remember_trusted
 from webassay.play.work import Played
 from webassay.store import Store
-from webassay.store.opened import added_to, in_words, open_run, remove_empty
+from webassay.store.runs import damage_notices, extend_run, open_run, remove_empty
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ async def _run(
     place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
     if isinstance(place, Reachable) and not options.offline:
         await place.look()
-    with added_to(out) as store:
-        for said in in_words(store, played_now=True):
+    with extend_run(out) as store:
+        for said in damage_notices(store, played_now=True):
             setup.tell(said)
         remember(store, selection, offline=options.offline, limits=options.limits)
         names = builder.name_agents(specs, store)

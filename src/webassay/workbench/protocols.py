@@ -26,7 +26,7 @@ from webassay.grading.logs import logged, read_log
 from webassay.grading.network.events import events, is_navigation
 from webassay.grading.published.legacy import as_free_text
 from webassay.grading.rules.response import read_response
-from webassay.store.opened import is_run, open_run
+from webassay.store.runs import is_run, open_run
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.play.settings import limits_in_words, trusted_in
 from webassay.store import Store
-from webassay.store.opened import opened
+from webassay.store.runs import open_runs
 from webassay.workbench.halves import Halves, halves
 
 CATEGORIES = {
@@ -119,12 +119,12 @@ class Graders:
 
 
 def labels_of_graders(runs: Sequence[Path], tell: OnNotice) -> list[str]:
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         return [rater.label for rater in Graders(list(stores.values())).all]
 
 
 def flat_rows(runs: Sequence[Path], wanted: str, tell: OnNotice) -> list[dict[str, Any]]:
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         return [{"run": run, **row.as_dict()} for run, rows in _by_run(stores, rater).items() for row in rows]
 
@@ -152,7 +152,7 @@ def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", 
     """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
     where they decided something, stand beside it. What is damaged is one of its warnings."""
     damage: list[str] = []
-    with halves(runs) as reading, opened(named(runs), damage.append) as stores:
+    with halves(runs) as reading, open_runs(named(runs), damage.append) as stores:
         found = Graders(list(stores.values()))
         chosen = found.chosen(wanted)
         first = chosen[0]
@@ -240,7 +240,7 @@ def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> Gat
 
 
 def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         found = Graders(list(stores.values()))
         (rater,) = found.chosen([wanted] if wanted else [])
         return Listed.leaderboard(leaderboard(_by_run(stores, rater), title=title, names=found.names), title)
@@ -250,7 +250,7 @@ def audit_of(
     tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
 ) -> Listed:
     """The agreement is that of all graders; everything else goes by the one that is wanted."""
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         played = [row for rows in _by_run(stores, rater).values() for row in rows]
         found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
@@ -262,7 +262,7 @@ def subset_of(
 ) -> Listed:
     if not runs:
         return Listed.subset(select(published, procedure))
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
 
@@ -270,7 +270,7 @@ def subset_of(
 def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Listed:
     if not runs:
         return Listed.tables(tables(published))
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         found = _by_run(stores, rater)
         # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.

@@ -42,7 +42,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.grading.network.events import events, is_static
 from webassay.play.settings import selection_of
 from webassay.store import Store
-from webassay.store.opened import open_run
+from webassay.store.runs import open_run
 from webassay.workbench.keys import key_view, without_key
 
 Which = Literal["none", "all", "failed"]
@@ -105,7 +105,7 @@ class Recorded:
     def one(self, part: str) -> Trajectory:
         """The attempt that counts of the one unit that is meant; of a trajectory's full id, that very attempt."""
         found = self.matching(part)
-        damaged = [damage.what for damage in self.store.damage.found if damage.unit and part in damage.unit]
+        damaged = [damage.message for damage in self.store.damage.items if damage.unit and part in damage.unit]
         if not found and damaged:
             raise StoreError(damaged[0], hint="`webassay run` plays it again.")
         if not found:

@@ -20,7 +20,7 @@ from webassay.core.progress import OnNotice, OnProgress, Progress
 from webassay.core.summary import TrajectorySummary
 from webassay.importers.originals import write_files
 from webassay.importers.webarena_verified import log_files
-from webassay.store.opened import open_run, opened
+from webassay.store.runs import open_run, open_runs
 from webassay.workbench.reporting import Graders, named
 
 
@@ -121,7 +121,7 @@ COLUMNS = (
 def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Listed:
     """One line an episode. A verdict that is none is an empty reward, not a 0."""
     lines = []
-    with opened(named(runs), tell) as stores:
+    with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         for store in stores.values():
             for result in store.rows(rater.name, raters=rater.counting):

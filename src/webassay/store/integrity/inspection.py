@@ -22,16 +22,16 @@ from webassay.store.integrity.seals import NUMBERED, SEALED, digest, scan, text
 
 
 class Damage(NamedTuple):
-    what: str
+    message: str
     unit: str = ""
     """The id of the unit that it costs; empty if it costs none, or if nobody can tell which."""
-    past: bool = False
+    redone: bool = False
     """The unit has been played or judged again since."""
 
 
 @dataclass
 class Inspection:
-    found: list[Damage] = field(default_factory=list)
+    items: list[Damage] = field(default_factory=list)
     settings: set[str] = field(default_factory=set)
     """Names of settings that cannot be read."""
     rows: dict[str, int] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Inspection:
 
     @property
     def units(self) -> list[str]:
-        return list(dict.fromkeys(damage.unit for damage in self.found if damage.unit))
+        return list(dict.fromkeys(damage.unit for damage in self.items if damage.unit))
 
 
 @dataclass
@@ -82,7 +82,7 @@ def _tell_of_a_name(table: str, name: str, made: Inspection) -> None:
     if table == "setting":
         made.settings.add(name)
     again = "" if table == "setting" else " It can be rebuilt from the others."
-    made.found.append(Damage(f"{table} {name}: the row is not what was written.{again}"))
+    made.items.append(Damage(f"{table} {name}: the row is not what was written.{again}"))
 
 
 _MOST_LOST = 1_000_000
@@ -96,7 +96,7 @@ def _lost(db: apsw.Connection, table: str, count: int, last: int, made: Inspecti
         expected = 0
     made.rows[table] = max(last, expected)
     if not found:
-        made.found.append(Damage(f"tally {table}: the row is lost. It can be rebuilt from the others."))
+        made.items.append(Damage(f"tally {table}: the row is lost. It can be rebuilt from the others."))
     if count >= expected:
         return {}
     known = {ordinal for (ordinal,) in db.execute(f"SELECT ordinal FROM main.{table} NOT INDEXED")}
@@ -269,7 +269,7 @@ class _Hiding:
         if unit is None:
             self._tell(what, row)
         elif self._get(_NEWER_ATTEMPT, {"unit": unit, "ordinal": ordinal}):
-            self._tell(what, row, past=True)
+            self._tell(what, row, redone=True)
         else:
             # None of its older attempts may count in its place.
             self.db.execute(
@@ -290,11 +290,11 @@ class _Hiding:
         if played is None or unit is None:
             self._tell(what, row)
         elif self._get("SELECT 1 FROM bad_trajectory WHERE ordinal = ?", played):
-            self._tell(what, row, self._name(unit) if unit in self.units else "", past=unit not in self.units)
+            self._tell(what, row, self._name(unit) if unit in self.units else "", redone=unit not in self.units)
         elif self._get(_NEWER_ATTEMPT, {"unit": unit, "ordinal": played}) or self._get(
             _NEWER_VERDICT, {"played": played, "ordinal": ordinal, "grader": grader}
         ):
-            self._tell(what, row, past=True)
+            self._tell(what, row, redone=True)
         else:
             older = "SELECT ordinal FROM main.verdict WHERE trajectory_ordinal = ?"
             self.db.execute(f"INSERT OR IGNORE INTO bad_verdict {older}", (played,))
@@ -304,9 +304,9 @@ class _Hiding:
         self.units.add(unit)
         self._tell(what, row, self._name(unit))
 
-    def _tell(self, what: str, row: _Row, unit: str = "", *, past: bool = False) -> None:
-        said = f"{what}: {row.why}." + (" It has been redone since, so nothing is lost." if past else "")
-        self.made.found.append(Damage(said, unit, past))
+    def _tell(self, what: str, row: _Row, unit: str = "", *, redone: bool = False) -> None:
+        message = f"{what}: {row.why}." + (" It has been redone since, so nothing is lost." if redone else "")
+        self.made.items.append(Damage(message, unit, redone))
 
     # --- who is meant -------------------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.store.blobs import BlobFolder
 from webassay.store.columns import insert_sealed, trajectory_row, unit_row, verdict_row
+from webassay.store.connections import refuse_name, refuse_strange_files, take_lock
 from webassay.store.failures import translate_errors
 from webassay.store.integrity.inspection import Damage
 from webassay.store.integrity.salvage import Salvaged, salvage
 from webassay.store.integrity.seals import NUMBERED, digest, seal, text
-from webassay.store.integrity.structure import make_tables
 from webassay.store.ledger import LEDGER, Store
-from webassay.store.opening import refuse_name, refuse_strange_files, take_lock
+from webassay.store.schema import make_tables
 
 _BITS = 40
 _ATTEMPTS = 100
@@ -32,10 +32,10 @@ def check(path: Path) -> list[Damage]:
     """Every damage in a run directory. Everything is read, and nothing is changed."""
     try:
         with Store.open(path, thorough=True) as store:
-            found = list(store.damage.found)
+            found = list(store.damage.items)
     except StoreError as error:
         found = [Damage(str(error))]
-    named = "\n".join(damage.what for damage in found)
+    named = "\n".join(damage.message for damage in found)
     blobs = BlobFolder(path / "blobs", writable=False)
     return found + [Damage(why) for why in _bad_blobs(blobs) if why.rstrip(".") not in named]
 
@@ -188,16 +188,16 @@ class _Rebuilding:
         return next((row | one for one in guesses if seal(table, row | one) == row["seal"]), row)
 
     def _made_again(self, table: str, row: dict[str, Any], record: bytes) -> dict[str, Any]:
-        ordinal: dict[str, Any] = {"ordinal": row["ordinal"]}
+        """The record itself stays as it is, and so does its hash."""
+        known: dict[str, Any] = {"ordinal": row["ordinal"], "hash": row["hash"]}
         if table == "unit":
-            return {**ordinal, **unit_row(UnitOfWork.from_json(record), record.decode())}
+            return {**unit_row(UnitOfWork.from_json(record)), **known, "record": record.decode()}
         if table == "trajectory":
-            played = Trajectory.from_json(record)
-            columns, _ = trajectory_row(text(row["unit"]), row["attempt"], played, record.decode())
-            return {**ordinal, **columns, "unit_ordinal": None}
+            columns, _ = trajectory_row(text(row["unit"]), row["attempt"], Trajectory.from_json(record))
+            return {**columns, **known, "unit_ordinal": None}
         verdict = Verdict.from_json(record)
         columns, _, rater = verdict_row(self.db, verdict, self.blobs, time=text(row["time"]))
-        return {**ordinal, **columns, "rater": rater, "trajectory_ordinal": None, "replies": text(row["replies"])}
+        return {**columns, **known, "rater": rater, "trajectory_ordinal": None, "replies": text(row["replies"])}
 
 
 def _as_bytes(value: Any) -> bytes | None:

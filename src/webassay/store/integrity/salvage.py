@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from webassay.store.integrity.seals import NUMBERED, SEALED, decoded, digest, sealed
-from webassay.store.integrity.structure import make_tables
 from webassay.store.integrity.wal import read_wal
+from webassay.store.schema import make_tables
 
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER, _TABLE_INNER = 13, 10, 2, 5
 _MOST_PAYLOAD = 64 << 20

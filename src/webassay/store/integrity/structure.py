@@ -1,52 +1,22 @@
 """Whether SQLite can rely on a ledger: its tables are the ones we made, and its trees and indexes hold together."""
 
-from functools import cache
 from pathlib import Path
 
 import apsw
 
-from webassay.store.blobs import BlobFolder
+from webassay.store.connections import copied
 from webassay.store.failures import structural
 from webassay.store.integrity.inspection import Damage
 from webassay.store.integrity.seals import SEALED
-from webassay.store.migrations import MIGRATIONS
-from webassay.store.opening import copied
+from webassay.store.schema import has_our_tables
 
-_SCHEMA = "SELECT type, CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema ORDER BY 2"
 _MOST = 5
-
-
-def apply(db: apsw.Connection, name: str, blobs: BlobFolder) -> None:
-    """One migration, inside a transaction of the caller's."""
-    step = next(step for step in MIGRATIONS if step.name == name)
-    db.execute("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY) WITHOUT ROWID")
-    db.execute(step.sql)
-    if step.move is not None:
-        step.move(db, blobs)
-    db.execute("INSERT INTO migration VALUES (?)", (name,))
-
-
-def make_tables(db: apsw.Connection) -> None:
-    """Today's, all empty."""
-    for step in MIGRATIONS:
-        apply(db, step.name, BlobFolder(Path(), writable=False))
-
-
-@cache
-def _todays_schema() -> list[tuple[object, ...]]:
-    db = apsw.Connection(":memory:")
-    make_tables(db)
-    return db.execute(_SCHEMA).fetchall()
-
-
-def is_todays(db: apsw.Connection) -> bool:
-    return db.execute(_SCHEMA).fetchall() == _todays_schema()
 
 
 def check_structure(db: apsw.Connection, ledger: Path, *, writable: bool) -> tuple[apsw.Connection, list[Damage]]:
     """Damaged indexes are made again from their tables: in place by who may write, in a copy by who reads. Anything
     worse is an error. Who writes must be able to rely on the pages of records too."""
-    if not is_todays(db):
+    if not has_our_tables(db):
         raise structural(ledger, "its tables are not defined as they were")
     complaints = _complaints(db, complete=writable)
     if not complaints:

@@ -14,12 +14,12 @@ from webassay.store.integrity.repair import Repaired, check, repair
 __all__ = [
     "Damage",
     "Repaired",
-    "added_to",
     "check",
-    "in_words",
+    "damage_notices",
+    "extend_run",
     "is_run",
     "open_run",
-    "opened",
+    "open_runs",
     "remove_empty",
     "repair",
 ]
@@ -40,7 +40,7 @@ def open_run(run: Path, tell: OnNotice, *, writable: bool = False, thorough: boo
         thorough = is_run(run) and _size(run) <= MOST_READ
     store = Store.open(run, writable=writable, thorough=thorough)
     try:
-        for said in in_words(store):
+        for said in damage_notices(store):
             tell(said)
     except BaseException:
         store.close()
@@ -49,13 +49,13 @@ def open_run(run: Path, tell: OnNotice, *, writable: bool = False, thorough: boo
 
 
 @contextmanager
-def opened(runs: Mapping[str, Path], tell: OnNotice) -> Iterator[dict[str, Store]]:
+def open_runs(runs: Mapping[str, Path], tell: OnNotice) -> Iterator[dict[str, Store]]:
     with ExitStack() as stack:
         yield {name: stack.enter_context(open_run(path, tell)) for name, path in runs.items()}
 
 
 @contextmanager
-def added_to(out: Path) -> Iterator[Store]:
+def extend_run(out: Path) -> Iterator[Store]:
     """A run directory to add to. One that was made for a call that turns out to be wrong goes again."""
     made = [path for path in (out, *out.parents) if not path.exists()]
     store = Store.create(out, thorough=True)
@@ -80,10 +80,10 @@ def _size(run: Path) -> int:
     return sum(place.stat().st_size for place in places if place.is_file())
 
 
-def in_words(store: Store, *, played_now: bool = False) -> list[str]:
+def damage_notices(store: Store, *, played_now: bool = False) -> list[str]:
     """Nothing if everything is whole. `played_now`: whoever asks plays or grades again what is damaged."""
     units = len(store.damage.units)
-    others = sum(not damage.unit and not damage.past for damage in store.damage.found)
+    others = sum(not damage.unit and not damage.redone for damage in store.damage.items)
     check = f"`webassay store check {shlex.quote(str(store.path))}` says what is wrong."
     said = []
     if units:
