@@ -15,8 +15,8 @@ import webassay.doors.gym  # noqa: E402
 from tests.support.worlds import CACHE  # noqa: E402
 from webassay.core.errors import BrowserError, InputError  # noqa: E402
 from webassay.core.interaction import ACTIONS, Action, Decision, parse_actions  # noqa: E402
-from webassay.doors.engine import Shared  # noqa: E402
-from webassay.doors.gym.env import Addresses  # noqa: E402
+from webassay.doors.addresses import PlainAddresses  # noqa: E402
+from webassay.doors.engine import SharedResource  # noqa: E402
 from webassay.doors.gym.spaces import ActionText, AnyText, Decisions  # noqa: E402
 
 ONE = {"templates": ("shop.price-of-nothing",), "instances": 1, "cache": str(CACHE)}
@@ -73,19 +73,19 @@ BASES = {"shop": "http://shop.0123456789abcdef.localhost:4711", "big_forum": "ht
 
 @given(st.lists(st.sampled_from([*BASES.values(), "/orders?page=2", "http://elsewhere.localhost/", " ", "é"])))
 def test_addresses_come_back_as_they_were(pieces):
-    text, addresses = "".join(pieces), Addresses(BASES)
-    assert addresses.fill_in(addresses.leave_out(text)) == text
+    text, addresses = "".join(pieces), PlainAddresses(BASES)
+    assert addresses.unmask(addresses.mask(text)) == text
 
 
 def test_what_is_shown_tells_nothing_of_the_secret_part():
-    shown = Addresses(BASES).leave_out(f"{BASES['shop']}/a {BASES['big_forum']}")
+    shown = PlainAddresses(BASES).mask(f"{BASES['shop']}/a {BASES['big_forum']}")
     assert shown == "http://shop.localhost/a http://big-forum.localhost"
 
 
 def test_addresses_are_filled_in_wherever_an_action_has_texts():
     given_args = {"url": "http://shop.localhost/a", "options": ["shop.localhost", "x"], "index": 3}
     host = "shop.0123456789abcdef.localhost:4711"
-    assert Addresses(BASES).fill_in(given_args) == {"url": f"http://{host}/a", "options": [host, "x"], "index": 3}
+    assert PlainAddresses(BASES).unmask(given_args) == {"url": f"http://{host}/a", "options": [host, "x"], "index": 3}
 
 
 # --- settings ---------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Opened:
 
 async def test_what_is_shared_is_opened_once_and_closed_by_the_last():
     opened = Opened()
-    shared = Shared(opened.open)
+    shared = SharedResource(opened.open)
     assert await asyncio.gather(shared.take(), shared.take()) == [1, 1]
     await shared.give_back()
     assert opened.events == ["open"]
@@ -221,7 +221,7 @@ async def test_what_is_shared_is_opened_once_and_closed_by_the_last():
 
 async def test_what_could_not_be_opened_is_tried_again():
     opened = Opened(failures=1)
-    shared = Shared(opened.open)
+    shared = SharedResource(opened.open)
     results = await asyncio.gather(shared.take(), shared.take(), return_exceptions=True)
     assert [type(one) for one in results] == [BrowserError, BrowserError]
     assert await shared.take() == 2
@@ -231,7 +231,7 @@ async def test_what_could_not_be_opened_is_tried_again():
 
 async def test_an_interrupted_taker_leaves_nothing_half_open():
     opened = Opened(wait=asyncio.Event())
-    shared = Shared(opened.open)
+    shared = SharedResource(opened.open)
     taking = asyncio.create_task(shared.take())
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -9,6 +9,7 @@ from webassay.agents.base import AgentFactory, as_factory
 from webassay.analysis.output.formats import ReportFormat
 from webassay.arena.kit.template import Template, templates_in
 from webassay.benchmarks.base import Benchmark, as_benchmark
+from webassay.core.door import Door
 from webassay.core.registry import Registry, instances_of, modules_of, packages_in
 from webassay.environments.base import EnvironmentFactory
 from webassay.grading.grade import Grader
@@ -73,10 +74,14 @@ FORMATS: Registry[ReportFormat] = Registry(
     modules=partial(modules_of, "webassay.analysis"),
     group="webassay.formats",
 )
+DOORS: Registry[Door] = Registry(
+    "door", instances_of(Door), modules=partial(packages_in, "webassay.doors"), group="webassay.doors"
+)
 
 KINDS: Mapping[str, Registry[Any]] = {
     "agents": AGENTS,
     "benchmarks": BENCHMARKS,
+    "doors": DOORS,
     "environments": ENVIRONMENTS,
     "formats": FORMATS,
     "graders": GRADERS,

@@ -1,7 +1,7 @@
-"""What all environments of a process share: an event loop in a thread, a browser, a site server, run directories.
+"""What all doors of a process share: an event loop in a thread, a browser, a site server, run directories.
 
-Environments are synchronous and webassay is not. An environment hires the engine at its first reset and leaves it when
-it is closed; the last one to leave stops it. What is still open when Python exits is closed then.
+Harnesses are synchronous, or have an event loop of their own. Every episode lives in this one. Whoever needs the engine
+hires it; the last one to leave stops it. What is still open when Python exits is closed then.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Guest(Protocol):
     async def close(self) -> None: ...
 
 
-class Shared(Generic[T]):
+class SharedResource(Generic[T]):
     """Opened for the first who takes it, closed when the last has given it back."""
 
     def __init__(self, open: Callable[[], AbstractAsyncContextManager[T]]) -> None:
@@ -70,10 +70,11 @@ class Engine:
     def __init__(self) -> None:
         self._process = os.getpid()
         self._guests: set[Guest] = set()
-        self._shared: dict[Hashable, Shared[Any]] = {}
+        self._shared: dict[Hashable, SharedResource[Any]] = {}
+        self._errands: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="webassay-gym", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="webassay-doors", daemon=True)
         self._thread.start()
 
     @property
@@ -90,8 +91,20 @@ class Engine:
             future.cancel()
             raise
 
-    def shared(self, key: Hashable, open: Callable[[], AbstractAsyncContextManager[T]]) -> Shared[T]:
-        return self._shared.setdefault(key, Shared(open))
+    async def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Does the work in the engine's loop, awaited from any loop. Canceling the wait cancels the work."""
+        if asyncio.get_running_loop() is self._loop:
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Work that nobody waits for. Call it in the engine's loop."""
+        task = self._loop.create_task(work)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    def shared(self, key: Hashable, open: Callable[[], AbstractAsyncContextManager[T]]) -> SharedResource[T]:
+        return self._shared.setdefault(key, SharedResource(open))
 
     def welcome(self, guest: Guest) -> None:
         self._guests.add(guest)
@@ -105,7 +118,7 @@ class Engine:
 
     def _run(self) -> None:
         # Not asyncio.run: it ends by starting a thread, which Python refuses while it exits.
-        loop, threads = self._loop, _LastingThreads(thread_name_prefix="webassay-gym")
+        loop, threads = self._loop, _LastingThreads(thread_name_prefix="webassay-doors")
         loop.set_default_executor(threads)
         try:
             loop.run_until_complete(self._live())
@@ -140,7 +153,7 @@ class _LastingThreads(ThreadPoolExecutor):
 
 
 class _Process:
-    """The engine of this process, and how many environments use it."""
+    """The engine of this process, and how many doors use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -182,5 +195,22 @@ class _Process:
 
 _HERE = _Process()
 hire, leave = _HERE.hire, _HERE.leave
+
+
+class Lease:
+    """The engine, for as long as a `with` or an `async with` lasts."""
+
+    def __enter__(self) -> Engine:
+        return hire()
+
+    def __exit__(self, *_: object) -> None:
+        leave()
+
+    async def __aenter__(self) -> Engine:
+        return hire()
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(leave)  # It waits for the engine's thread.
+
 
 os.register_at_fork(after_in_child=_HERE.forget)

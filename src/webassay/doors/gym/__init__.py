@@ -11,11 +11,16 @@ Importing this module registers the environment.
 `gymnasium.make("webassay.doors.gym:webassay/arena-v0")` does both at once.
 """
 
-import gymnasium
+from webassay.core.door import Door
 
-from webassay.doors.gym.env import Settings, WebassayEnv
+try:
+    import gymnasium
+except ModuleNotFoundError:  # Nobody is there to open this door, but the list of doors still names it.
+    gymnasium = None  # type: ignore[assignment]
 
-__all__ = ["ID", "Settings", "WebassayEnv", "register"]
+__all__ = ["GYM", "ID", "register"]
+
+GYM = Door("gym", "Arena tasks as a gymnasium environment", module="webassay.doors.gym", extra="webassay[gym]")
 
 ID = "webassay/arena-v0"
 
@@ -26,4 +31,5 @@ def register() -> None:
         gymnasium.register(ID, entry_point="webassay.doors.gym.env:WebassayEnv")
 
 
-register()
+if gymnasium is not None:
+    register()
