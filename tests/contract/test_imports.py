@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "webassay"
 
 
+@cache
 def table() -> dict[str, list[str]]:
     text = (ROOT / "docs" / "flow.md").read_text()
     block = text.split("<!-- imports:begin -->")[1].split("<!-- imports:end -->")[0]
@@ -17,6 +19,7 @@ def table() -> dict[str, list[str]]:
     return {name: [part.strip() for part in allowed.split(",") if part.strip()] for name, allowed in rows[1:]}
 
 
+@cache
 def modules() -> dict[str, Path]:
     found = {}
     for path in SOURCE.rglob("*.py"):
@@ -28,6 +31,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
 def imports_of(path: Path) -> set[str]:
     """Modules of ours that are imported, at any depth, also for type checking only."""
     found = set()
@@ -45,6 +49,7 @@ def imports_of(path: Path) -> set[str]:
     return {name.removeprefix("webassay").lstrip(".") for name in found} - {""}
 
 
+@cache
 def is_module(name: str) -> bool:
     place = SOURCE.parent / name.replace(".", "/")
     return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
@@ -62,6 +67,7 @@ def row_of(module: str, rows: dict[str, list[str]]) -> str:
     raise AssertionError(f"{module} stands in no row of docs/flow.md")
 
 
+@cache
 def is_package(name: str) -> bool:
     return (SOURCE / name.replace(".", "/") / "__init__.py").exists()
 
