@@ -47,45 +47,31 @@ def shown(text: str, flavour: str = "webarena", **required: Any) -> float | None
 
 
 class TestAnswers:
-    def test_case_and_one_pair_of_quotes_do_not_count(self) -> None:
-        assert said(' "Blue Shirt" ', exact_match="blue shirt") == 1
-        assert said("a blue shirt", exact_match="blue shirt") == 0
+    @pytest.mark.parametrize(
+        ("answer", "reference", "value"),
+        [
+            pytest.param(' "Blue Shirt" ', {"exact_match": "blue shirt"}, 1, id="case and a pair of quotes"),
+            pytest.param("a blue shirt", {"exact_match": "blue shirt"}, 0, id="more than asked"),
+            pytest.param("\"'x'\"", {"exact_match": "x"}, 1, id="the answer is cleaned twice"),
+            pytest.param("red and blue", {"must_include": ["red", "blue"]}, 1, id="every item"),
+            pytest.param("red", {"must_include": ["red", "blue"]}, 0, id="not every item"),
+            pytest.param("110", {"must_include": ["10"]}, 1, id="a longer number contains a shorter one"),
+            pytest.param("Yes, at first. The final answer is No", {"must_include": ["Yes"]}, 1, id="a denial"),
+            pytest.param("12", {"must_include": ["2"]}, 0, id="one character must be a word of its own"),
+            pytest.param("there are 2, I think", {"must_include": ["2"]}, 1, id="one character that is a word"),
+            pytest.param("2 000", {"must_include": ["2"]}, 1, id="a word of a longer number will do"),
+            pytest.param("$0.00", {"must_include": ["0"]}, 0, id="zero is not in a price of zero"),
+            pytest.param("12 red", {"must_include": ["2", "red"]}, 1, id="one character among several"),
+            pytest.param("red", {"must_include": ["red |OR| blue"]}, 0, id="alternatives are not understood"),
+            pytest.param("20.4", {"exact_match": "20.40 |OR| 20.4"}, 0, id="nor in an exact match"),
+            pytest.param("anything", {"must_include": [""]}, 1, id="the empty text is in every answer"),
+        ],
+    )
+    def test_an_answer_against_its_reference(self, answer: str, reference: dict[str, Any], value: float) -> None:
+        assert said(answer, **reference) == value
 
     def test_a_single_quote_is_taken_for_a_pair(self) -> None:
         assert clean("'") == ""
-
-    def test_the_answer_is_cleaned_twice(self) -> None:
-        assert said("\"'x'\"", exact_match="x") == 1
-
-    def test_every_item_must_be_included(self) -> None:
-        assert said("red and blue", must_include=["red", "blue"]) == 1
-        assert said("red", must_include=["red", "blue"]) == 0
-
-    def test_a_longer_number_contains_a_shorter_one(self) -> None:
-        assert said("110", must_include=["10"]) == 1
-
-    def test_a_denial_contains_what_it_denies(self) -> None:
-        assert said("Yes, at first sight. The final answer is No", must_include=["Yes"]) == 1
-
-    def test_one_character_must_be_a_word_of_its_own(self) -> None:
-        assert said("12", must_include=["2"]) == 0
-        assert said("there are 2, I think", must_include=["2"]) == 1
-
-    def test_but_a_word_of_a_longer_number_will_do(self) -> None:
-        assert said("2 000", must_include=["2"]) == 1
-
-    def test_zero_is_not_found_in_a_price_of_zero(self) -> None:
-        assert said("$0.00", must_include=["0"]) == 0
-
-    def test_one_character_among_several_may_stand_anywhere(self) -> None:
-        assert said("12 red", must_include=["2", "red"]) == 1
-
-    def test_alternatives_are_not_understood(self) -> None:
-        assert said("red", must_include=["red |OR| blue"]) == 0
-        assert said("20.4", exact_match="20.40 |OR| 20.4") == 0
-
-    def test_the_empty_text_is_in_every_answer(self) -> None:
-        assert said("anything", must_include=[""]) == 1
 
     def test_a_key_that_stops_the_harness_is_an_error(self) -> None:
         with pytest.raises(GradingError, match="needs a list"):
@@ -148,25 +134,25 @@ class TestModels:
 
 
 class TestTheFork:
-    def test_lists_give_partial_credit(self) -> None:
-        assert said("red", "webchorearena", must_include=["red", "blue"]) == 0.5
+    @pytest.mark.parametrize(
+        ("answer", "reference", "value"),
+        [
+            pytest.param("red", {"must_include": ["red", "blue"]}, 0.5, id="lists give partial credit"),
+            pytest.param("blue", {"must_include": ["red |OR| blue"]}, 1, id="alternatives in lists"),
+            pytest.param("20.4", {"exact_match": "20.40 |OR| 20.4"}, 0, id="not in an exact match"),
+            pytest.param("nothing", {"must_include": ["7 |OR| 8"]}, 1, id="one of one character always holds"),
+            pytest.param("nothing", {"must_include": ["7 |OR| 8", "red"]}, 0, id="but not for its neighbors"),
+        ],
+    )
+    def test_an_answer_against_its_reference(self, answer: str, reference: dict[str, Any], value: float) -> None:
+        assert said(answer, "webchorearena", **reference) == value
 
-    def test_alternatives_are_understood_in_lists(self) -> None:
-        assert said("blue", "webchorearena", must_include=["red |OR| blue"]) == 1
-        assert said("20.4", "webchorearena", exact_match="20.40 |OR| 20.4") == 0
-
-    def test_an_alternative_of_one_character_always_holds(self) -> None:
-        assert said("nothing", "webchorearena", must_include=["7 |OR| 8"]) == 1
-        assert said("nothing", "webchorearena", must_include=["7 |OR| 8", "red"]) == 0
-
-    def test_urls_are_compared_without_case(self) -> None:
-        assert at("http://git.test:8023/A/B", "__GITLAB__/a/b", "webchorearena") == 1
-        assert at("http://git.test:8023/A/B", "__GITLAB__/a/b") == 0
-
-    def test_other_urls_may_be_accepted(self) -> None:
-        other = [{"reference_url": "__GITLAB__/c"}]
-        assert at("http://git.test:8023/c", "__GITLAB__/a", "webchorearena", **{"or": other}) == 1
-        assert at("http://git.test:8023/c", "__GITLAB__/a", **{"or": other}) == 0
+    @pytest.mark.parametrize(
+        ("url", "rest"), [("A/B", {}), ("c", {"or": [{"reference_url": "__GITLAB__/c"}]})], ids=["case", "others"]
+    )
+    def test_urls_are_compared_without_case_and_others_may_be_accepted(self, url: str, rest: dict[str, Any]) -> None:
+        assert at(f"http://git.test:8023/{url}", "__GITLAB__/a/b", "webchorearena", **rest) == 1
+        assert at(f"http://git.test:8023/{url}", "__GITLAB__/a/b", **rest) == 0
 
     def test_pages_give_partial_credit_and_have_alternatives(self) -> None:
         assert shown("red", "webchorearena", must_include=["red", "blue"]) == 0.5
@@ -195,23 +181,20 @@ class TestTheFork:
 
 
 class TestUrls:
-    def test_scheme_fragment_and_trailing_slash_do_not_count(self) -> None:
-        assert at("https://git.test:8023/a/#x", "__GITLAB__/a") == 1
-
-    def test_a_longer_path_contains_a_shorter_one(self) -> None:
-        assert at("http://shop.test:7770/order_id/18", "__SHOPPING__/order_id/1") == 1
-
-    def test_more_parameters_are_welcome_and_missing_ones_are_not(self) -> None:
-        assert at("http://git.test:8023/a?x=1&y=2", "__GITLAB__/a?x=1") == 1
-        assert at("http://git.test:8023/a?y=2", "__GITLAB__/a?x=1") == 0
-
-    def test_one_alternative_imposes_its_parameters_on_the_others(self) -> None:
-        either = "__GITLAB__/a |OR| __GITLAB__/b?x=1"
-        assert at("http://git.test:8023/a", either) == 0
-        assert at("http://git.test:8023/a?x=1", either) == 1
-
-    def test_a_site_that_nobody_recorded_decides_nothing(self) -> None:
-        assert at("http://wiki.test/a", "__WIKIPEDIA__/a") is None
+    @pytest.mark.parametrize(
+        ("url", "reference", "value"),
+        [
+            pytest.param("https://git.test:8023/a/#x", "__GITLAB__/a", 1, id="scheme, fragment, trailing slash"),
+            pytest.param("http://shop.test:7770/id/18", "__SHOPPING__/id/1", 1, id="a longer path has a shorter one"),
+            pytest.param("http://git.test:8023/a?x=1&y=2", "__GITLAB__/a?x=1", 1, id="more parameters"),
+            pytest.param("http://git.test:8023/a?y=2", "__GITLAB__/a?x=1", 0, id="a missing parameter"),
+            pytest.param("http://git.test:8023/a", "__GITLAB__/a |OR| __GITLAB__/b?x=1", 0, id="imposed on the other"),
+            pytest.param("http://git.test:8023/a?x=1", "__GITLAB__/a |OR| __GITLAB__/b?x=1", 1, id="imposed and met"),
+            pytest.param("http://wiki.test/a", "__WIKIPEDIA__/a", None, id="a site that nobody recorded"),
+        ],
+    )
+    def test_an_address_against_its_reference(self, url: str, reference: str, value: float | None) -> None:
+        assert at(url, reference) == value
 
     def test_an_unknown_rule_is_an_error(self) -> None:
         with pytest.raises(GradingError, match="no rule called"):
@@ -219,17 +202,17 @@ class TestUrls:
 
 
 class TestPages:
-    def test_text_anywhere_on_the_page_is_enough(self) -> None:
-        assert shown("<b>Name</b> 456 Oak Avenue", must_include=["456 oak avenue"]) == 1
-
-    def test_entities_are_text(self) -> None:
-        assert shown("Fish &amp; Chips", exact_match="fish & chips") == 1
-
-    def test_exact_goes_before_include(self) -> None:
-        assert shown("a b", exact_match="a", must_include=["a"]) == 0
-
-    def test_alternatives_are_understood_on_pages(self) -> None:
-        assert shown("blue", must_include=["red |OR| blue"]) == 1
+    @pytest.mark.parametrize(
+        ("text", "required", "value"),
+        [
+            pytest.param("<b>Name</b> 456 Oak", {"must_include": ["456 oak"]}, 1, id="anywhere on the page"),
+            pytest.param("Fish &amp; Chips", {"exact_match": "fish & chips"}, 1, id="entities are text"),
+            pytest.param("a b", {"exact_match": "a", "must_include": ["a"]}, 0, id="exact goes before include"),
+            pytest.param("blue", {"must_include": ["red |OR| blue"]}, 1, id="alternatives are understood"),
+        ],
+    )
+    def test_a_page_against_what_it_must_hold(self, text: str, required: dict[str, Any], value: float) -> None:
+        assert shown(text, **required) == value
 
     def test_nothing_found_is_the_word_none(self) -> None:
         target = {"url": "last", "locator": "document.querySelector('x')"}

@@ -54,7 +54,7 @@ COMMANDS = (
     ("verify", "{run}"),
     ("export", "{run}", "--out", "{run}-out", "--format", "online-mind2web"),
     ("subset", "{run}"),
-    ("audit", "arena", "--runs", "{run}"),
+    ("audit", "{run}.json", "--runs", "{run}"),
 )
 
 
@@ -65,6 +65,7 @@ def test_no_command_executes_what_a_run_names(tmp_path, marker, monkeypatch, com
     monkeypatch.syspath_prepend(str(tmp_path))
     name = f"{evil}:tasks" if where == "file" else "evil_tasks:tasks"
     run = foreign_run(tmp_path / "run", name, agent=name.replace("tasks", "Agent"))
+    run.with_suffix(".json").write_text(f"[{samples.task().to_json()}]")
     done = webassay(*(word.format(run=run) for word in command))
     assert not marker.exists(), done
     assert "Traceback" not in done.stderr

@@ -1,6 +1,7 @@
 """Applications that a command starts: the one in the docs, and worse ones."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -51,15 +52,23 @@ def children() -> set[int]:
     return set(pids(os.getpid())) - {os.getpid()}
 
 
+def left_running(before: set[int]) -> dict[int, bytes]:
+    """What was started since, and still runs. The browser of all tests starts processes when it likes."""
+    commands = {}
+    for pid in children() - before:
+        with contextlib.suppress(OSError):  # It has just ended.
+            commands[pid] = Path(f"/proc/{pid}/cmdline").read_bytes()
+    return {pid: command for pid, command in commands.items() if command and b"chrom" not in command}
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left_running():
     before = children()
     yield
     deadline = time.monotonic() + 10
-    while (left := children() - before) and time.monotonic() < deadline:
+    while left_running(before) and time.monotonic() < deadline:
         time.sleep(0.05)
-    said = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in left if Path(f"/proc/{pid}").exists()]
-    assert not [line for line in said if b"chrom" not in line and line], said
+    assert not left_running(before)
 
 
 @pytest.mark.browser
