@@ -121,3 +121,22 @@ def test_nothing_below_the_agents_knows_the_key():
         "workbench",
     }
     assert not {name for name in reached if name in forbidden or name.split(".")[0] in forbidden}
+
+
+def floors() -> dict[str, int]:
+    text = (ROOT / "docs" / "flow.md").read_text()
+    return {room: int(floor) for floor, room in re.findall(r"^\| (\d) \| `(\w+)/` \|", text, flags=re.M)}
+
+
+def test_every_room_stands_on_a_floor():
+    assert set(floors()) == {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+
+
+def test_no_room_imports_from_its_own_floor_or_above():
+    floor = floors()
+    wrong = set()
+    for module, path in modules().items():
+        room = module.split(".")[0]
+        others = {name.split(".")[0] for name in imports_of(path)} & set(floor)
+        wrong |= {f"{room} imports {other}" for other in others - {room} if floor[other] >= floor.get(room, 99)}
+    assert not wrong
