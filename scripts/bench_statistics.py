@@ -184,8 +184,10 @@ def big_report(agents: int = 8, tasks: int = 500, seed: int = 0) -> list[Row]:
                     template=f"template-{template}",
                     kind=("retrieve", "mutate", "navigate", "unachievable")[task % 4],
                     sites=(("shop", "forum", "wiki", "hosting", "shop_admin")[template % 5],),
-                    chore=("massive_memory", "calculation", "long_term_memory", "others")[task % 4],
-                    difficulty=("easy", "medium", "hard")[task % 3],
+                    groups={
+                        "chore": (("massive_memory", "calculation", "long_term_memory", "others")[task % 4],),
+                        "difficulty": (("easy", "medium", "hard")[task % 3],),
+                    },
                     modality="tree",
                     claimed="SUCCESS" if fate < 0.8 else "NOT_FOUND_ERROR",
                     ending="answered",

@@ -48,11 +48,9 @@ def test_the_page_near_the_goal_is_a_checkpoint(tmp_path: Path) -> None:
 
 def test_reports_know_both_types_and_the_observation(tmp_path: Path) -> None:
     told = UnitSummary.told(metadata(one(tmp_path)))
-    assert (told.chore, told.chores, told.observation) == (
-        "massive_memory", ("massive_memory", "calculation"), "text",
-    )  # fmt: skip
+    assert told.groups == {"chore": ("massive_memory", "calculation"), "observation": ("text",)}
     single = UnitSummary.told(metadata(one(tmp_path, type_sub="")))
-    assert (single.chore, single.chores) == ("massive_memory", ())
+    assert single.groups["chore"] == ("massive_memory",)
 
 
 def test_the_small_set_by_name(tmp_path: Path) -> None:
@@ -87,17 +85,17 @@ def test_embedded_sites_have_tips() -> None:
 
 
 def row(agent: str, task: str, passed: bool, **rest: Any) -> Row:
-    told = {"sites": ("shopping",), "chore": "calculation", "benchmark": "b", **rest}
+    told = {"sites": ("shopping",), "groups": {"chore": ("calculation",)}, "benchmark": "b", **rest}
     return Row(agent=agent, task_id=task, status="pass" if passed else "fail", **told)
 
 
 def test_a_task_of_two_types_counts_under_both() -> None:
     made = tables(
         [
-            row("a", "1", True, chore="calculation+massive_memory"),
+            row("a", "1", True, groups={"chore": ("calculation", "massive_memory")}),
             row("a", "2", False),
             row("a", "3", True, sites=("reddit",), modality="tree"),
-            Row(agent="a", task_id="4", status="abstain", chore="calculation"),
+            Row(agent="a", task_id="4", status="abstain", groups={"chore": ("calculation",)}),
         ]
     )
     types = {(cell.row, cell.column): (cell.passed, cell.share.units) for cell in made.tables[0].cells}
@@ -106,7 +104,7 @@ def test_a_task_of_two_types_counts_under_both() -> None:
         ("massive_memory", "shopping"): (1, 1), ("massive_memory", OVERALL): (1, 1),
         (OVERALL, "shopping"): (1, 2), (OVERALL, "reddit"): (1, 1), (OVERALL, OVERALL): (2, 3),
     }  # fmt: skip
-    assert [table.name for table in made.tables] == ["type × site", "modality × site"]
+    assert [table.name for table in made.tables] == ["chore × site", "modality × site"]
 
 
 def test_modality_is_what_the_agent_saw() -> None:
@@ -158,5 +156,5 @@ def test_tables_from_published_outcomes(tmp_path: Path) -> None:
     bench = Workbench(cache=tmp_path / "cache")
     made = json.loads(bench.tables([table], benchmark=f"webchorearena={tmp_path / 'tasks.json'}").json)
     names = [one["name"] for one in made["tables"]]
-    assert names == ["type × site", "modality × site", "required observation × site", "kind × site"]
-    assert len(made["tables"][0]["cells"]) == 6
+    assert names == ["kind × site", "chore × site", "modality × site", "observation × site"]
+    assert len(made["tables"][1]["cells"]) == 6

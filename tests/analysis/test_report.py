@@ -130,7 +130,7 @@ class TestRowOf:
             ("shop",),
             2,
         )
-        assert row.chore == "" and row.score is None
+        assert row.groups == {} and row.score is None
 
     def test_a_run_that_nobody_graded_is_undecided(self) -> None:
         assert made(FACTS, trajectory(), None).status == "abstain"
@@ -441,7 +441,8 @@ class TestGroups:
         assert (agent.site_macro.value, agent.site_macro.units) == (0.5, 2)
 
     def test_difficulty_ascends(self) -> None:
-        rows = [row for name in ("hard", "easy", "medium") for row in rows_of("a", "pf", difficulty=name)]
+        levels = [{"difficulty": (name,)} for name in ("hard", "easy", "medium")]
+        rows = [row for groups in levels for row in rows_of("a", "pf", groups=groups)]
         groups = summarise(rows).agents[0].groups
         assert [group.name for group in groups if group.dimension == "difficulty"] == ["easy", "medium", "hard"]
 

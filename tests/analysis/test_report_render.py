@@ -38,7 +38,7 @@ def sample() -> Report:
                     template=f"T{i // 2}",
                     kind="unachievable" if i == 7 else "retrieve",
                     sites=("shop",) if i % 2 else ("forum",),
-                    difficulty="easy" if i < 4 else "hard",
+                    groups={"difficulty": ("easy" if i < 4 else "hard",)},
                     baseline=agent == "always yes",
                     ending="answered",
                     steps=4 + i,

@@ -10,6 +10,7 @@ from webassay.analysis.output.formats import ReportFormat
 from webassay.arena.kit.template import Template, templates_in
 from webassay.benchmarks.base import Benchmark, as_benchmark
 from webassay.core.door import Door
+from webassay.core.groupings import Grouping
 from webassay.core.registry import Registry, instances_of, modules_of, packages_in
 from webassay.environments.base import EnvironmentFactory
 from webassay.grading.grade import Grader
@@ -78,6 +79,13 @@ DOORS: Registry[Door] = Registry(
     "door", instances_of(Door), modules=partial(packages_in, "webassay.doors"), group="webassay.doors"
 )
 
+GROUPINGS: Registry[Grouping] = Registry(
+    "grouping",
+    instances_of(Grouping),
+    modules=partial(modules_of, "webassay.core.groupings"),
+    group="webassay.groupings",
+)
+
 KINDS: Mapping[str, Registry[Any]] = {
     "agents": AGENTS,
     "benchmarks": BENCHMARKS,
@@ -85,6 +93,7 @@ KINDS: Mapping[str, Registry[Any]] = {
     "environments": ENVIRONMENTS,
     "formats": FORMATS,
     "graders": GRADERS,
+    "groupings": GROUPINGS,
     "importers": IMPORTERS,
     "judges": JUDGES,
     "providers": PROVIDERS,

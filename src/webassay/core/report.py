@@ -6,14 +6,6 @@ from pydantic import Field
 
 from webassay.core.record import Json, Record
 
-Dimension = Literal[
-    "site", "kind", "chore", "difficulty", "modality", "observation", "obstacles", "benchmark", "claimed"
-]
-"""`claimed` is the status that the agent itself reported: how far its word can be trusted. `observation` is what a task
-needs to be seen as. A task with two types of chore counts under both."""
-SHOWN_ALONE: tuple[Dimension, ...] = ("difficulty", "obstacles")
-"""These say something even where all tasks belong to one group: success on easy tasks is not success on hard ones."""
-
 
 class Interval(Record):
     """A number that cannot be computed is None, which is not 0. No interval of a share leaves 0 and 1."""
@@ -63,10 +55,19 @@ class Success(Record):
         return self.counts.scored == self.counts.planned
 
 
-class Group(Record):
-    """Success on one part of the tasks, such as one site or one chore type."""
+class ReportedGrouping(Record):
+    """A way in which the results are taken apart, as `core.groupings` or a plug-in declares it."""
 
-    dimension: Dimension
+    name: str
+    title: str
+    shown_alone: bool = False
+
+
+class Group(Record):
+    """Success on one part of the tasks, such as one site or one chore type. A task can be in several."""
+
+    dimension: str
+    """The name of the grouping."""
     name: str
     success: Success
     checkpoint_reach: Interval | None = None
@@ -322,6 +323,8 @@ class Report(Record):
     tasks: int
     templates: int
     agents: tuple[AgentReport, ...]
+    groupings: tuple[ReportedGrouping, ...] = ()
+    """In the order in which they are shown."""
     anchor: str = ""
     comparisons: tuple[Comparison, ...] = ()
     frontier: Frontier | None = None

@@ -133,18 +133,12 @@ class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     template: str = ""
     kind: str = ""
     sites: tuple[str, ...] = ()
-    chore: str = ""
-    difficulty: str = ""
     modality: str = ""
+    groups: dict[str, tuple[str, ...]] = {}
+    """Grouping to the groups that the task is in."""
     baseline: bool | None = None
     """None in plans that do not say."""
     seed: int = 0
-    obstacles: str = ""
-    """What stood in the way, by name, joined by a plus sign."""
-    chores: tuple[str, ...] = ()
-    """All types of chore, where a task has more than one."""
-    observation: str = ""
-    """What the task needs to be seen as."""
 
     @classmethod
     def of(cls, unit: UnitOfWork) -> Self:
@@ -158,23 +152,20 @@ class UnitSummary(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         def text(name: str) -> str:
             return str(metadata.get(name) or "")
 
-        def texts(name: str) -> tuple[str, ...]:
-            found = metadata.get(name)
+        def texts(found: Any) -> tuple[str, ...]:
             return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+
+        groups = metadata.get("groups")
 
         return cls(
             benchmark=text("benchmark"),
             template=text("template"),
             kind=text("kind"),
-            sites=texts("sites"),
-            chore=text("chore"),
-            difficulty=text("difficulty"),
+            sites=texts(metadata.get("sites")),
             modality=text("modality"),
+            groups={name: texts(own) for name, own in groups.items()} if isinstance(groups, dict) else {},
             baseline=baseline if isinstance(baseline, bool) else None,
             seed=seed if isinstance(seed, int) else 0,
-            obstacles=text("obstacles"),
-            chores=texts("chores"),
-            observation=text("observation"),
         )
 
     def to_json(self) -> str:

@@ -18,7 +18,7 @@ from webassay.agents.flawed.pacing import Pace, Paced, is_idle
 from webassay.agents.flawed.slips import NO_OCCASION, Course
 from webassay.benchmarks.base import Selection
 from webassay.browser.session import Browser
-from webassay.compose.registries import GRADERS
+from webassay.compose.registries import GRADERS, GROUPINGS
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError, WebassayError, boundary
 from webassay.core.files import read_regular
@@ -208,7 +208,7 @@ class Player:
             agent=PLAYER,
             task_id=job.task.id,
             seed=unit_seed(self._options.seed, job.task.id, job.occasion),
-            metadata={**metadata(job.task), "baseline": False},
+            metadata={**metadata(job.task, GROUPINGS), "baseline": False},
         )
         for attempt in range(_ATTEMPTS):
             cast = _Part(job.task, Paced(PLAYER, make(), pace, random.Random(seed)))

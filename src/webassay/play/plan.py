@@ -1,7 +1,8 @@
 """Which episodes a run consists of. The plan is data: resuming means the plan minus what the store has."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from webassay.core.groupings import GROUPINGS, Grouping, groups_of_task
 from webassay.core.record import Json, content_hash
 from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
@@ -14,13 +15,15 @@ def plan(
     trials: int = 1,
     seed: int = 0,
     baselines: Collection[str] | None = None,
+    groupings: Iterable[Grouping] = GROUPINGS,
 ) -> list[UnitOfWork]:
     """Every agent on every task, task by task, so that an unfinished run still compares like with like.
 
     `baselines` names the agents that do not try to solve the task. None: nobody knows, and reports go by the names of
     the built-in ones.
     """
-    known = [(task, metadata(task)) for task in tasks]
+    groupings = tuple(groupings)
+    known = [(task, metadata(task, groupings)) for task in tasks]
     return [
         UnitOfWork(
             agent=agent,
@@ -40,21 +43,15 @@ def unit_seed(seed: int, task_id: str, trial: int) -> int:
     return int(content_hash([seed, task_id, trial]).removeprefix("sha256:")[:8], 16)
 
 
-def metadata(task: Task) -> dict[str, Json]:
+def metadata(task: Task, groupings: Iterable[Grouping] = GROUPINGS) -> dict[str, Json]:
     """What a report may know about a task: how to group it, never what the answer is."""
-    chores, observation = (
-        [tag.partition(":")[2] for tag in task.tags if tag.startswith(f"{name}:")] for name in ("chore", "observation")
-    )
+    groups: dict[str, Json] = {name: list(own) for name, own in groups_of_task(task, groupings).items()}
     return {
         "benchmark": task.benchmark,
         "template": task.template,
         "kind": task.kind,
         "sites": list(task.sites),
-        "chore": task.chore,
-        "difficulty": task.difficulty,
         "modality": task.goal.modality,
+        "groups": groups,
         "task_hash": task.content_hash(),
-        **({"chores": list(chores)} if len(chores) > 1 else {}),
-        **({"observation": observation[0]} if observation else {}),
-        **({"obstacles": "+".join(task.obstacles)} if task.obstacles else {}),
     }

@@ -34,7 +34,7 @@ def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: O
                             agent=unit.agent,
                             task=unit.task_id,
                             site="-".join(summary.sites),
-                            chore=summary.chore,
+                            chore="+".join(summary.groups.get("chore", ())),
                             classes=tuple(sorted(classes_of(trajectory, whole))),
                         )
                     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webassay.benchmarks.base import Selection
-from webassay.compose.registries import GRADERS, IMPORTERS
+from webassay.compose.registries import GRADERS, GROUPINGS, IMPORTERS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import select
 from webassay.core.errors import InputError
@@ -152,7 +152,7 @@ def import_logs(
         remember(store, selection)
         for agent, (folder, names) in found.items():
             planned = [by_folder[name] for name in names] if wanted.only_present else tasks
-            units = {unit.task_id: unit for unit in plan(planned, [agent])}
+            units = {unit.task_id: unit for unit in plan(planned, [agent], groupings=GROUPINGS)}
             store.plan(units.values())
             for name in names:
                 task = by_folder[name]

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.numbers.rows import BOTH, Row, RowStatus
+from webassay.analysis.numbers.rows import Row, RowStatus
+from webassay.compose.registries import GROUPINGS
 from webassay.core.errors import InputError
 from webassay.core.labels import read_label
 from webassay.core.summary import UnitSummary
@@ -84,13 +85,8 @@ def _row(
 def _told(task: Task | None) -> dict[str, Any]:
     if task is None:
         return {}
-    told = UnitSummary.told(metadata(task))
-    return {
-        "chore": BOTH.join(told.chores) or told.chore,
-        "difficulty": told.difficulty,
-        "modality": told.modality,
-        "observation": told.observation,
-    }
+    told = UnitSummary.told(metadata(task, GROUPINGS))
+    return {"modality": told.modality, "groups": told.groups}
 
 
 def _column(columns: Mapping[str, str], names: Sequence[str]) -> str | None:

@@ -27,7 +27,7 @@ from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
 from webassay.compose.models import ModelOptions, OpenModels
-from webassay.compose.registries import AGENTS, ENVIRONMENTS, GRADERS, TEMPLATES
+from webassay.compose.registries import AGENTS, ENVIRONMENTS, GRADERS, GROUPINGS, TEMPLATES
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import TaskSet, adopted, environment_for, key_files, select
 from webassay.core.errors import InputError
@@ -134,7 +134,7 @@ async def _run(
         remember_trusted(store, filter(builder.is_trusted, names))
         baselines = {name for name in names if builder.is_baseline(name)}
         tasks = builder.tasks.tasks
-        units = plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines)
+        units = plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines, groupings=GROUPINGS)
         store.plan([unit for unit in units if wanted(unit)])
         graders = [GRADERS.get(RULES)]
         grade_missing(store, builder, graders, agents=names)

@@ -18,6 +18,7 @@ from webassay.analysis.results.leaderboard import leaderboard
 from webassay.analysis.results.opinions import beside
 from webassay.analysis.results.report import Names, report_of
 from webassay.analysis.results.tables import tables
+from webassay.compose.registries import GROUPINGS
 from webassay.core.errors import InputError
 from webassay.core.labels import PUBLISHED
 from webassay.core.progress import OnNotice
@@ -69,7 +70,7 @@ class Graders:
 
     @cached_property
     def names(self) -> Names:
-        return Names({id: rater.label for rater in self.all for id in rater.ids}, CATEGORIES)
+        return Names({id: rater.label for rater in self.all for id in rater.ids}, CATEGORIES, tuple(GROUPINGS))
 
     @cached_property
     def rules(self) -> Rater:
@@ -126,7 +127,10 @@ def labels_of_graders(runs: Sequence[Path], tell: OnNotice) -> list[str]:
 def flat_rows(runs: Sequence[Path], wanted: str, tell: OnNotice) -> list[dict[str, Any]]:
     with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
-        return [{"run": run, **row.as_dict()} for run, rows in _by_run(stores, rater).items() for row in rows]
+        rows = [{"run": run, **row.as_dict()} for run, own in _by_run(stores, rater).items() for row in own]
+    # A plug-in's grouping may not be in all of them.
+    columns = dict.fromkeys((name for row in rows for name in row), "")
+    return [columns | row for row in rows]
 
 
 def _rows(store: Store, rater: Rater) -> Iterator[Row]:
@@ -269,11 +273,11 @@ def subset_of(
 
 def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Listed:
     if not runs:
-        return Listed.tables(tables(published))
+        return Listed.tables(tables(published, GROUPINGS))
     with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         found = _by_run(stores, rater)
         # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
         rows = [row for own in found.values() for row in own]
         once = len({(row.agent, row.task, row.trial) for row in rows}) == len(rows)
-        return Listed.tables(tables([*(rows if once else together(found)), *published]))
+        return Listed.tables(tables([*(rows if once else together(found)), *published], GROUPINGS))

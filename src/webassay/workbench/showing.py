@@ -75,7 +75,7 @@ class Recorded:
         return [
             UnitLine(
                 own_seconds=_without_thinking(result),
-                difficulty=row.difficulty,
+                difficulty="+".join(row.groups.get("difficulty", ())),
                 unit=f"{row.agent}/{row.task_id}/{row.trial}",
                 agent=row.agent,
                 task_id=row.task_id,

@@ -8,7 +8,7 @@ from typing import Self
 
 from webassay.benchmarks.base import Selection
 from webassay.browser.session import Browser
-from webassay.compose.registries import GRADERS
+from webassay.compose.registries import GRADERS, GROUPINGS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import environment_for, select, sites
 from webassay.core.errors import InputError
@@ -88,7 +88,7 @@ class Journal:
     def next_trial(self, agent: str, task: Task, seed: int) -> UnitOfWork:
         trial = self._trials[agent, task.id]
         self._trials[agent, task.id] += 1
-        about = {**metadata(task), "baseline": False}
+        about = {**metadata(task, GROUPINGS), "baseline": False}
         return UnitOfWork(
             agent=agent, task_id=task.id, trial=trial, seed=unit_seed(seed, task.id, trial), metadata=about
         )

@@ -16,14 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from struct import pack
-from typing import Any, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webassay.analysis.numbers.rows import BOTH, UNACHIEVABLE, Block, Row, blocks_of_rows, site_of
+from webassay.analysis.numbers.rows import UNACHIEVABLE, Block, Row, blocks_of_rows
 from webassay.analysis.numbers.tallies import Tallied, Tallies
-from webassay.core.report import Counts, Dimension
+from webassay.core.groupings import GROUPINGS, ordered
+from webassay.core.report import Counts
 
 H = TypeVar("H", bound=Hashable)
 Ints = NDArray[np.integer[Any]]
@@ -41,11 +42,6 @@ PASS, FAIL, ABSTAIN, FAULT, MISSING = range(5)
 _NUMBER = {status: number for number, status in enumerate(STATUSES)}
 _UNKNOWN = math.nan
 
-_CASE = (
-    *("benchmark", "template", "task_id", "sites", "kind", "chore", "difficulty", "modality", "observation"),
-    *("obstacles", "claimed"),
-)
-
 
 class Numbered(dict[H, int]):
     """Values and their numbers, in order of first appearance: looking up a new value gives it the next number."""
@@ -53,15 +49,6 @@ class Numbered(dict[H, int]):
     def __missing__(self, value: H) -> int:
         number = self[value] = len(self)
         return number
-
-
-DIMENSIONS: tuple[Dimension, ...] = (
-    "benchmark", "site", "kind", "chore", "difficulty", "modality", "observation", "obstacles", "claimed"
-)  # fmt: skip
-"""What rows can be grouped by; a profile has a name, or none, for each."""
-_KIND = DIMENSIONS.index("kind")
-Profile = tuple[str, tuple[str, ...], str, str, str, str, str, str, str]
-"""The sites are still all there."""
 
 
 class Units(Numbered[tuple[str, str, str]]):
@@ -81,22 +68,47 @@ class Units(Numbered[tuple[str, str, str]]):
         return super().__missing__(unit)
 
 
-Case = tuple[str, str, str, tuple[str, ...], str, str, str, str, str, str, str]
-"""The unit of a row and its profile, in the order of `_CASE`. They are looked up together: that is one lookup."""
+Grouped = tuple[tuple[str, tuple[str, ...]], ...]
+"""Groupings, each with the groups of one row; what it is in none of is left out."""
 
 
-class Cases(Numbered[Case]):
+class Case(NamedTuple):
+    """The unit of a row, and what it is grouped by. They are looked up together: that is one lookup."""
+
+    benchmark: str
+    template: str
+    task_id: str
+    sites: tuple[str, ...]
+    kind: str
+    modality: str
+    claimed: str
+    kept: Grouped
+    """The groups that the run keeps."""
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        return dict(self.kept)
+
+    def grouped(self) -> Grouped:
+        """By what the run keeps and by what every row says."""
+        own = {one.name: one.groups_of(self) for one in GROUPINGS}
+        return tuple((name, groups) for name, groups in {**self.groups, **own}.items() if groups)
+
+
+class Cases(Numbered[tuple[Any, ...]]):
+    """`Case` by `Case`, as plain tuples."""
+
     def __init__(self) -> None:
         self.units = Units()
-        self.profiles: Numbered[Profile] = Numbered()
+        self.profiles: Numbered[Grouped] = Numbered()
         self.unit_of = array("I")
         """Case to unit, by number."""
         self.profile_of = array("I")
 
-    def __missing__(self, case: Case) -> int:
-        benchmark, template, task_id, *profile = case
-        self.unit_of.append(self.units[benchmark, template, task_id])
-        self.profile_of.append(self.profiles[benchmark, *profile])  # type: ignore[index]
+    def __missing__(self, case: tuple[Any, ...]) -> int:
+        of = Case(*case)
+        self.unit_of.append(self.units[of.benchmark, of.template, of.task_id])
+        self.profile_of.append(self.profiles[of.grouped()])
         return super().__missing__(case)
 
 
@@ -108,6 +120,18 @@ class Shared:
         self.units, self.profiles = self.cases.units, self.cases.profiles
         self.graders: Numbered[str] = Numbered()
         self.keys: Numbered[str] = Numbered()
+
+    def groupings(self) -> list[str]:
+        """Those that have a group, in the order of a report."""
+        return ordered({name for profile in self.profiles for name, _ in profile})
+
+    def groups_by_profile(self, grouping: str) -> dict[str, Chosen]:
+        """Group to whether each profile is in it, in order of first appearance."""
+        members: dict[str, Chosen] = {}
+        for number, profile in enumerate(self.profiles):
+            for name in dict(profile).get(grouping, ()):
+                members.setdefault(name, np.zeros(len(self.profiles), dtype=np.bool_))[number] = True
+        return members
 
 
 _NUMBERS = {
@@ -129,7 +153,9 @@ class Columns:
     def extend(self, of: Block) -> None:
         shared = self.shared
         self._add("agent", map(self.agents.__getitem__, of["agent"]))
-        self._add("case", map(shared.cases.__getitem__, zip(*(of[name] for name in _CASE), strict=True)))
+        kept = [tuple(groups.items()) for groups in of["groups"]]
+        cases = zip(*(of[name] for name in Case._fields[:-1]), kept, strict=True)
+        self._add("case", map(shared.cases.__getitem__, cases))
         self._add("grader", map(shared.graders.__getitem__, of["fingerprint"]))
         self._add("key", map(shared.keys.__getitem__, of["key_hash"]))
         self._add("status", map(_NUMBER.__getitem__, of["status"]))
@@ -198,11 +224,12 @@ class AgentColumns:
     def efforts(self) -> dict[str, Numbers]:
         """Site to the steps of the runs that did what was asked; to say that it cannot be done is not among them."""
         part, steps = self.whole(), self.column("steps")
-        feasible = np.asarray([profile[_KIND] != UNACHIEVABLE for profile in self.shared.profiles], dtype=bool)
-        successes = (part.status == PASS) & feasible[part.profile] & ~np.isnan(steps)
-        sites, of_profile = part.numbered("site")
-        site = of_profile[part.profile]
-        return {name: steps[successes & (site == number)] for name, number in sites.items()}
+        successes = (part.status == PASS) & ~np.isnan(steps)
+        unachievable = self.shared.groups_by_profile("kind").get(UNACHIEVABLE)
+        if unachievable is not None:
+            successes &= ~unachievable[part.profile]
+        sites = self.shared.groups_by_profile("site")
+        return {name: steps[successes & members[part.profile]] for name, members in sites.items()}
 
     def whole(self) -> "Part":
         return self._columns.part(self._rows)
@@ -302,30 +329,10 @@ class Part:
         known = self.key != without
         return distinct(self.task[known].astype(np.int64) * len(self.shared.keys) + self.key[known])
 
-    def grouped(self, dimension: Dimension) -> dict[str, "Part"]:
-        """Rows that have no name in this dimension belong to no group."""
-        if dimension == "chore":
-            place = DIMENSIONS.index(dimension)
-            return self._by_types([str(profile[place]).split(BOTH) for profile in self.shared.profiles])
-        names, group_of = self.numbered(dimension)
-        groups = group_of[self.profile]
-        sizes = np.bincount(groups, minlength=len(names)).tolist()
-        return {name: self.where(groups == number) for name, number in names.items() if name and sizes[number]}
-
-    def numbered(self, dimension: Dimension) -> tuple[Numbered[str], Ints]:
-        """The names in this dimension, and the number of its name for each profile."""
-        place = DIMENSIONS.index(dimension)
-        told = [profile[place] for profile in self.shared.profiles]
-        names: Numbered[str] = Numbered()
-        return names, np.asarray([names[one if isinstance(one, str) else site_of(one)] for one in told], dtype=np.int64)
-
-    def _by_types(self, types: Sequence[Sequence[str]]) -> dict[str, "Part"]:
-        """A task of two types belongs to both groups."""
-        members: dict[str, list[int]] = {}
-        for number, names in enumerate(types):
-            for name in filter(None, names):
-                members.setdefault(name, []).append(number)
-        parts = {name: self.where(np.isin(self.profile, numbers)) for name, numbers in members.items()}
+    def grouped(self, grouping: str) -> dict[str, "Part"]:
+        """Rows that are in no group of it are in none of these."""
+        members = self.shared.groups_by_profile(grouping)
+        parts = {name: self.where(own[self.profile]) for name, own in members.items()}
         return {name: part for name, part in parts.items() if len(part.profile)}
 
     def grader_counts(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import astuple
 
+from webassay.core.groupings import GROUPINGS
 from webassay.core.summary import TrajectorySummary, UnitResult, VerdictSummary
 
 BUILT_IN_BASELINES = frozenset(
@@ -19,9 +20,10 @@ BUILT_IN_BASELINES = frozenset(
 """Agents that do not try, in runs whose plan does not say which do: what these get is given away, not earned."""
 
 BOTH = "+"
-"""Between the two types of one task."""
-SEVERAL_SITES = "several sites"
+"""Between the groups of one task in one grouping."""
 UNACHIEVABLE = "unachievable"
+_KEPT = tuple(grouping.name for grouping in GROUPINGS if grouping.of_task is not None)
+"""The groupings that every row names, also where its task is in none of their groups."""
 
 RowStatus = Literal["pass", "fail", "abstain", "fault", "missing"]
 _SCORES = {"pass": 1.0, "fail": 0.0}
@@ -38,16 +40,12 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     """Empty: the task is its own template."""
     kind: str = ""
     sites: tuple[str, ...] = ()
-    chore: str = ""
-    """Its type; two types are joined by a plus sign."""
-    difficulty: str = ""
     modality: str = ""
     """What the task asks for."""
     seen: str = ""
     """The modality in which the agent played it: its own setting may differ from what the task asks for."""
-    observation: str = ""
-    """What the task needs to be seen as: text, image or any."""
-    obstacles: str = ""
+    groups: dict[str, tuple[str, ...]] = {}
+    """Grouping to the groups that the task is in."""
     trial: int = 0
     seed: int = 0
     model: str = ""
@@ -108,18 +106,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     def as_dict(self) -> dict[str, Any]:
         """Plain values under the same keys for every row, as data frames want them: `pandas.DataFrame(r.as_dict() for
         r in rows)`. Actions and tools are counted together; the counts by name are in the row itself."""
-        plain = {name: getattr(self, name) for name in self.__struct_fields__}
-        return plain | {
+        plain = {name: getattr(self, name) for name in self.__struct_fields__ if name != "groups"}
+        plain |= {
             "score": self.score,
             "sites": ",".join(self.sites),
             "actions": sum(self.actions.values()),
             "tools": sum(self.tools.values()),
             "findings": ";".join(f"{check}:{code}" if code else check for check, code in self.findings),
         }
-
-
-def site_of(sites: Sequence[str]) -> str:
-    return sites[0] if len(sites) == 1 else SEVERAL_SITES if sites else ""
+        groups = {name: BOTH.join(self.groups.get(name, ())) for name in (*_KEPT, *self.groups)}
+        return plain | {name: group for name, group in groups.items() if name not in plain}
 
 
 Block = Mapping[str, Sequence[Any]]
@@ -168,12 +164,9 @@ def _block(results: Sequence[UnitResult]) -> Block:
         "template": [unit.template or one.template for unit, one in zip(told, played, strict=True)],
         "kind": [unit.kind for unit in told],
         "sites": [unit.sites for unit in told],
-        "chore": [BOTH.join(unit.chores) or unit.chore for unit in told],
-        "difficulty": [unit.difficulty for unit in told],
         "modality": [unit.modality or one.modality for unit, one in zip(told, played, strict=True)],
         "seen": [one.modality or unit.modality for unit, one in zip(told, played, strict=True)],
-        "observation": [unit.observation for unit in told],
-        "obstacles": [unit.obstacles for unit in told],
+        "groups": [unit.groups for unit in told],
         "trial": [one.trial for one in results],
         "seed": [unit.seed for unit in told],
         "model": [one.model for one in played],

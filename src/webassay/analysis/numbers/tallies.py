@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import compress, count
 from typing import NamedTuple
 
-from webassay.analysis.numbers.rows import UNACHIEVABLE, Block, site_of
+from webassay.analysis.numbers.rows import UNACHIEVABLE, Block
+from webassay.core.groupings import site_of
 
 Findings = Sequence[tuple[str, str]]
 """Check and code of each."""

@@ -11,17 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from webassay.core.report import (
-    SHOWN_ALONE,
     AgentReport,
     Comparison,
     Concord,
     Contamination,
-    Dimension,
     ErrorCount,
     Interval,
     Opinion,
     Process,
     Report,
+    ReportedGrouping,
     Success,
 )
 from webassay.core.text import printable
@@ -244,7 +243,7 @@ def decimal(interval: Interval) -> str:
 def blocks(report: Report) -> list[Block]:
     """In the order in which they are shown."""
     made = [
-        *(_alone(report, dimension) for dimension in SHOWN_ALONE),
+        *(_alone(report, grouping) for grouping in report.groupings if grouping.shown_alone),
         _sites(report),
         _opinions(report),
         _concords(report),
@@ -255,14 +254,14 @@ def blocks(report: Report) -> list[Block]:
     return [block for block in made if block.rows]
 
 
-def _alone(report: Report, dimension: Dimension) -> Block:
+def _alone(report: Report, grouping: ReportedGrouping) -> Block:
     rows = [
         (agent.name, group.name, with_bounds(group.success.macro), f"{counts.passed} / {counts.scored}")
         for agent in contestants(report)
         for group in agent.groups
-        if group.dimension == dimension and (counts := group.success.counts)
+        if group.dimension == grouping.name and (counts := group.success.counts)
     ]
-    return Block(f"By {dimension}", ("agent", dimension, "success, template-macro", "passed / scored"), rows)
+    return Block(f"By {grouping.title}", ("agent", grouping.name, "success, template-macro", "passed / scored"), rows)
 
 
 def _sites(report: Report) -> Block:
@@ -501,20 +500,21 @@ def to_markdown(report: Report) -> str:
             *markdown_table(COMPARISON_HEADINGS, rows),
         ]
     for block in blocks(report):
-        if block.title in [f"By {dimension}" for dimension in SHOWN_ALONE]:
+        if block.title in [f"By {grouping.title}" for grouping in report.groupings]:
             continue  # it comes with the other groups, in full
         lines += ["", f"## {block.title}", "", *([block.note, ""] if block.note else [])]
         lines += markdown_table(block.headings, block.rows)
-    for dimension in dict.fromkeys(group.dimension for agent in report.agents for group in agent.groups):
+    for grouping in report.groupings:
         rows = [
             (agent.name, group.name, *success_cells(group.success))
             for agent in contestants(report)
             for group in agent.groups
-            if group.dimension == dimension
+            if group.dimension == grouping.name
         ]
-        if len({row[1] for row in rows}) < (1 if dimension in SHOWN_ALONE else 2):
+        if len({row[1] for row in rows}) < (1 if grouping.shown_alone else 2):
             continue
-        lines += ["", f"## By {dimension}", "", *markdown_table(("agent", dimension, *SUCCESS_HEADINGS[1:]), rows)]
+        headings = ("agent", grouping.name, *SUCCESS_HEADINGS[1:])
+        lines += ["", f"## By {plain(grouping.title)}", "", *markdown_table(headings, rows)]
     lines += [
         "",
         "## Effort",

@@ -12,7 +12,7 @@ from webassay.analysis.output import text as render
 from webassay.analysis.output.svg import MOST_SERIES, Bar, Counted, forest, histogram
 from webassay.analysis.results import plots
 from webassay.analysis.results.report import group_order
-from webassay.core.report import SHOWN_ALONE, AgentReport, Comparison, Dimension, Group, Report
+from webassay.core.report import AgentReport, Comparison, Group, Report, ReportedGrouping
 
 environment = Environment(
     loader=PackageLoader("webassay.analysis.output"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -39,7 +39,7 @@ def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
         differences=Markup(_differences(report.comparisons)),
         errors=Markup(_errors(report)),
         blocks={block.title: block for block in render.blocks(report)},
-        dimensions=_dimensions(report),
+        groupings=_groupings(report),
         plots={name: Markup(svg) for name, svg in plots.draw(report).items()},
         plots_missing=not plots.available(),
         warnings=list(render.all_warnings(report)),
@@ -87,21 +87,22 @@ def _errors(report: Report) -> str:
     return histogram(rows, [agent for agent, _ in found]) if rows else ""
 
 
-def _dimensions(report: Report) -> dict[Dimension, tuple[list[str], list[tuple[AgentReport, list[Group | None]]]]]:
-    """Dimension to its group names and, for each agent, its groups in that order."""
-    result: dict[Dimension, tuple[list[str], list[tuple[AgentReport, list[Group | None]]]]] = {}
+Groups = tuple[ReportedGrouping, list[str], list[tuple[AgentReport, list[Group | None]]]]
+"""A grouping, its groups, and for each agent its results in that order."""
+
+
+def _groupings(report: Report) -> list[Groups]:
+    shown: list[Groups] = []
     agents = render.contestants(report)
-    for dimension in dict.fromkeys(group.dimension for agent in agents for group in agent.groups):
+    for grouping in report.groupings:
         own = {
             (agent.name, group.name): group
             for agent in agents
             for group in agent.groups
-            if group.dimension == dimension
+            if group.dimension == grouping.name
         }
         names = sorted({name for _, name in own}, key=group_order)
-        if len(names) > 1 or (names and dimension in SHOWN_ALONE):
-            result[dimension] = (
-                names,
-                [(agent, [own.get((agent.name, name)) for name in names]) for agent in agents],
-            )
-    return result
+        if len(names) > 1 or (names and grouping.shown_alone):
+            rows = [(agent, [own.get((agent.name, name)) for name in names]) for agent in agents]
+            shown.append((grouping, names, rows))
+    return shown

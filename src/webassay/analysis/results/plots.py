@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from webassay.analysis.output.text import contestants
 from webassay.analysis.results.report import group_order
-from webassay.core.report import AgentReport, Dimension, Report
+from webassay.core.report import AgentReport, Report
 from webassay.core.text import printable
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def draw(report: Report) -> dict[str, str]:
         "frontier": _frontier(report),
         "exploration": _exploration(report),
     }
-    for dimension in dict.fromkeys(group.dimension for agent in report.agents for group in agent.groups):
-        charts[f"by {dimension}"] = _bars(contestants(report), dimension)
+    for grouping in report.groupings:
+        charts[f"by {grouping.name}"] = _bars(contestants(report), grouping.name)
     return {name: _svg(chart, place) for place, (name, chart) in enumerate(charts.items()) if chart is not None}
 
 
@@ -79,7 +79,7 @@ def _rate(alt: Any, title: str) -> dict[str, Any]:
     return {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(format=".0%", title=title)}
 
 
-def _bars(agents: Sequence[AgentReport], dimension: Dimension) -> Any:
+def _bars(agents: Sequence[AgentReport], grouping: str) -> Any:
     alt = _altair()
     data = [
         {
@@ -91,7 +91,7 @@ def _bars(agents: Sequence[AgentReport], dimension: Dimension) -> Any:
         }
         for agent in agents
         for group in agent.groups
-        if group.dimension == dimension and group.success.macro.value is not None
+        if group.dimension == grouping and group.success.macro.value is not None
     ]
     order = sorted({str(row["group"]) for row in data}, key=group_order)
     if len(order) < 2:

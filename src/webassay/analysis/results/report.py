@@ -10,7 +10,6 @@ import numpy as np
 
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.columns import (
-    DIMENSIONS,
     PASS,
     AgentColumns,
     Gathered,
@@ -22,9 +21,10 @@ from webassay.analysis.numbers.columns import (
     part_of,
 )
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.numbers.rows import SEVERAL_SITES, Row, blocks_of_rows
+from webassay.analysis.numbers.rows import Row, blocks_of_rows
 from webassay.analysis.results import behavior
 from webassay.core.errors import InputError
+from webassay.core.groupings import GROUPINGS, SEVERAL_SITES, Grouping
 from webassay.core.report import (
     AgentReport,
     Comparison,
@@ -35,6 +35,7 @@ from webassay.core.report import (
     Group,
     Interval,
     Report,
+    ReportedGrouping,
     Success,
     Trials,
 )
@@ -56,6 +57,7 @@ class Names:
     """Id to label."""
     categories: Mapping[str, str] = field(default_factory=dict)
     """Error categories, such as `paper:2`."""
+    groupings: Sequence[Grouping] = GROUPINGS
 
 
 NO_NAMES = Names()
@@ -92,6 +94,7 @@ def report_of(
         tasks=len(gathered.shared.units.tasks),
         templates=len(gathered.shared.units.clusters),
         agents=tuple(agents),
+        groupings=_groupings(gathered, names),
         anchor=reference if others else "",
         comparisons=_comparisons(parts, reference, others),
         frontier=_frontier(agents),
@@ -100,6 +103,14 @@ def report_of(
         gradings=_gradings(parts, names),
         grader=grader,
         warnings=tuple(_warnings(parts, gathered)),
+    )
+
+
+def _groupings(gathered: Gathered, names: Names) -> tuple[ReportedGrouping, ...]:
+    known = {grouping.name: grouping for grouping in names.groupings}
+    found = [known.get(name) or Grouping(name, "") for name in gathered.shared.groupings()]
+    return tuple(
+        ReportedGrouping(name=one.name, title=one.title or one.name, shown_alone=one.shown_alone) for one in found
     )
 
 
@@ -159,9 +170,9 @@ def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, name
         checkpoint_reach=_reach(part),
         templates={f"{benchmark}/{name}" if several else name: rate for (benchmark, name), rate in named.items()},
         groups=tuple(
-            Group(dimension=dimension, name=name, success=success_of_part(own), checkpoint_reach=_reach(own))
-            for dimension in DIMENSIONS
-            for name, own in sorted(part.grouped(dimension).items(), key=lambda group: group_order(group[0]))
+            Group(dimension=grouping, name=name, success=success_of_part(own), checkpoint_reach=_reach(own))
+            for grouping in part.shared.groupings()
+            for name, own in sorted(part.grouped(grouping).items(), key=lambda group: group_order(group[0]))
         ),
         efficiency=behavior.efficiency(columns),
         behaviour=behavior.behaviour(columns),

@@ -4,15 +4,17 @@ Shares are of scored episodes, as the paper's are, with Wilson's interval. A tas
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
 
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.numbers.rows import BOTH, Row, site_of
+from webassay.analysis.numbers.rows import Row
 from webassay.analysis.output import svg
 from webassay.analysis.output import text as render
 from webassay.analysis.output.section import Section
+from webassay.core.groupings import GROUPINGS, Grouping, site_of
 from webassay.core.record import Record
 from webassay.core.report import Interval
 
@@ -57,23 +59,11 @@ class Tables(Record):
     benchmarks: tuple[Against, ...]
 
 
-class _Side(NamedTuple):
-    name: str
-    of: Callable[[Row], Sequence[str]]
-
-
-SIDES = {
-    "type": _Side("type", lambda row: [name for name in row.chore.split(BOTH) if name]),
-    "modality": _Side("modality", lambda row: [seen] if (seen := row.seen or row.modality) else []),
-    "observation": _Side("required observation", lambda row: [row.observation] if row.observation else []),
-    "kind": _Side("kind", lambda row: [row.kind] if row.kind else []),
-}
-
-
-def tables(rows: Iterable[Row]) -> Tables:
-    scored = [row for row in rows if row.score is not None]
+def tables(rows: Iterable[Row], groupings: Iterable[Grouping] = GROUPINGS) -> Tables:
+    # Here the modality is the agent's own, which may differ from what the task asks for.
+    scored = [replace(row, modality=row.seen or row.modality) for row in rows if row.score is not None]
     agents = list(dict.fromkeys(row.agent for row in scored))
-    made = [_table(side, agents, scored) for side in SIDES.values()]
+    made = [_table(grouping, agents, scored) for grouping in groupings if grouping.by_site]
     return Tables(
         tables=tuple(table for table in made if table.cells),
         tools=tuple(use for agent in agents for use in _tools(agent, [row for row in scored if row.agent == agent])),
@@ -81,23 +71,24 @@ def tables(rows: Iterable[Row]) -> Tables:
     )
 
 
-def _table(side: _Side, agents: Sequence[str], rows: Sequence[Row]) -> Table:
+def _table(grouping: Grouping, agents: Sequence[str], rows: Sequence[Row]) -> Table:
     cells = []
     for agent in agents:
         found: dict[tuple[str, str], list[float]] = defaultdict(list)
         for row in rows:
             if row.agent == agent and row.score is not None:
-                for name in side.of(row):
+                groups = grouping.groups_of(row)
+                for name in groups:
                     found[name, site_of(row.sites)].append(row.score)
                     found[name, OVERALL].append(row.score)
-                if side.of(row):
+                if groups:
                     found[OVERALL, site_of(row.sites)].append(row.score)
                     found[OVERALL, OVERALL].append(row.score)
         cells += [
             Cell(agent=agent, row=name, column=column, share=_share(scores), passed=int(sum(scores)))
             for (name, column), scores in sorted(found.items(), key=lambda item: item[0][0] == OVERALL)
         ]
-    return Table(name=f"{side.name} × site", cells=tuple(cells))
+    return Table(name=f"{grouping.name} × site", cells=tuple(cells))
 
 
 def _share(scores: Sequence[float]) -> Interval:
