@@ -82,12 +82,10 @@ def checks() -> str:
 
 def cli() -> str:
     os.environ.update(COLUMNS="100", TERM="dumb", NO_COLOR="1")
-    import typer
+    from webassay.cli.command import COMMANDS, GROUPS
 
-    from webassay.cli import app
-
-    root = typer.main.get_command(app)
     lines = ["# Command line", ""]
+    commands = sorted(map(COMMANDS.get, COMMANDS.built_in()), key=lambda one: (one.place, one.name))
 
     def describe(command: Any, name: str) -> None:
         lines.extend([f"## {name}", "", inspect.cleandoc(command.help or ""), ""])
@@ -105,7 +103,11 @@ def cli() -> str:
         if rows:
             lines.extend(["| | |", "|---|---|", *rows, ""])
 
-    describe(root, "webassay")
+    for group in GROUPS:
+        lines.extend([f"# {group}", ""])
+        for command in commands:
+            if command.group == group:
+                describe(command.build(), f"webassay {command.name}")
     return "\n".join(lines).rstrip()
 
 

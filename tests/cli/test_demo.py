@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webassay.cli.playing import _worth_seeing
+from webassay.cli.commands.demo import _worth_seeing
 
 
 def row(task: str, kind: str, claimed: str, steps: int, status: str = "fail", agent: str = "flawed[skill=0.6]") -> Any:

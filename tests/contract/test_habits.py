@@ -24,7 +24,9 @@ MAX_FILE, MAX_LINES, MAX_PARAMETERS, MAX_COMMAND_BODY = 600, 60, 7, 30
 
 def is_command(path: Path, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """The options of a command are its interface, so their number is not a smell."""
-    return path.parent.name == "cli" and any("Annotated" in ast.dump(arg) or _is_alias(arg) for arg in _named(function))
+    return path.parent.name == "commands" and any(
+        "Annotated" in ast.dump(arg) or _is_alias(arg) for arg in _named(function)
+    )
 
 
 def _named(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.arg]:

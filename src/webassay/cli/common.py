@@ -1,4 +1,4 @@
-"""What several commands share."""
+"""What commands share: the workbench with a progress bar, and how they print."""
 
 import os
 import shlex
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -17,89 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+    from webassay.core.progress import Progress
     from webassay.core.report import Report
-    from webassay.workbench import Listed, Progress, ReportFormat, Selection, Workbench
-
-
-def names_of(kind: str) -> "Callable[[str], list[str]]":
-    """Completion for the names of one kind of thing, installed ones included."""
-
-    def complete(incomplete: str) -> list[str]:
-        from webassay.compose.registries import KINDS
-
-        return [name for name in KINDS[kind].names() if name.startswith(incomplete)]
-
-    return complete
-
-
-Benchmark = Annotated[
-    str,
-    typer.Option(
-        "--benchmark",
-        "-b",
-        autocompletion=names_of("benchmarks"),
-        help="One of `webassay list benchmarks`, or a JSON file of tasks.",
-    ),
-]
-TasksFile = Annotated[
-    Path | None, typer.Option("--tasks-file", help="An outside benchmark's task file, unless it was fetched.")
-]
-Templates = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--template",
-        autocompletion=names_of("templates"),
-        help="Only this template, or your own: file.py:Class (repeatable).",
-    ),
-]
-Adopted = Annotated[
-    list[str] | None,
-    typer.Option("--template", help="A template of the run from a file of yours: file.py:Class (repeatable)."),
-]
-Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")]
-Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
-WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Seed of the sites' data.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the templates' parameters.")]
-Difficulty = Annotated[str, typer.Option("--difficulty", help="Only tasks that are easy, medium, hard or extreme.")]
-Scale = Annotated[
-    str, typer.Option("--scale", help="Size of the sites, where they have sizes: small, default or large.")
-]
-Obstacles = Annotated[
-    list[str] | None,
-    typer.Option("--obstacles", help="An obstacle, such as cookie-banner or slow; `any` draws one (repeatable)."),
-]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many tasks.")]
-Runs = Annotated[list[Path], typer.Argument(help="Run directories.")]
-Html = Annotated[Path | None, typer.Option("--html", help="Also write one self-contained page here.")]
-Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON, on standard output.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Tables for a README or a paper.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Rows for a spreadsheet.")]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", autocompletion=names_of("formats"), help="Any of `webassay list formats`."),
-]
-
-
-def selection(
-    benchmark: str = "arena",
-    tasks_file: Path | None = None,
-    template: list[str] | None = None,
-    task: list[str] | None = None,
-    difficulty: str = "",
-    obstacles: list[str] | None = None,
-    **drawn: int | str | None,
-) -> "Selection":
-    from webassay.workbench import Selection
-
-    return Selection(
-        benchmark=benchmark,
-        file=str(tasks_file or ""),
-        templates=tuple(template or ()),
-        tasks=tuple(task or ()),
-        difficulty=difficulty,
-        obstacles=tuple(obstacles or ()),
-        **drawn,  # type: ignore[arg-type]
-    )
+    from webassay.workbench import Listed, ReportFormat, Workbench
 
 
 @contextmanager
@@ -107,12 +27,12 @@ def workbench() -> "Iterator[Workbench]":
     """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
     from webassay.workbench import Workbench
 
-    told: set[str] = set()
+    notices: set[str] = set()
 
-    def tell(said: str) -> None:
-        if said not in told:  # Several parts of one command may come across the same thing.
-            told.add(said)
-            say(f"! {said}", stderr=True)
+    def tell(notice: str) -> None:
+        if notice not in notices:  # Several parts of one command may come across the same thing.
+            notices.add(notice)
+            say(f"! {notice}", stderr=True)
 
     with _bar() as show:
         try:
@@ -152,32 +72,36 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
                 for line in lines.values():
                     bar.update(line, visible=False)  # type: ignore[arg-type]
                 lines[progress.doing] = bar.add_task(progress.doing, total=progress.total)
-            said = ", ".join(f"{count} {status}" for status, count in progress.counts.items() if count)
+            counts = _counts(progress)
             bar.update(
                 lines[progress.doing],  # type: ignore[arg-type]
                 completed=progress.done,
                 total=progress.total,
-                description=f"{progress.doing} ({said})" if said else progress.doing,
+                description=f"{progress.doing} ({counts})" if counts else progress.doing,
             )
 
         yield show
+
+
+def _counts(progress: "Progress") -> str:
+    return ", ".join(f"{count} {status}" for status, count in progress.counts.items() if count)
 
 
 class _Lines:
     """What a log file shows of long work: some twenty lines, one for each unit where there are fewer."""
 
     def __init__(self) -> None:
-        self._said: dict[str, int] = {}
+        self._last: dict[str, int] = {}
 
     def show(self, progress: "Progress") -> None:
         if not progress.total or not progress.done:
             return
         step = max(1, progress.total // MOST_LINES)
-        last = self._said.get(progress.doing, 0)
+        last = self._last.get(progress.doing, 0)
         if progress.done - last < step and (progress.done < progress.total or progress.done == last):
             return
-        self._said[progress.doing] = progress.done
-        counts = ", ".join(f"{count} {status}" for status, count in progress.counts.items() if count)
+        self._last[progress.doing] = progress.done
+        counts = _counts(progress)
         say(f"{progress.doing} {progress.done}/{progress.total}" + (f": {counts}" if counts else ""), stderr=True)
 
 
@@ -190,10 +114,10 @@ def console(*, stderr: bool = False) -> "Console":
     """No markup and no emoji codes: names of files and agents may hold brackets and colons."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = WIDE
-    return made
+    out = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not out.is_terminal and "COLUMNS" not in os.environ:
+        out.width = WIDE
+    return out
 
 
 def say(text: str, *, stderr: bool = False) -> None:
@@ -217,7 +141,7 @@ def show(table: "Table") -> None:
 
 
 def indented(text: str) -> str:
-    """What somebody's code said, safe to print."""
+    """Somebody's trace, safe to print."""
     from webassay.core.text import printable
 
     return "\n".join(f"    {line}" for line in printable(text.rstrip(), lines=True).split("\n"))
@@ -260,13 +184,6 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-# --- results ----------------------------------------------------------------------------------------------------
-
-
-def chosen_format(name: str | None, as_json: bool = False, markdown: bool = False, as_csv: bool = False) -> str:
-    return name or ("json" if as_json else "markdown" if markdown else "csv" if as_csv else "table")
-
-
 def quoted(path: Path) -> str:
     """For commands to be pasted."""
     return shlex.quote(str(path))
@@ -279,22 +196,22 @@ def program() -> str:
     return os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "webassay" else "python -m webassay"
 
 
-def give(made: "Report | Listed", form: str, html: Path | None = None) -> None:
+def give(result: "Report | Listed", form: str, html: Path | None = None) -> None:
     """A table for a person, or text for a program; and the page, if one is wanted."""
     from webassay.compose.registries import FORMATS
 
-    given = _rendered(made, FORMATS.load(form))
-    if isinstance(given, str):
+    rendered = _rendered(result, FORMATS.load(form))
+    if isinstance(rendered, str):
         # A program gets it as it is; JSON has no such characters anyway.
-        (say if sys.stdout.isatty() else print)(given.rstrip("\n"))
+        (say if sys.stdout.isatty() else print)(rendered.rstrip("\n"))
     else:
-        console().print(given)
+        console().print(rendered)
     if html is not None:
-        place = write(html, str(_rendered(made, FORMATS.get("html"))))
+        place = write(html, str(_rendered(result, FORMATS.get("html"))))
         say(f"Report: {place}", stderr=form != "table")
 
 
-def _rendered(made: "Report | Listed", form: "ReportFormat") -> "RenderableType":
+def _rendered(result: "Report | Listed", form: "ReportFormat") -> "RenderableType":
     from webassay.core.report import Report
 
-    return form.report(made) if isinstance(made, Report) else form.listed(made)
+    return form.report(result) if isinstance(result, Report) else form.listed(result)

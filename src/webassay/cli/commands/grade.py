@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webassay.cli import common
+from webassay.cli.command import PLAY, Command
+from webassay.cli.options import MaxUsd, RunTemplates, Tasks, TasksFile, names_of
 from webassay.core.registry import nearest
 
 if TYPE_CHECKING:
@@ -27,10 +29,6 @@ class Level(StrEnum):
     ENFORCE = "enforce"
 
 
-def register(app: typer.Typer) -> None:
-    app.command(short_help="Regrade a run, or grade other harnesses' logs, offline.")(grade)
-
-
 def grade(
     place: Annotated[Path, typer.Argument(help="A run directory, or a directory of logs (with --benchmark).")],
     benchmark: Annotated[
@@ -42,15 +40,15 @@ def grade(
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="The harness's own configuration file.")] = None,
-    tasks_file: common.TasksFile = None,
-    task: Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")] = None,
+    tasks_file: TasksFile = None,
+    task: Tasks = None,
     agent: Annotated[list[str] | None, typer.Option("--agent", "-a", help="Only this agent (repeatable).")] = None,
-    template: common.Adopted = None,
+    template: RunTemplates = None,
     grader: Annotated[
         str,
         typer.Option(
             "--grader",
-            autocompletion=common.names_of("graders"),
+            autocompletion=names_of("graders"),
             help="For a run: one of `webassay list graders`, or file.py:NAME.",
         ),
     ] = RULES,
@@ -67,7 +65,7 @@ def grade(
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Model for comparisons in old protocols: openai:NAME…")
     ] = None,
-    max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop when this much is spent.")] = None,
+    max_usd: MaxUsd = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the questions for a model; grade nothing.")] = False,
     processes: Annotated[int, typer.Option("--processes", min=0, help="For logs; 0: one per core.")] = 0,
     compare_with: Annotated[
@@ -223,3 +221,6 @@ def _tell_differences(logs: "Sequence[GradedLog]", found: "Sequence[Difference]"
         common.say(f"   ours:   {one.why_ours or 'every check passed'}")
         common.say(f"   theirs: {one.why_theirs or 'every check passed'}")
     print(f"{len(logs)} logs under both graders, {len(found)} verdicts differ.")
+
+
+GRADE = Command("grade", PLAY, "Regrade a run, or grade other harnesses' logs, offline.", grade, 3)

@@ -6,20 +6,9 @@ from typing import Annotated
 import typer
 
 from webassay.cli import common
-
-app = typer.Typer(help="Serve a scripted stand-in for a model.", no_args_is_help=True)
-
-
-def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="model", short_help="Serve a scripted stand-in for a model.")
+from webassay.cli.command import DATA, Command
 
 
-@app.callback()
-def model() -> None:
-    """Serve a scripted stand-in for a model."""
-
-
-@app.command()
 def replay(
     file: Annotated[Path, typer.Argument(help="A script: one JSON object per line, a reply or a failure.")],
     port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="0: any free one.")] = 0,
@@ -35,3 +24,6 @@ def replay(
 
     with common.workbench() as bench:
         run_sync(bench.replay_model(file, port=port, ready=ready))
+
+
+MODEL = Command("model", DATA, "Serve a scripted stand-in for a model.", {"replay": replay})

@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperCommand
 
 from webassay.cli import common
+from webassay.cli.command import LOOK, Command
+from webassay.cli.options import Run, RunTemplates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,18 +64,14 @@ def write_page(
         common.say(f"Episodes: {written} pages in {html.with_name(f'{html.stem}-episodes')}", stderr=quiet)
 
 
-def register(app: typer.Typer) -> None:
-    app.command(short_help="One episode: steps, pictures, verdicts, key.")(show)
-
-
 def show(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    run: Run,
     unit: Annotated[
         str | None,
         typer.Argument(help="AGENT/TASK/TRIAL, a trajectory id, or part of one; default: list all units."),
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write one self-contained page here instead.")] = None,
-    template: common.Adopted = None,
+    template: RunTemplates = None,
 ) -> None:
     """One episode: goal, steps, answer against key, changed rows, and what every grader found.
 
@@ -96,3 +94,6 @@ def show(
         else:
             width = min(shutil.get_terminal_size((100, 24)).columns, 140)
             print(episode_in_words(bench.episode(run, unit), width), end="")
+
+
+SHOW = Command("show", LOOK, "One episode: steps, pictures, verdicts, key.", show, 2)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webassay.cli import common
+from webassay.cli.command import DATA, Command
+from webassay.cli.options import Grader, Run, Runs, TasksFile, names_of
 
 if TYPE_CHECKING:
     from webassay.workbench import LogImport
@@ -15,7 +17,7 @@ Form = Annotated[
     typer.Option(
         "--format",
         "-f",
-        autocompletion=common.names_of("importers"),
+        autocompletion=names_of("importers"),
         help="One of `webassay list importers`; default: detected.",
     ),
 ]
@@ -23,13 +25,6 @@ Form = Annotated[
 
 SHOWN = 10
 """Verdicts without a trajectory that are named one by one."""
-
-
-def register(app: typer.Typer) -> None:
-    app.command("import", short_help="Import others' trajectories into a run directory.")(import_)
-    app.command(short_help="Write a run's trajectories in another project's layout.")(export)
-    app.command(short_help="A package for WebArena-Verified's leaderboard.")(submission)
-    app.command(short_help="Episodes as a CSV like AgentLab's.")(agentlab)
 
 
 def import_(
@@ -41,7 +36,7 @@ def import_(
         typer.Option("--benchmark", "-b", help="Import logs of this benchmark's own harness: webarena-verified."),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="For logs: the harness's configuration file.")] = None,
-    tasks_file: common.TasksFile = None,
+    tasks_file: TasksFile = None,
     agent: Annotated[str | None, typer.Option("--agent", help="The agent's name, if the files do not say.")] = None,
     only_present: Annotated[
         bool, typer.Option("--only-present", help="For logs: do not report tasks without a log as missing.")
@@ -93,7 +88,7 @@ def submission(
     agent: Annotated[str, typer.Option("--agent", "-a", help="The agent, if the run has several.")] = "",
     version: Annotated[str | None, typer.Option("--version", help="Model version.")] = None,
     contact: Annotated[str | None, typer.Option("--contact", help="An e-mail address.")] = None,
-    tasks_file: common.TasksFile = None,
+    tasks_file: TasksFile = None,
 ) -> None:
     """Package a run for WebArena-Verified's leaderboard: responses, network logs, submission.json and manifest.json.
 
@@ -112,8 +107,8 @@ def submission(
 
 
 def agentlab(
-    runs: common.Runs,
-    grader: Annotated[str, typer.Option("--grader", help="Whose verdicts; default: the rules.")] = "",
+    runs: Runs,
+    grader: Grader = "",
 ) -> None:
     """Print one line per episode, as CSV with the columns of AgentLab's result tables.
 
@@ -125,13 +120,11 @@ def agentlab(
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="A run directory.")],
+    run: Run,
     out: Annotated[Path, typer.Option("--out", "-o", help="A folder, to hold one folder per trajectory.")],
     format: Annotated[
         str,
-        typer.Option(
-            "--format", "-f", autocompletion=common.names_of("importers"), help="For example online-mind2web."
-        ),
+        typer.Option("--format", "-f", autocompletion=names_of("importers"), help="For example online-mind2web."),
     ],
 ) -> None:
     """Write a run's trajectories for another project's scripts.
@@ -141,3 +134,9 @@ def export(
     with common.workbench() as bench:
         count = bench.export_trajectories(run, out, format)
     common.say(f"{count} trajectories written to {out}.")
+
+
+IMPORT = Command("import", DATA, "Import others' trajectories into a run directory.", import_, 2)
+EXPORT = Command("export", DATA, "Write a run's trajectories in another project's layout.", export, 3)
+SUBMISSION = Command("submission", DATA, "A package for WebArena-Verified's leaderboard.", submission)
+AGENTLAB = Command("agentlab", DATA, "Episodes as a CSV like AgentLab's.", agentlab)

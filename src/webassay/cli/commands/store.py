@@ -1,22 +1,12 @@
 """`webassay store`: what is damaged in a run directory, and what can be had back."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 from webassay.cli import common
-
-app = typer.Typer(help="Find damage in run directories, and recover intact rows.", no_args_is_help=True)
-
-Run = Annotated[Path, typer.Argument(help="A run directory.")]
+from webassay.cli.command import DATA, Command
+from webassay.cli.options import Run
 
 
-def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="store")
-
-
-@app.command()
 def check(run: Run) -> None:
     """List all damage: rows, records, pictures, logs. Everything is read; nothing is changed.
 
@@ -35,7 +25,6 @@ def check(run: Run) -> None:
     raise typer.Exit(1)
 
 
-@app.command()
 def repair(run: Run) -> None:
     """Write a new ledger from every intact row. The damaged ledger is kept next to it.
 
@@ -54,3 +43,8 @@ def repair(run: Run) -> None:
 
 def _named(recovered: "dict[str, int]") -> "dict[str, int]":
     return {{"trajectory": "episode"}.get(table, table): count for table, count in recovered.items()}
+
+
+STORE = Command(
+    "store", DATA, "Find damage in run directories, recover intact rows.", {"check": check, "repair": repair}
+)

@@ -1,30 +1,25 @@
 """`webassay verify` and `webassay rubric`: judges, for what no rule can decide."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webassay.cli import common
+from webassay.cli.command import JUDGE, Command
+from webassay.cli.options import MaxUsd, ModelName, NoCache, Tasks, names_of, selects
 
 if TYPE_CHECKING:
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
-    from webassay.workbench import Imported
+    from webassay.workbench import Imported, Selection
     from webassay.workbench.judging import Verification, Verified
 
-ModelName = Annotated[str | None, typer.Option("--model", "-m", help="For all stages: openai:NAME[@URL]…")]
 Profile = Annotated[
     str | None, typer.Option("--profile", help="Universal Verifier profile: webassay (default), paper, released.")
 ]
-MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore cached replies and rubrics.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.command(short_help="Judge runs, and other people's trajectories.")(verify)
-    app.command(short_help="Write, lint and freeze a task's rubric.")(rubric)
 
 
 def verify(
@@ -34,7 +29,7 @@ def verify(
         typer.Option(
             "--judge",
             "--verifier",
-            autocompletion=common.names_of("judges"),
+            autocompletion=names_of("judges"),
             help="One of `webassay list judges`, optionally with settings: webjudge[threshold=4].",
         ),
     ] = "universal",
@@ -49,9 +44,7 @@ def verify(
     profile: Profile = None,
     votes: Annotated[int | None, typer.Option("--votes", min=1, help="Times the deciding stages run (odd).")] = None,
     frozen: Annotated[Path | None, typer.Option("--rubric", help="A frozen rubric, for one task.")] = None,
-    task: Annotated[
-        list[str] | None, typer.Option("--task", "-t", help="Only this task or trajectory (repeatable).")
-    ] = None,
+    task: Tasks = None,
     trials: Annotated[
         int, typer.Option("--trials", min=1, help="Times to judge everything, to see how verdicts vary.")
     ] = 1,
@@ -100,11 +93,11 @@ def verify(
         _report(verification, done, explain=explain, as_json=as_json)
 
 
+@selects("benchmark", "tasks_file")
 def rubric(
+    selection: "Selection",
     task: Annotated[str, typer.Argument(help="A task's id, or a goal in quotes.")],
     model: ModelName = None,
-    benchmark: common.Benchmark = "arena",
-    tasks_file: common.TasksFile = None,
     profile: Profile = None,
     max_usd: MaxUsd = None,
     no_cache: NoCache = False,
@@ -121,7 +114,7 @@ def rubric(
     options = VerifyOptions(judge=_with_settings("universal", profile=profile), model=model, max_usd=max_usd,
                             cache=not no_cache)  # fmt: skip
     with common.workbench() as bench:
-        goal = bench.goal(task, common.selection(benchmark, tasks_file, task=[task]))
+        goal = bench.goal(task, replace(selection, tasks=(task,)))
         review = run_sync(bench.review_rubric(goal, options))
     common.say(describe_review(review))
     if freeze_to is not None:
@@ -186,3 +179,7 @@ def _told(verdict: "Verdict", trajectory: "Trajectory | None") -> str:
     if trajectory is None:
         return f"{verdict.trajectory_id}: {verdict.status}"
     return f"{verdict.trajectory_id}\n{in_words(verdict, trajectory)}\n"
+
+
+VERIFY = Command("verify", JUDGE, "Judge runs, and other people's trajectories.", verify, 1)
+RUBRIC = Command("rubric", JUDGE, "Write, lint and freeze a task's rubric.", rubric, 2)

@@ -1,24 +1,16 @@
 """`webassay faultbench`: trajectories with known mistakes, and how well judges find them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webassay.cli import common
-from webassay.cli.common import Csv, Format, Html, Json, Markdown, Seed, WorldSeed
+from webassay.cli.command import JUDGE, Command
+from webassay.cli.options import Json, Seed, Templates, Workers, WorldSeed, shows
 
-
-def register(app: typer.Typer) -> None:
-    bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-    bench.command(short_help="Play trajectories with one known mistake each.")(generate)
-    bench.command(short_help="How well judges find the mistakes.")(score)
-    app.add_typer(
-        bench,
-        name="faultbench",
-        help="A bench for judges: trajectories with exactly one known mistake each, and honest ones.",
-        short_help="A bench for judges: trajectories with known mistakes.",
-    )
+if TYPE_CHECKING:
+    from webassay.workbench import Listed
 
 
 def generate(
@@ -31,12 +23,12 @@ def generate(
     code: Annotated[
         list[str] | None, typer.Option("--code", help="Only this kind of mistake, such as 2.1 (repeatable).")
     ] = None,
-    template: common.Templates = None,
+    template: Templates = None,
     longest: Annotated[
         int, typer.Option("--longest", min=1, max=240, help="Leave out tasks that may take more steps.")
     ] = 40,
     name: Annotated[str, typer.Option("--name", help="The bench's name.")] = "faultbench-v1",
-    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Episodes in parallel.")] = 2,
+    workers: Workers = 2,
     as_json: Json = False,
 ) -> None:
     """Play arena tasks with exactly one known mistake each, paired with honest runs that look alike.
@@ -64,31 +56,27 @@ def generate(
         longest=longest,
     )
     with common.workbench() as bench:
-        made = run_sync(bench.make_faultbench(out, options))
+        generated = run_sync(bench.make_faultbench(out, options))
     if as_json:
-        print(made.model_dump_json(indent=1))
+        print(generated.model_dump_json(indent=1))
     else:
         run = common.quoted(out)
-        common.give(bench_in_words(made), "table")
+        common.give(bench_in_words(generated), "table")
         common.say(
             f"\nJudge it: webassay verify {run} --judge NAME --model MODEL; then webassay faultbench score {run}"
         )
-    if made.disagreements:
+    if generated.disagreements:
         raise typer.Exit(1)
 
 
+@shows
 def score(
     bench: Annotated[Path, typer.Argument(help="A bench made by `generate`, with verdicts by `webassay verify`.")],
     prediction: Annotated[
         list[str] | None,
         typer.Option("--predictions", help="NAME=FILE: JSON lines from your own judge (repeatable)."),
     ] = None,
-    html: Html = None,
-    as_json: Json = False,
-    markdown: Markdown = False,
-    as_csv: Csv = False,
-    format: Format = None,
-) -> None:
+) -> "Listed":
     """How well judges find a bench's mistakes: kappa, FPR, FNR, what they find of each kind, and how close they come to
     the step, on the whole bench and on each half, next to baselines that need no judge.
 
@@ -99,5 +87,13 @@ def score(
     `webassay faultbench score faultbench-v1`
     """
     with common.workbench() as work:
-        made = work.score_faultbench(bench, prediction or ())
-    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+        return work.score_faultbench(bench, prediction or ())
+
+
+FAULTBENCH = Command(
+    "faultbench",
+    JUDGE,
+    "A bench for judges: trajectories with one known mistake each.",
+    {"generate": generate, "score": score},
+    5,
+)

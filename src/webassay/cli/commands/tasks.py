@@ -1,36 +1,26 @@
-"""`webassay tasks`: list, show, export, fetch, query."""
+"""`webassay tasks`: list, show, export, generate and fetch tasks, and query the sites they are drawn from."""
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webassay.cli import common
-from webassay.cli.common import Benchmark, Difficulty, Instances, Limit, Seed, TasksFile, Templates, WorldSeed
+from webassay.cli.command import DATA, Command
+from webassay.cli.options import Json, Scale, Site, TasksFile, WorldSeed, names_of, selects
 
 if TYPE_CHECKING:
     from webassay.core.task import Task
-
-app = typer.Typer(help="List, show, export, generate and fetch tasks.", no_args_is_help=True)
-
-
-def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="tasks")
+    from webassay.workbench import Selection
 
 
-@app.command("list")
+@selects("benchmark", "tasks_file", "template", "instances", "world_seed", "seed", "limit", "difficulty")
 def list_(
-    benchmark: Benchmark = "arena",
-    tasks_file: TasksFile = None,
-    template: Templates = None,
-    instances: Instances = 3,
-    world_seed: WorldSeed = 0,
-    seed: Seed = 0,
-    limit: Limit = None,
-    difficulty: Difficulty = "",
+    selection: "Selection",
     templates: Annotated[bool, typer.Option("--templates", help="One line per template, not per task.")] = False,
-    as_json: common.Json = False,
+    as_json: Json = False,
 ) -> None:
     """List a benchmark's tasks, one line each, without keys. In a pipe, cells are separated by tabs, ids first.
 
@@ -40,19 +30,9 @@ def list_(
     """
     from rich.table import Table
 
-    chosen = common.selection(
-        benchmark,
-        tasks_file,
-        template,
-        difficulty=difficulty,
-        instances=instances,
-        world_seed=world_seed,
-        seed=seed,
-        limit=limit,
-    )
     with common.workbench() as bench:
-        found = bench.tasks(chosen)
-    lines = {task.template if templates else task.id: task for task in reversed(found)}
+        tasks = bench.tasks(selection)
+    lines = {task.template if templates else task.id: task for task in reversed(tasks)}
     if as_json:
         print(json.dumps([_without_key(task) for task in reversed(lines.values())], ensure_ascii=False, indent=1))
         return
@@ -71,63 +51,34 @@ def _without_key(task: "Task") -> dict[str, object]:
     }
 
 
-@app.command()
+@selects("benchmark", "tasks_file", "instances", "world_seed", "seed")
 def show(
+    selection: "Selection",
     task: Annotated[
         str,
         typer.Argument(help="The task's id, as `webassay tasks list` prints it, or your own template: file.py:Class."),
     ],
-    benchmark: Benchmark = "arena",
-    tasks_file: TasksFile = None,
-    instances: Instances = 3,
-    world_seed: WorldSeed = 0,
-    seed: Seed = 0,
 ) -> None:
     """One task as JSON: its goal, its checks, its key."""
     # No id has a colon; code is named by one.
-    template, ids = ([task], None) if ":" in task else (None, [task])
-    chosen = common.selection(
-        benchmark, tasks_file, template, task=ids, instances=instances, world_seed=world_seed, seed=seed
-    )
+    chosen = replace(selection, templates=(task,)) if ":" in task else replace(selection, tasks=(task,))
     with common.workbench() as bench:
-        found = bench.tasks(chosen)
-    print(json.dumps(json.loads(found[0].to_json()), ensure_ascii=False, indent=2))
+        first = bench.tasks(chosen)[0]
+    print(json.dumps(json.loads(first.to_json()), ensure_ascii=False, indent=2))
 
 
-@app.command()
-def export(
-    benchmark: Benchmark = "arena",
-    tasks_file: TasksFile = None,
-    template: Templates = None,
-    instances: Instances = 3,
-    world_seed: WorldSeed = 0,
-    seed: Seed = 0,
-    limit: Limit = None,
-    difficulty: Difficulty = "",
-) -> None:
+@selects("benchmark", "tasks_file", "template", "instances", "world_seed", "seed", "limit", "difficulty")
+def export(selection: "Selection") -> None:
     """Print whole tasks, with keys, as JSON for `--benchmark`.
 
     Example: `webassay tasks export -n 1 > tasks.json`, then `webassay run -b tasks.json …`
     """
-    chosen = common.selection(
-        benchmark,
-        tasks_file,
-        template,
-        difficulty=difficulty,
-        instances=instances,
-        world_seed=world_seed,
-        seed=seed,
-        limit=limit,
-    )
-    with common.workbench() as bench:
-        found = bench.tasks(chosen)
-    print(json.dumps([json.loads(one.to_json()) for one in found], ensure_ascii=False, indent=1))
+    _print_whole(selection)
 
 
-@app.command()
 def tables(
-    site: Annotated[str, typer.Argument(autocompletion=common.names_of("sites"), help="A site, such as shop.")],
-    as_json: common.Json = False,
+    site: Site,
+    as_json: Json = False,
 ) -> None:
     """A site's tables and columns, for template authors.
 
@@ -138,23 +89,22 @@ def tables(
     from rich.table import Table
 
     with common.workbench() as bench:
-        found = bench.site_tables(site)
+        columns = bench.site_tables(site)
     if as_json:
-        print(json.dumps([one._asdict() for one in found], indent=1))
+        print(json.dumps([one._asdict() for one in columns], indent=1))
         return
     table = Table("table", "column", "form", "counts as", box=None)
-    for one in found:
+    for one in columns:
         table.add_row(*one)
     common.show(table)
 
 
-@app.command()
 def query(
-    site: Annotated[str, typer.Argument(autocompletion=common.names_of("sites"), help="A site, such as shop.")],
+    site: Site,
     sql: Annotated[str, typer.Argument(help="The query, in SQLite's SQL.")],
     world_seed: WorldSeed = 0,
-    scale: common.Scale = "",
-    as_json: common.Json = False,
+    scale: Scale = "",
+    as_json: Json = False,
 ) -> None:
     """Query a site's pristine database, which templates draw from.
 
@@ -173,33 +123,30 @@ def query(
     common.show(table)
 
 
-@app.command()
+@selects("template", "difficulty", "scale", "seed")
 def generate(
-    seed: Seed = 0,
+    selection: "Selection",
     per_template: Annotated[int, typer.Option("--per-template", "-k", min=1, max=100, help="Tasks per template.")] = 3,
-    template: Templates = None,
     world_seed: Annotated[
         int | None, typer.Option("--world-seed", min=0, help="Seed of the sites' data; default: --seed.")
     ] = None,
-    difficulty: Difficulty = "",
-    scale: common.Scale = "",
 ) -> None:
     """Fresh arena tasks, with keys, that nobody has seen. Every seed has its own world and its own draw.
 
     Example: `webassay tasks generate --seed 4711 --per-template 5 > tasks.json`, then `webassay run -b tasks.json …`
     """
-    world = seed if world_seed is None else world_seed
-    chosen = common.selection(
-        template=template, difficulty=difficulty, instances=per_template, world_seed=world, seed=seed, scale=scale
-    )
+    world = selection.seed if world_seed is None else world_seed
+    _print_whole(replace(selection, instances=per_template, world_seed=world))
+
+
+def _print_whole(selection: "Selection") -> None:
     with common.workbench() as bench:
-        found = bench.tasks(chosen)
-    print(json.dumps([json.loads(one.to_json()) for one in found], ensure_ascii=False, indent=1))
+        tasks = bench.tasks(selection)
+    print(json.dumps([json.loads(one.to_json()) for one in tasks], ensure_ascii=False, indent=1))
 
 
-@app.command()
 def cost(
-    benchmark: Annotated[str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="Whose tasks.")],
+    benchmark: Annotated[str, typer.Argument(autocompletion=names_of("benchmarks"), help="Whose tasks.")],
     model: Annotated[list[str], typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME… (repeatable).")],
     tasks_file: TasksFile = None,
     trials: Annotated[int, typer.Option("--trials", min=1, help="Times each task is played.")] = 1,
@@ -215,21 +162,22 @@ def cost(
 
     Example: `webassay tasks cost webchorearena-small --tasks-file tasks.json -m openai:gpt-5 -m openai:gpt-4o`
     """
+    from webassay.workbench import Selection
+
     with common.workbench() as bench:
-        count = len(bench.tasks(common.selection(benchmark, tasks_file)))
+        count = len(bench.tasks(Selection(benchmark=benchmark, file=str(tasks_file or ""))))
         calls = round(count * trials * steps)
         print(f"{count} tasks, {trials} trial(s), {steps:g} steps each: {calls:,} calls")
         for name in model:
             # Call by call: long questions have a price of their own.
             dollars = bench.estimated_cost(name, tokens_in, tokens_out)
-            said = "its price is not known" if dollars is None else f"about ${dollars * calls:,.2f}"
-            common.say(f"{name}: {calls * tokens_in:,} tokens in, {calls * tokens_out:,} out: {said}")
+            price = "its price is not known" if dollars is None else f"about ${dollars * calls:,.2f}"
+            common.say(f"{name}: {calls * tokens_in:,} tokens in, {calls * tokens_out:,} out: {price}")
 
 
-@app.command()
 def fetch(
     benchmark: Annotated[
-        str, typer.Argument(autocompletion=common.names_of("benchmarks"), help="webarena-verified or webarena.")
+        str, typer.Argument(autocompletion=names_of("benchmarks"), help="webarena-verified or webarena.")
     ],
 ) -> None:
     """Download an outside benchmark's task file with your own pip, from its published wheel.
@@ -239,3 +187,21 @@ def fetch(
     with common.workbench() as bench:
         place = bench.fetch(benchmark)
     common.say(f"{benchmark}: {place}")
+
+
+TASKS = Command(
+    "tasks",
+    DATA,
+    "List, show, export, generate and fetch tasks.",
+    {
+        "list": list_,
+        "show": show,
+        "export": export,
+        "tables": tables,
+        "query": query,
+        "generate": generate,
+        "cost": cost,
+        "fetch": fetch,
+    },
+    1,
+)

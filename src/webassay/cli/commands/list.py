@@ -1,20 +1,27 @@
 """`webassay list`: everything that can be named, with what installed packages add."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from webassay.cli import common
+from webassay.cli.command import COMMANDS, DATA, Command
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def register(app: typer.Typer) -> None:
-    app.command("list", short_help="List agents, judges, benchmarks and so on.")(list_)
+    from webassay.core.registry import Registry
 
 
 def _kinds(incomplete: str) -> list[str]:
+    return [kind for kind in _registries() if kind.startswith(incomplete)]
+
+
+def _registries() -> "Mapping[str, Registry[Any]]":
+    """Also the kinds that only this floor knows."""
     from webassay.compose.registries import KINDS
 
-    return [kind for kind in KINDS if kind.startswith(incomplete)]
+    return {**KINDS, "commands": COMMANDS}
 
 
 def list_(
@@ -29,35 +36,37 @@ def list_(
     """
     from rich.table import Table
 
-    from webassay.compose.registries import KINDS
     from webassay.core.registry import nearest
 
-    if kind is not None and kind not in KINDS:
-        raise nearest("kind", kind, KINDS)
+    kinds = _registries()
+    if kind is not None and kind not in kinds:
+        raise nearest("kind", kind, kinds)
     table = Table("kind" if kind is None else kind.removesuffix("s"), "what it is", box=None)
     if kind is None:
-        for name, registry in KINDS.items():
+        for name, registry in kinds.items():
             table.add_row(name, f"{len(registry.names())}; add your own with the entry point group {registry.group}")
     else:
-        settings = _settings(kind) if options else {}
-        for name, summary in {**KINDS[kind].summaries(), **KINDS[kind].hidden()}.items():
+        settings = _settings(kinds[kind]) if options else {}
+        for name, summary in {**kinds[kind].summaries(), **kinds[kind].hidden()}.items():
             table.add_row(name, summary)
             for line in settings.get(name, ()):
                 table.add_row("", line)
     common.show(table)
 
 
-def _settings(kind: str) -> dict[str, list[str]]:
-    from webassay.compose.registries import KINDS
+def _settings(registry: "Registry[Any]") -> dict[str, list[str]]:
     from webassay.core.errors import InputError
     from webassay.core.options import NoOptions, describe_options
 
-    found = {}
-    for one in KINDS[kind]:
+    settings = {}
+    for one in registry:
         try:
             described = list(describe_options(getattr(one, "options", NoOptions)))
         except InputError as error:
-            found[one.name] = [error.message]
+            settings[one.name] = [error.message]
             continue
-        found[one.name] = [f"{each.name}={each.form} (default {each.default}) {each.summary}" for each in described]
-    return found
+        settings[one.name] = [f"{each.name}={each.form} (default {each.default}) {each.summary}" for each in described]
+    return settings
+
+
+LIST = Command("list", DATA, "List agents, judges, benchmarks and so on.", list_, 0)

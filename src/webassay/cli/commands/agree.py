@@ -1,20 +1,21 @@
 """`webassay agree`: how far judges can be trusted."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from webassay.cli import common
-from webassay.cli.common import Csv, Format, Html, Json, Markdown
+from webassay.cli.command import JUDGE, Command
+from webassay.cli.options import shows
+
+if TYPE_CHECKING:
+    from webassay.workbench import Listed
 
 Missing = Literal["left-out", "failure"]
 Stage = Literal["blind", "informed"]
 
 
-def register(app: typer.Typer) -> None:
-    app.command(short_help="How far judges agree with people, and people with each other.")(agree)
-
-
+@shows
 def agree(
     labels: Annotated[str, typer.Argument(help="People's labels: a table, or a run directory.")],
     predictions: Annotated[
@@ -47,12 +48,7 @@ def agree(
     ] = 0.8,
     draws: Annotated[int, typer.Option("--draws", min=100, max=100_000, help="Resamples for the intervals.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Resampling seed: same seed, same intervals.")] = 0,
-    html: Html = None,
-    as_json: Json = False,
-    markdown: Markdown = False,
-    as_csv: Csv = False,
-    format: Format = None,
-) -> None:
+) -> "Listed":
     """How far judges agree with people: accuracy, precision, recall, F1, kappa, FPR, FNR and MCC with intervals,
     compared with baselines that do not look, and how far people agree with each other.
 
@@ -75,9 +71,11 @@ def agree(
         study=StudyOptions(missing, stage, tie_breaker, threshold, _crossed(by or ()), draws, seed),
     )
     with common.workbench() as bench:
-        made = bench.agree(labels, predictions or (), options)
-    common.give(made, common.chosen_format(format, as_json, markdown, as_csv), html)
+        return bench.agree(labels, predictions or (), options)
 
 
 def _crossed(by: list[str] | tuple[str, ...]) -> list[list[str]]:
     return [[name.strip() for name in one.split(",")] for one in by]
+
+
+AGREE = Command("agree", JUDGE, "How far judges agree with people, and people with each other.", agree, 4)
