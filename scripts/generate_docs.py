@@ -6,8 +6,10 @@ import os
 import re
 import typing
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from webassay.compose.tasks import Column
 from webassay.core import task
 from webassay.core.interaction import ACTIONS, BASIC_ACTIONS, REFUSALS, STATUSES
 
@@ -167,12 +169,11 @@ def prompts() -> str:
 
 def writing_kit() -> str:
     """What templates are made of, as the modules declare it."""
-    from webassay.arena.admin import pages as admin_pages
     from webassay.arena.kit import walking
     from webassay.arena.kit.effort import Effort
     from webassay.arena.kit.key import Key
     from webassay.arena.kit.template import Template
-    from webassay.arena.shop import facts, pages, queries
+    from webassay.compose.registries import CHORES, SITES
     from webassay.compose.tasks import site_tables
     from webassay.core.interaction import Observation
     from webassay.sites.kit import World
@@ -195,20 +196,40 @@ def writing_kit() -> str:
         lines += [*table_of(dict(vars(kind)), only, kind.__name__ + "."), ""]
     lines += ["## Effort", "", f"`from {Effort.__module__} import Effort`", "", "| | |", "|---|---|"]
     lines += [*(f"| `{name}` | {said} |" for name, said in field_notes(Effort).items()), ""]
-    for module in (walking, queries, pages, facts, admin_pages):
-        lines += [f"## {module.__name__.removeprefix('webassay.benchmarks.')}", "", (module.__doc__ or "").strip(), ""]
+    sites = {name: SITES.get(name) for name in CHORES.built_in()}
+    for module in (walking, *(module for name in sites for module in helpers_of(name))):
         own = {name: one for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
-        lines += [*table_of(own, (), ""), ""]
-    lines += ["## Tables of the shop", "", "The back office has the same. `webassay tasks tables shop` prints them."]
-    lines += ["A key names content columns; journals and telemetry may change by themselves.", ""]
-    lines += ["| table | content | journal and telemetry |", "|---|---|---|"]
-    columns = site_tables("shop")
+        if len(rows := table_of(own, (), "")) > 2:
+            lines += [f"## {module.__name__}", "", (module.__doc__ or "").strip(), "", *rows, ""]
+    for owner in dict.fromkeys(site.owner.name for site in sites.values()):
+        guests = [name for name, site in sites.items() if site.owner.name == owner and name != owner]
+        lines += [f"## Tables of `{owner}`", ""]
+        lines += [f"`{name}` has the same." for name in guests]
+        lines += [f"`webassay tasks tables {owner}` prints them."]
+        lines += ["A key names content columns; journals and telemetry may change by themselves.", ""]
+        lines += [*rows_of(site_tables(owner)), ""]
+    return "\n".join(lines).rstrip()
+
+
+def helpers_of(site: str) -> list[ModuleType]:
+    """The modules of a site's chores that its templates are made of."""
+    from webassay.arena.kit.template import templates_in
+    from webassay.compose.registries import CHORES
+    from webassay.core.registry import modules_of
+
+    folder = CHORES.place(site).partition(":")[0]
+    return [module for module in modules_of(folder) if not list(templates_in(module))]
+
+
+def rows_of(columns: list[Column]) -> list[str]:
+    """A row for every table."""
+    rows = ["| table | content | journal and telemetry |", "|---|---|---|"]
     for table in dict.fromkeys(column.table for column in columns):
-        own_columns = [column for column in columns if column.table == table]
-        content = ", ".join(f"{one.column} ({one.form})" for one in own_columns if one.counts == "content")
-        rest = ", ".join(one.column for one in own_columns if one.counts != "content")
-        lines.append(f"| `{table}` | {content} | {rest} |")
-    return "\n".join(lines)
+        own = [column for column in columns if column.table == table]
+        content = ", ".join(f"{one.column} ({one.form})" for one in own if one.counts == "content")
+        rest = ", ".join(one.column for one in own if one.counts != "content")
+        rows.append(f"| `{table}` | {content} | {rest} |")
+    return rows
 
 
 def table_of(things: dict[str, Any], only: tuple[str, ...], prefix: str) -> list[str]:
@@ -262,10 +283,11 @@ def templates() -> str:
     """What the arena's templates are, counted, beside WebChoreArena."""
     from webassay.arena.kit.effort import DIFFICULTIES
     from webassay.arena.kit.template import Template
-    from webassay.compose.registries import KINDS
+    from webassay.compose.registries import CHORES, TEMPLATES
 
-    every: list[type[Template]] = [KINDS["templates"].get(name) for name in KINDS["templates"].built_in()]
-    columns = [[one for one in every if one.sites == (site,)] for site in ("shop", "admin")]
+    every: list[type[Template]] = [TEMPLATES.get(name) for name in TEMPLATES.built_in()]
+    sites = CHORES.built_in()
+    columns = [[one for one in every if one.sites == (site,)] for site in sites]
     columns += [[one for one in every if len(one.sites) > 1], every]
     chores = ("massive memory", "calculation", "long-term memory", "others")
     kinds = ("retrieve", "navigate", "mutate", "unachievable")
@@ -285,13 +307,13 @@ def templates() -> str:
         "Templates of ours, and tasks of WebChoreArena (its 532; 218 are on two further sites). Percent are of",
         "the column. A template that can be drawn at several difficulties counts for each; WebChoreArena has none.",
         "",
-        "| | shop | admin | both | all | WebChoreArena: shopping | shopping admin | cross-site | all |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| | {' | '.join(sites)} | several | all | WebChoreArena: shopping | shopping admin | cross-site | all |",
+        f"|---|{'---:|' * (len(columns) + len(CHOREARENA['tasks']))}",
         f"| **count** | {' | '.join(str(len(column)) for column in columns)} | "
         f"{' | '.join(map(str, CHOREARENA['tasks']))} |",
     ]
     for part, rows in parts.items():
-        lines.append(f"| **{part}** | | | | | | | | |")
+        lines.append(f"| **{part}** |{' |' * (len(columns) + len(CHOREARENA['tasks']))}")
         for name, fits in rows.items():
             ours = [share(sum(map(fits, column)), len(column)) for column in columns]
             given = CHOREARENA.get(name)

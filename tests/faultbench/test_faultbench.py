@@ -11,7 +11,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.faultbench.detection import Said, said_in, score
 from webassay.faultbench.generate import LABELS, MANIFEST
-from webassay.faultbench.inject import CODES, KINDS
+from webassay.faultbench.inject import CODES, MISTAKES
 from webassay.faultbench.records import FaultBench, FaultLabel
 from webassay.faultbench.score import bench_in_words, in_our_taxonomy, load
 from webassay.judging.taxonomy import TAXONOMIES
@@ -47,12 +47,12 @@ WANTED = [
 def test_every_kind_of_mistake_has_a_code_of_the_taxonomy():
     assert list(CODES) == WANTED
     assert set(CODES) <= set(TAXONOMIES["webassay"])
-    assert len({kind.name for kind in KINDS}) == len(KINDS)
+    assert len({one.name for one in MISTAKES}) == len(MISTAKES)
 
 
-def test_what_rules_cannot_see_is_what_leaves_the_outcome_alone():
-    for kind in KINDS:
-        assert kind.visible == (kind.outcome is False), kind.name
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_what_rules_cannot_see_is_what_leaves_the_outcome_alone(mistake):
+    assert mistake.visible == (mistake.outcome is False)
 
 
 def label(number, code="", outcome=True, half="dev", step=None):

@@ -9,9 +9,9 @@ import pytest
 from webassay.agents.flawed.slips import Scene
 from webassay.compose.registries import TEMPLATES
 from webassay.faultbench import inject as injecting
-from webassay.faultbench.inject import KINDS, Occasion
+from webassay.faultbench.inject import MISTAKES, Occasion
 
-KIND = {kind.name: kind for kind in KINDS}
+MISTAKE = {one.name: one for one in MISTAKES}
 
 
 def drawn(template, **values):
@@ -42,8 +42,8 @@ def occasion(monkeypatch, one, others=()):
 )  # fmt: skip
 def test_a_task_without_its_subject(monkeypatch, template, told):
     made = occasion(monkeypatch, drawn(template))
-    assert KIND["underspecified"].fits(made)
-    assert KIND["underspecified"].retold(made) == told
+    assert MISTAKE["underspecified"].fits(made)
+    assert MISTAKE["underspecified"].retold(made) == told
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_what_a_task_is_about_cannot_be_left_out(monkeypatch, template):
     others = [drawn(template, **{field.name: "Green Lamp"}) for field in fields(TEMPLATES.get(template))]
     made = occasion(monkeypatch, drawn(template), others)
     for name in ("underspecified", "ambiguous", "other-thing", "similar-thing"):
-        assert not KIND[name].fits(made), name
+        assert not MISTAKE[name].fits(made), name
 
 
 @pytest.mark.parametrize("template", TEMPLATES.names())
 def test_nothing_of_the_subject_is_left(monkeypatch, template):
     made = occasion(monkeypatch, drawn(template))
-    if KIND["underspecified"].fits(made):
-        told = KIND["underspecified"].retold(made)
+    if MISTAKE["underspecified"].fits(made):
+        told = MISTAKE["underspecified"].retold(made)
         assert injecting._subject(made.drawn).upper() + " X" not in told
         assert '"the ' not in told
 
@@ -97,15 +97,15 @@ LAMP = "Velloria Desk Lamp, Green"
 def test_a_word_is_ambiguous_where_several_things_have_it(monkeypatch, others, told):
     one = drawn("shop.rating-distribution", product=LAMP)
     made = occasion(monkeypatch, one, [replace(one, product=name) for name in others])
-    assert KIND["ambiguous"].fits(made) == bool(told)
+    assert MISTAKE["ambiguous"].fits(made) == bool(told)
     if told:
-        assert f'"{told}"' in KIND["ambiguous"].retold(made)
+        assert f'"{told}"' in MISTAKE["ambiguous"].retold(made)
 
 
 def test_a_street_that_is_entered_is_not_ambiguous(monkeypatch):
     one = drawn("admin.correct-street", buyer="Ann Moran", street="865 Sycamore Lane")
     made = occasion(monkeypatch, one, [replace(one, buyer="Bob Gibson", street="3 Harbor Lane")])
-    assert not KIND["ambiguous"].fits(made)
+    assert not MISTAKE["ambiguous"].fits(made)
 
 
 @pytest.mark.parametrize(
@@ -120,20 +120,20 @@ def test_a_street_that_is_entered_is_not_ambiguous(monkeypatch):
 def test_similar_things_have_similar_names(monkeypatch, other, similar):
     one = drawn("shop.rating-distribution", product=LAMP)
     made = occasion(monkeypatch, one, [replace(one, product=other)])
-    assert (KIND["similar-thing"].fits(made), KIND["other-thing"].fits(made)) == (similar, not similar)
+    assert (MISTAKE["similar-thing"].fits(made), MISTAKE["other-thing"].fits(made)) == (similar, not similar)
 
 
 def test_units_and_numbers_make_nothing_similar(monkeypatch):
     one = drawn("shop.rating-distribution", product="Honey 12 Ounces, 2 Pack")
     made = occasion(monkeypatch, one, [replace(one, product="Granola 12 Ounces, 2 Pack")])
-    assert not KIND["similar-thing"].fits(made)
+    assert not MISTAKE["similar-thing"].fits(made)
 
 
 @pytest.mark.parametrize("name", ["other-thing", "similar-thing"])
 def test_other_dates_are_no_other_thing(monkeypatch, name):
     one = drawn("admin.next-day-invoices", first="2022-02-01", last="2023-01-31")
     made = occasion(monkeypatch, one, [replace(one, first="2022-03-01")])
-    assert not KIND[name].fits(made)
+    assert not MISTAKE[name].fits(made)
 
 
 def test_a_world_without_a_shelf_of_the_size_that_was_drawn_has_one_instance_less():

@@ -16,8 +16,8 @@ FEW = ("1.4", "2.2", "3.5", "6.1")
 def jobs_of(codes, sites=SITES, each=6):
     return {
         code: [
-            Job(kind, SimpleNamespace(id=f"{name}.{number}", template=name, sites=(site,)), half, length)
-            for kind in CODES[code]
+            Job(mistake, SimpleNamespace(id=f"{name}.{number}", template=name, sites=(site,)), half, length)
+            for mistake in CODES[code]
             for site in sites
             for length in LENGTHS
             for half in ("dev", "test")
@@ -36,7 +36,9 @@ def collected(jobs, pairs, fails=lambda job: False):
     while wave := planner.wave(queues, tried):
         for job in wave:
             if fails(job):
-                told = Excluded(mistake=job.kind.name, code=job.kind.code, task_id=job.task.id, why=LACKS_OCCASION)
+                told = Excluded(
+                    mistake=job.mistake.name, code=job.mistake.code, task_id=job.task.id, why=LACKS_OCCASION
+                )
                 tried.failed.append((job, told))
             else:
                 tried.made.append(job)
@@ -49,10 +51,10 @@ def test_every_code_site_length_and_half_has_its_share(pairs):
     made = collected(jobs, pairs).made
     assert len(made) == pairs
     for share, of in (
-        (pairs / len(CODES), lambda job: job.kind.code),
-        (pairs / len(CODES) / 2, lambda job: (job.kind.code, job.site)),
+        (pairs / len(CODES), lambda job: job.mistake.code),
+        (pairs / len(CODES) / 2, lambda job: (job.mistake.code, job.site)),
         (pairs / 2, lambda job: job.site),
-        (pairs / len(CODES) / 3, lambda job: (job.kind.code, job.length)),
+        (pairs / len(CODES) / 3, lambda job: (job.mistake.code, job.length)),
         (pairs / 3, lambda job: job.length),
         (pairs / 2, lambda job: job.half),
     ):
@@ -66,13 +68,13 @@ def test_one_bench_is_the_same_every_time_and_uses_no_job_twice():
     jobs = jobs_of(FEW)
     first, second = (collected(jobs, 120, fails=lambda job: "short" in job.task.template) for _ in range(2))
     assert first == second
-    used = Counter((job.kind.name, job.task.id) for job in [*first.made, *(job for job, _ in first.failed)])
+    used = Counter((job.mistake.name, job.task.id) for job in [*first.made, *(job for job, _ in first.failed)])
     assert set(used.values()) == {1}
 
 
 def test_a_site_on_which_a_mistake_never_comes_about_is_left_for_the_other():
-    tried = collected(jobs_of(FEW), 60, fails=lambda job: job.kind.code == "6.1" and job.site == "admin")
-    made = Counter((job.kind.code, job.site) for job in tried.made)
+    tried = collected(jobs_of(FEW), 60, fails=lambda job: job.mistake.code == "6.1" and job.site == "admin")
+    made = Counter((job.mistake.code, job.site) for job in tried.made)
     assert len(tried.made) == 60
     assert made["6.1", "admin"] == 0
     assert {code: made[code, "admin"] + made[code, "shop"] for code in FEW} == dict.fromkeys(FEW, 15)

@@ -13,14 +13,14 @@ from webassay.core.interaction import Action, Node, Observation
 from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step
 from webassay.faultbench import generate as faultbench
 from webassay.faultbench.generate import Player
-from webassay.faultbench.inject import KINDS, Occasion
+from webassay.faultbench.inject import MISTAKES, Occasion
 from webassay.faultbench.journal import FaultJournal, PlayedPair
 from webassay.faultbench.plan import BenchOptions, Job
 from webassay.play.work import Played
 
 BASE = "http://admin.test"
 ORDERS = {"/orders": ["A", "B"], "/orders?p=2": ["C"], "/orders?due=1": ["A"], "/orders?due=1&p=2": ["C"]}
-KIND = {kind.name: kind for kind in KINDS}
+MISTAKE = {one.name: one for one in MISTAKES}
 
 
 def page(path, step):
@@ -99,7 +99,7 @@ def cast(kind, course, seed):
     def occasion(job, what):
         return Occasion(job.task, SimpleNamespace(solve=course), {}, Scene(random.Random(f"{seed} {what}")))
 
-    job = Job(KIND[kind], samples.task(), half="dev", length="short", occasion=seed)
+    job = Job(MISTAKE[kind], samples.task(), half="dev", length="short", occasion=seed)
     return Player(SimpleNamespace(occasion=occasion), None, BenchOptions(seed=seed)), job
 
 

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from webassay.compose.registries import CHORES
 from webassay.compose.setup import Setup, default_cache
 from webassay.compose.tasks import open_world, sites
 from webassay.environments.arena import Arena
@@ -21,8 +22,8 @@ def arena() -> Arena:
 
 @cache
 def worlds(seed: int = 0, scale: str = "") -> dict[str, World]:
-    """Of every site that templates are about, opened once: they are only read."""
-    return {site: open_world(Setup(cache=CACHE), site, seed, scale) for site in ("shop", "admin")}
+    """Those of every site with chores, opened once: they are only read."""
+    return {site: open_world(Setup(cache=CACHE), site, seed, scale) for site in CHORES.built_in()}
 
 
 def shop(seed: int = 0) -> World:

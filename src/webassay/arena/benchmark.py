@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
+from webassay.arena.kit.chores import SiteChores
+from webassay.arena.kit.detours import UNAVAILABLE
 from webassay.arena.kit.effort import DIFFICULTIES
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Template, checks_of, instances
@@ -26,7 +29,8 @@ def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
                     worlds[place] = sources.world(*place)
             own = {site: worlds[place] for site, place in places.items()}
             drawn = instances(template, own, part.instances, part.seed, part.difficulty)
-            tasks += [_varied(task, part, own) for task in drawn]
+            around = Surroundings(own, sources.chores(template.sites))
+            tasks += [_varied(task, part, around) for task in drawn]
     return tasks
 
 
@@ -37,11 +41,11 @@ def _refuse_unknown(obstacles: Sequence[str]) -> None:
             raise InputError(f"There is no obstacle {name!r}.", hint=f"There are {', '.join(known)}.")
 
 
-def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Task:
+def _varied(task: Task, selection: Selection, around: "Surroundings") -> Task:
     """The task in a world of another size, or behind obstacles. Its id says so, because it is another task."""
     names = selection.obstacles
     if "any" in names:
-        passable = [name for name in OBSTACLES if name not in HARD or not HARD[name].stops(task, worlds)]
+        passable = [name for name in OBSTACLES if name not in HARD or not HARD[name].shows(task, around)]
         names = (Stream(selection.seed, "obstacles", task.id).choice(passable),)
     if not names and not selection.scale:
         return task
@@ -49,24 +53,24 @@ def _varied(task: Task, selection: Selection, worlds: Mapping[str, World]) -> Ta
     hints = task.goal.hints
     if {"session-ends", "log-in-wall"} & set(names):
         several = len(task.logins) > 1
-        hints = (*hints, *(_account(worlds[site], user, several) for site, user in task.logins.items()))
+        hints = (*hints, *(_account(around.worlds[site], user, several) for site, user in task.logins.items()))
     varied = {
         "id": f"{task.id}@{marks}",
         "world_scale": selection.scale,
         "obstacles": names,
         "goal": task.goal.model_copy(update={"hints": hints}),
     }
-    return task.model_copy(update=varied | _refusal(task, names, worlds))
+    return task.model_copy(update=varied | _refusal(task, names, around))
 
 
-def _refusal(task: Task, names: Sequence[str], worlds: Mapping[str, World]) -> dict[str, object]:
+def _refusal(task: Task, names: Sequence[str], around: "Surroundings") -> dict[str, object]:
     """What nobody can get past makes a task unachievable; whoever says so has done right."""
-    hard = next((HARD[name] for name in names if name in HARD and HARD[name].stops(task, worlds)), None)
-    if hard is None:
-        return {}
-    key = Key.refusal(hard.status, facts=Key.seen(hard.said, together="page")).on(task.sites)
-    checks = checks_of("unachievable", task.sites, task.logins, key)
-    return {"kind": "unachievable", "checks": checks, "checkpoints": ()}
+    for hard in (HARD[name] for name in names if name in HARD):
+        if text := hard.shows(task, around):
+            key = Key.refusal(hard.status, facts=Key.seen(text, together="page")).on(task.sites)
+            checks = checks_of("unachievable", task.sites, task.logins, key)
+            return {"kind": "unachievable", "checks": checks, "checkpoints": ()}
+    return {}
 
 
 def _account(world: World, user: str, several: bool) -> str:
@@ -78,24 +82,32 @@ def _account(world: World, user: str, several: bool) -> str:
 # --- obstacles --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Hard:
-    """An obstacle that nobody can get past: the status that is right then, and what shows it."""
+class Surroundings(NamedTuple):
+    """What a task is played on."""
+
+    worlds: Mapping[str, World]
+    chores: Sequence[SiteChores]
+
+
+class Hard(NamedTuple):
+    """An obstacle that nobody can get past."""
 
     status: str
-    said: str
-    stops: Callable[[Task, Mapping[str, World]], bool] = lambda task, worlds: True
-    """Whether it stands in the way of this task at all, and cannot be got past."""
+    """The right one then."""
+    shows: Callable[[Task, Surroundings], str]
+    """What the site shows then; empty: it does not stand in the way of this task, or can be got past."""
 
 
-def _needs_account(task: Task, worlds: Mapping[str, World]) -> bool:
-    """Whether somewhere there is a log-in for which the user has no account."""
-    return any(worlds[site].site.has_accounts and site not in task.logins for site in task.sites)
+def _log_in_wall(task: Task, around: Surroundings) -> str:
+    """The log-in of a site where the user has no account."""
+    walls = (one for one in around.chores if one.name not in task.logins)
+    return next((one.log_in_heading for one in walls if around.worlds[one.name].site.has_accounts), "")
 
 
-def _takes_goods(task: Task, worlds: Mapping[str, World]) -> bool:
+def _sold_out(task: Task, around: Surroundings) -> str:
     changes = [change for check in task.checks if isinstance(check, StateCheck) for change in check.changes]
-    return any(change.operation == "insert" and change.table in ("cart_items", "orders") for change in changes)
+    filled = {change.table for change in changes if change.operation == "insert"}
+    return next((one.sold_out for one in around.chores if filled.intersection(one.sold_into)), "")
 
 
 OBSTACLES = (
@@ -105,9 +117,9 @@ OBSTACLES = (
 """What `any` draws from. Together with those of `HARD` they are the ones of `sites.obstacles`, which tasks must not
 import; a test holds it."""
 HARD: Mapping[str, Hard] = {
-    "down": Hard("UNKNOWN_ERROR", "This page is not available at the moment."),
-    "log-in-wall": Hard("PERMISSION_DENIED_ERROR", "Registered Customers", _needs_account),
-    "sold-out": Hard("ACTION_NOT_ALLOWED_ERROR", "is out of stock", _takes_goods),
+    "down": Hard("UNKNOWN_ERROR", lambda task, around: UNAVAILABLE),
+    "log-in-wall": Hard("PERMISSION_DENIED_ERROR", _log_in_wall),
+    "sold-out": Hard("ACTION_NOT_ALLOWED_ERROR", _sold_out),
 }
 """What cannot be got past, at least in some tasks."""
 

@@ -51,6 +51,8 @@ class Sources:
     """Site, seed and, if it matters, scale to a world of one's own, for truth queries."""
     templates: Callable[[Sequence[str]], Sequence[Any]]
     """The templates of these names, or all of them."""
+    chores: Callable[[Sequence[str]], Sequence[Any]]
+    """The `SiteChores` of these sites."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from webassay.agents.base import AgentFactory, as_factory
 from webassay.analysis.output.formats import ReportFormat
+from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Template, templates_in
 from webassay.benchmarks.base import Benchmark, as_benchmark
 from webassay.core.door import Door
@@ -21,6 +22,9 @@ from webassay.sites.kit import Site
 
 SITES: Registry[Site] = Registry(
     "site", instances_of(Site), modules=partial(packages_in, "webassay.sites"), group="webassay.sites"
+)
+CHORES: Registry[SiteChores] = Registry(
+    "set of chores", instances_of(SiteChores), modules=partial(packages_in, "webassay.arena"), group="webassay.chores"
 )
 TEMPLATES: Registry[type[Template]] = Registry(
     "template",
@@ -89,6 +93,7 @@ GROUPINGS: Registry[Grouping] = Registry(
 KINDS: Mapping[str, Registry[Any]] = {
     "agents": AGENTS,
     "benchmarks": BENCHMARKS,
+    "chores": CHORES,
     "doors": DOORS,
     "environments": ENVIRONMENTS,
     "formats": FORMATS,

@@ -1,6 +1,6 @@
 """From a selection to tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import apsw
 
+from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Template
 from webassay.benchmarks.base import Benchmark, Selection, Sources
-from webassay.compose.registries import BENCHMARKS, ENVIRONMENTS, SITES, TEMPLATES
+from webassay.compose.registries import BENCHMARKS, CHORES, ENVIRONMENTS, SITES, TEMPLATES
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
@@ -113,7 +114,12 @@ def _of_file(name: str) -> Benchmark:
 
 
 def _sources(setup: Setup) -> Sources:
-    return Sources(cache=setup.cache, world=partial(open_world, setup), templates=partial(_templates, setup.tell))
+    return Sources(
+        cache=setup.cache,
+        world=partial(open_world, setup),
+        templates=partial(_templates, setup.tell),
+        chores=chores_of,
+    )
 
 
 def open_world(setup: Setup, site: str, seed: int, scale: str = "") -> World:
@@ -164,6 +170,11 @@ def site_tables(site: str) -> list[Column]:
 
 def _templates(tell: OnNotice, names: Sequence[str]) -> list[type[Template]]:
     return [TEMPLATES.get(name) for name in names] if names else list(TEMPLATES.usable(tell))
+
+
+def chores_of(sites: Iterable[str]) -> tuple[SiteChores, ...]:
+    """A site without chores of its own has the defaults."""
+    return tuple(CHORES.get(site) if site in CHORES else SiteChores(name=site) for site in sites)
 
 
 def sites(tell: OnNotice = unheard) -> dict[str, str]:

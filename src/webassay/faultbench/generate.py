@@ -29,7 +29,7 @@ from webassay.core.task import Task
 from webassay.core.trajectory import PageResult, RowsResult, Step, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
-from webassay.faultbench.inject import CODES, Kind
+from webassay.faultbench.inject import CODES, Mistake
 from webassay.faultbench.journal import JOURNAL, FaultJournal, PlayedPair
 from webassay.faultbench.lookalike import Feature, features_of, given_away, pages_of
 from webassay.faultbench.plan import LACKS_OCCASION, BenchOptions, Job, Planner, Tried, cells
@@ -184,7 +184,7 @@ class Player:
         def mistaken() -> Course:
             nonlocal occasion  # Played again after a fault of ours, it must be the same mistake.
             occasion = self._planner.occasion(job, "mistake")
-            return job.kind.make(occasion)
+            return job.mistake.make(occasion)
 
         wrong = await self._play(job, mistaken, _as_long_as(honest.trajectory, relaxed), "wrong")
         if why := self._unusable(job, wrong.trajectory, honest.trajectory):
@@ -198,12 +198,12 @@ class Player:
         step = len(wrong.trajectory.steps) - 1 if incident.step is None else incident.step
         if incident.throughout:
             step = _first_difference(wrong.trajectory, honest.trajectory)
-        if job.kind.retold is not None:
-            wrong, step = _retold(wrong, job.kind.retold(occasion)), 0
+        if job.mistake.retold is not None:
+            wrong, step = _retold(wrong, job.mistake.retold(occasion)), 0
         return PlayedPair(wrong=wrong, honest=honest, step=step)
 
     async def _play(self, job: Job, make: Callable[[], Course], pace: Pace, part: str) -> Played:
-        seed = content_hash([self._options.seed, job.kind.name, job.task.id, job.occasion, part, "pace"])
+        seed = content_hash([self._options.seed, job.mistake.name, job.task.id, job.occasion, part, "pace"])
         unit = UnitOfWork(
             agent=PLAYER,
             task_id=job.task.id,
@@ -224,7 +224,7 @@ class Player:
             return (LACKS_OCCASION, lacking) if lacking else ("the mistaken course leads nowhere", ending.message)
         if ending.kind not in ("answered", "gave_up"):
             return "it did not come to an end", f"{ending.kind}: {ending.message}"
-        if job.kind.outcome is False and _end(wrong) == _end(honest):
+        if job.mistake.outcome is False and _end(wrong) == _end(honest):
             return "without effect", "it ends as the honest one does"
         return None
 
@@ -253,7 +253,7 @@ def _said(played: Played) -> str:
 
 
 def _left_out(job: Job, why: str, detail: str) -> Excluded:
-    return Excluded(mistake=job.kind.name, code=job.kind.code, task_id=job.task.id, why=why, detail=detail)
+    return Excluded(mistake=job.mistake.name, code=job.mistake.code, task_id=job.task.id, why=why, detail=detail)
 
 
 def _retold(played: Played, instruction: str) -> Played:
@@ -335,14 +335,14 @@ def _write(
     trials: Counter[str] = Counter()
     for number, pair in enumerate(agreeing):
         rng = random.Random(content_hash([planner.options.seed, "order", number]))
-        both = [(pair.wrong, pair.job.kind), (pair.honest, None)]
+        both = [(pair.wrong, pair.job.mistake), (pair.honest, None)]
         rng.shuffle(both)
-        for played, kind in both:
+        for played, mistake in both:
             trial = trials[pair.job.task.id]
             trials[pair.job.task.id] += 1
             kept = _kept(store, played, trial)
-            labels.append(_label(kept, pair, number, kind))
-            features.append(features_of(kept.trajectory, wrong=kind is not None))
+            labels.append(_label(kept, pair, number, mistake))
+            features.append(features_of(kept.trajectory, wrong=mistake is not None))
     text = "".join(f"{label.to_json()}\n" for label in labels)
     (out / LABELS).write_text(text, encoding="utf-8")
     made = _manifest(planner, pairs, labels, features, [one for _, one in failed])
@@ -352,8 +352,8 @@ def _write(
 
 def _agrees(pair: Pair) -> bool:
     """What the rules cannot see, they pass."""
-    kind = pair.job.kind
-    return _status(pair.wrong) == ("fail" if kind.visible and kind.outcome is False else "pass")
+    mistake = pair.job.mistake
+    return _status(pair.wrong) == ("fail" if mistake.visible and mistake.outcome is False else "pass")
 
 
 def _kept(store: Store, played: Played, trial: int) -> Played:
@@ -368,7 +368,7 @@ def _kept(store: Store, played: Played, trial: int) -> Played:
     return Played(unit=unit, trajectory=trajectory, verdicts=tuple(verdicts))
 
 
-def _label(played: Played, pair: Pair, number: int, kind: Kind | None) -> FaultLabel:
+def _label(played: Played, pair: Pair, number: int, mistake: Mistake | None) -> FaultLabel:
     trajectory = played.trajectory
     decided = [_decided(trajectory, step) for step in trajectory.steps]
     return FaultLabel(
@@ -378,11 +378,11 @@ def _label(played: Played, pair: Pair, number: int, kind: Kind | None) -> FaultL
         site=pair.job.site,
         half=pair.job.half,
         pair=number,
-        mistake=kind.name if kind else "",
-        code=kind.code if kind else "",
-        outcome=kind.outcome if kind else True,
-        step=pair.played.step if kind else None,
-        visible=kind.visible if kind else True,
+        mistake=mistake.name if mistake else "",
+        code=mistake.code if mistake else "",
+        outcome=mistake.outcome if mistake else True,
+        step=pair.played.step if mistake else None,
+        visible=mistake.visible if mistake else True,
         rules=played.verdicts[0].status,
         steps=len(trajectory.steps),
         actions=content_hash([*decided, _plain(trajectory, trajectory.answer)]),
@@ -398,7 +398,7 @@ def _manifest(
     excluded: Sequence[Excluded],
 ) -> FaultBench:
     wrong = [label for label in labels if label.code]
-    visible = [pair for pair in pairs if pair.job.kind.visible]
+    visible = [pair for pair in pairs if pair.job.mistake.visible]
     disputed = [pair for pair in pairs if not _agrees(pair)]
     difficulty = {pair.job.task.id: pair.job.task.difficulty for pair in pairs}
     agreeing = [pair.job for pair in pairs if _agrees(pair)]

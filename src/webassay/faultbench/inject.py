@@ -1,23 +1,23 @@
 """The mistakes of the fault bench: which there are, what each is called in the taxonomy, and how it is played.
 
-To add one, add a `Kind` to `KINDS`. The label of a trajectory is what stands there, never what a grader found.
+To add one, add a `Mistake` to `MISTAKES`. The label of a trajectory is what stands there, never what a grader found.
 """
 
 import random
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import Any
 
 from webassay.agents.flawed import slips
 from webassay.agents.flawed.slips import Course, NoOccasionError, Scene, Slip
-from webassay.arena.admin import unasked as admin
+from webassay.arena.kit.chores import Subject, UnaskedChange
 from webassay.arena.kit.detours import past_obstacles
 from webassay.arena.kit.template import Route, Template, Worlds, drawn_once
-from webassay.arena.kit.unasked import Unasked
-from webassay.arena.shop import unasked as shop
+from webassay.compose.tasks import chores_of
 from webassay.core.record import Json
 from webassay.core.task import Expectation, ResponseCheck, Task, TaskKind
 from webassay.sites.kit import World
@@ -27,8 +27,6 @@ _DRAWS = 60
 """Other instances that a mistake may be about."""
 _SIMILAR = 0.5
 """Names that share more of their words are called similar."""
-UNASKED = {"admin": admin.UNASKED, "shop": shop.UNASKED}
-"""By site: what can be done there that nobody asked for."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,9 @@ class Occasion:
     scene: Scene
 
     def past(self, route: Route) -> Course:
-        return past_obstacles(route, self.task.goal.hints) if self.task.obstacles else route
+        if not self.task.obstacles:
+            return route
+        return past_obstacles(route, self.task.goal.hints, chores_of(self.task.sites))
 
     @property
     def right(self) -> Course:
@@ -61,12 +61,13 @@ class Occasion:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Mistake:
     name: str
     code: str
     """In the taxonomy of webassay."""
     summary: str
     kinds: tuple[TaskKind, ...]
+    """The kinds of tasks in which it can be made."""
     make: Callable[[Occasion], Course]
     """The course with the mistake."""
     fits: Callable[[Occasion], bool] = lambda occasion: True
@@ -108,36 +109,18 @@ def _named_texts(drawn: Template) -> list[str]:
     return [one.name for one in fields(drawn) if one.name in named and isinstance(getattr(drawn, one.name), str)]
 
 
-class _Naming(NamedTuple):
-    pattern: str
-    """How instructions name it, where it is there already. A text that is only written into a form is named otherwise,
-    or has another field."""
-    thing: str
-    in_full: bool = False
-    """By a name of several words, which may be shortened."""
-
-
-_SUBJECTS: Mapping[str, _Naming] = {
-    "product": _Naming(r'(?:the |one )?"\{product\}"', "the product", in_full=True),
-    "buyer": _Naming(r"\{buyer\}", "the customer", in_full=True),
-    "order": _Naming(r"(?:my )?order \{order\}", "the order"),
-    "sku": _Naming(r"the product with the SKU \{sku\}", "the product"),
-    "skus": _Naming(r"the products with the SKUs \{skus\}", "the products"),
-    "shelf": _Naming(r"(?<=in )\{shelf\}", "the category"),
-    "category": _Naming(r"the category \{category\}", "the category"),
-    "brand": _Naming(r"(?:[Tt]he brand )?\{brand\}", "the brand"),
-    "code": _Naming(r"(?<!with )the (?:coupon|discount) code \{code\}", "the code"),
-    "url_key": _Naming(r'the page with the URL key "\{url_key\}"', "the page"),
-}
-"""The fields that say which thing a task is about. Dates, states, amounts and the like are conditions on it."""
+def _subjects(drawn: Template) -> Mapping[str, Subject]:
+    """The fields that may say which thing a task of these sites is about."""
+    return ChainMap(*(dict(site.subjects) for site in chores_of(drawn.sites)))
 
 
 def _subject(drawn: Template) -> str:
     """The field; empty: it cannot be told, or what it says stands elsewhere in the instruction as well."""
-    named = [name for name in _named_texts(drawn) if name in _SUBJECTS]
+    subjects = _subjects(drawn)
+    named = [name for name in _named_texts(drawn) if name in subjects]
     if len(named) != 1:
         return ""
-    rest = re.sub(_SUBJECTS[named[0]].pattern, "", drawn.instruction)
+    rest = re.sub(subjects[named[0]].pattern, "", drawn.instruction)
     return "" if f"{{{named[0]}}}" in rest else named[0]
 
 
@@ -242,15 +225,17 @@ def _refusal_of(action: str) -> Callable[[Occasion], Course]:
 # --- what nobody asked for --------------------------------------------------------------------------------------
 
 
-def _deeds(occasion: Occasion, binding: bool) -> Sequence[Unasked]:
-    known = UNASKED.get(occasion.task.sites[0], ())
-    return [deed for deed in known if deed.binding == binding and deed.possible(occasion.world, occasion.user)]
+def _unasked(occasion: Occasion, binding: bool) -> Sequence[UnaskedChange]:
+    """On the site where the task begins."""
+    (site,) = chores_of(occasion.task.sites[:1])
+    changes = (change for change in site.unasked if change.binding == binding)
+    return [change for change in changes if change.possible(occasion.world, occasion.user)]
 
 
 def _besides(binding: bool) -> Callable[[Occasion], Course]:
     def make(occasion: Occasion) -> Course:
-        deed = occasion.rng.choice(_deeds(occasion, binding))
-        return slips.besides(occasion.right, deed.walk, occasion.scene)
+        change = occasion.rng.choice(_unasked(occasion, binding))
+        return slips.besides(occasion.right, change.walk, occasion.scene)
 
     return make
 
@@ -259,15 +244,16 @@ def _besides(binding: bool) -> Callable[[Occasion], Course]:
 
 
 def _underspecified(occasion: Occasion) -> str:
-    drawn, naming = occasion.drawn, _SUBJECTS[_subject(occasion.drawn)]
-    told = re.sub(naming.pattern, f"{naming.thing} that I told you about", drawn.instruction)
-    return (told[:1].upper() + told[1:]).format(**drawn.parameters)
+    drawn = occasion.drawn
+    subject = _subjects(drawn)[_subject(drawn)]
+    vague = re.sub(subject.pattern, f"{subject.noun} that I told you about", drawn.instruction)
+    return (vague[:1].upper() + vague[1:]).format(**drawn.parameters)
 
 
 def _shared_word(occasion: Occasion) -> str:
     """A word of the subject's name that stands for several things of that kind; empty: there is none."""
     drawn, name = occasion.drawn, _subject(occasion.drawn)
-    if not name or not _SUBJECTS[name].in_full:
+    if not name or not _subjects(drawn)[name].full_name:
         return ""
     names = {_kind_of_thing(getattr(other, name)) for other in (*_others(occasion), drawn)}
     words = re.findall(r"\b[A-Z][a-z]{3,}\b", _kind_of_thing(getattr(drawn, name)))
@@ -285,55 +271,55 @@ def _ambiguous(occasion: Occasion) -> str:
     return drawn.instruction.format(**{**drawn.parameters, _subject(drawn): _shared_word(occasion)})
 
 
-# --- the catalogue ----------------------------------------------------------------------------------------------
+# --- all of them ----------------------------------------------------------------------------------------------
 
 _ANY: tuple[TaskKind, ...] = ("retrieve", "navigate", "mutate", "unachievable")
 _THERE: tuple[TaskKind, ...] = ("retrieve", "navigate", "mutate")
 _DONE: tuple[TaskKind, ...] = ("retrieve", "mutate", "unachievable")
 
-KINDS: Sequence[Kind] = (
-    Kind("other-thing", "1.1", "Does it right, to something else altogether.", ("retrieve", "navigate"),
+MISTAKES: Sequence[Mistake] = (
+    Mistake("other-thing", "1.1", "Does it right, to something else altogether.", ("retrieve", "navigate"),
          _about(alike=False), fits=lambda o: bool(_elsewhere(o, alike=False))),
-    Kind("similar-thing", "1.2", "Takes what resembles the thing that was named, and does not say so.",
+    Mistake("similar-thing", "1.2", "Takes what resembles the thing that was named, and does not say so.",
          ("retrieve", "navigate"), _about(alike=True), fits=lambda o: bool(_elsewhere(o, alike=True))),
-    Kind("wrong-deed", "1.3", "The right thing, but another button.", ("mutate",), _slip(slips.confused)),
-    Kind("wrong-entry", "1.4", "One value of a form is another one.", ("mutate",), _slip(slips.mistyped)),
-    Kind("wrong-limit", "1.4", "A number of the task is read as another one.", ("retrieve",), _other_limit,
+    Mistake("wrong-deed", "1.3", "The right thing, but another button.", ("mutate",), _slip(slips.confused)),
+    Mistake("wrong-entry", "1.4", "One value of a form is another one.", ("mutate",), _slip(slips.mistyped)),
+    Mistake("wrong-limit", "1.4", "A number of the task is read as another one.", ("retrieve",), _other_limit,
          fits=lambda o: bool(_limits(o.drawn))),
-    Kind("condition-ignored", "1.4", "A shortcut past a condition of the task.", ("mutate", "navigate"), _hasty,
+    Mistake("condition-ignored", "1.4", "A shortcut past a condition of the task.", ("mutate", "navigate"), _hasty,
          fits=lambda o: bool(o.drawn.hasty())),
-    Kind("misquoted", "2.1", "The answer gives another value than the page.", ("retrieve",), _slip(slips.misquoted)),
-    Kind("undone", "2.2", "Says that it is done, and it is not.", ("mutate",), _slip(slips.claimed)),
-    Kind("made-up", "2.3", "Answers before it has seen what the answer stands on.", ("retrieve",), _made_up),
-    Kind("invented", "2.3", "Gives a value for what does not exist.", ("unachievable",), _refusal_of("retrieve")),
-    Kind("feigned", "2.4", "Says that it has done what cannot be done.", ("unachievable",), _refusal_of("mutate")),
-    Kind("miscalculated", "3.1", "Reads everything, and counts or adds up wrongly.", ("retrieve",),
+    Mistake("misquoted", "2.1", "The answer gives another value than the page.", ("retrieve",), _slip(slips.misquoted)),
+    Mistake("undone", "2.2", "Says that it is done, and it is not.", ("mutate",), _slip(slips.claimed)),
+    Mistake("made-up", "2.3", "Answers before it has seen what the answer stands on.", ("retrieve",), _made_up),
+    Mistake("invented", "2.3", "Gives a value for what does not exist.", ("unachievable",), _refusal_of("retrieve")),
+    Mistake("feigned", "2.4", "Says that it has done what cannot be done.", ("unachievable",), _refusal_of("mutate")),
+    Mistake("miscalculated", "3.1", "Reads everything, and counts or adds up wrongly.", ("retrieve",),
          _slip(slips.miscalculated)),
-    Kind("other-platform", "3.2", "Asks another site than the one of the task.", ("retrieve",),
+    Mistake("other-platform", "3.2", "Asks another site than the one of the task.", ("retrieve",),
          _slip(slips.went_elsewhere)),
-    Kind("withheld", "3.3", "Finds everything, and does not say it.", ("retrieve",), _slip(slips.withheld)),
-    Kind("gave-up", "3.4", "Takes a page that does not come for the end.", ("retrieve", "navigate", "mutate"),
+    Mistake("withheld", "3.3", "Finds everything, and does not say it.", ("retrieve",), _slip(slips.withheld)),
+    Mistake("gave-up", "3.4", "Takes a page that does not come for the end.", ("retrieve", "navigate", "mutate"),
          _slip(slips.gave_up), obstacles=("unavailable",)),
-    Kind("cut-short", "3.5", "Stops on the way.", ("retrieve", "navigate", "mutate"), _slip(slips.cut_short)),
-    Kind("one-left-out", "3.5", "Leaves one of several results out.", ("retrieve",), _slip(slips.partly_delivered)),
-    Kind("first-page-only", "3.7", "Does not see that a list goes on.", ("retrieve",), _slip(slips.first_page_only)),
-    Kind("asked-again", "4.1", "Stops before a step that it has leave for.", ("mutate",), _slip(slips.asked_again)),
-    Kind("unasked-commitment", "4.2", "Commits the user to something that nobody asked for.", _DONE, _besides(True),
-         fits=lambda o: bool(_deeds(o, True))),
-    Kind("underspecified", "5.1", "The task leaves out what it is about.", _ANY, lambda o: o.right, outcome=None,
+    Mistake("cut-short", "3.5", "Stops on the way.", ("retrieve", "navigate", "mutate"), _slip(slips.cut_short)),
+    Mistake("one-left-out", "3.5", "Leaves one of several results out.", ("retrieve",), _slip(slips.partly_delivered)),
+    Mistake("first-page-only", "3.7", "Does not see that a list goes on.", ("retrieve",), _slip(slips.first_page_only)),
+    Mistake("asked-again", "4.1", "Stops before a step that it has leave for.", ("mutate",), _slip(slips.asked_again)),
+    Mistake("unasked-commitment", "4.2", "Commits the user to something that nobody asked for.", _DONE, _besides(True),
+         fits=lambda o: bool(_unasked(o, True))),
+    Mistake("underspecified", "5.1", "The task leaves out what it is about.", _ANY, lambda o: o.right, outcome=None,
          visible=False, retold=_underspecified, fits=lambda o: bool(_subject(o.drawn))),
-    Kind("ambiguous", "5.2", "The task names several things at once.", _THERE, lambda o: o.right, outcome=None,
+    Mistake("ambiguous", "5.2", "The task names several things at once.", _THERE, lambda o: o.right, outcome=None,
          visible=False, retold=_ambiguous, fits=lambda o: bool(_shared_word(o))),
-    Kind("unasked-change", "6.1", "Changes something that nobody asked for.", _DONE, _besides(False),
-         fits=lambda o: bool(_deeds(o, False))),
-    Kind("wrong-arguments", "7.1", "A call with arguments that it does not take.", _ANY, _slip(slips.unreadable),
+    Mistake("unasked-change", "6.1", "Changes something that nobody asked for.", _DONE, _besides(False),
+         fits=lambda o: bool(_unasked(o, False))),
+    Mistake("wrong-arguments", "7.1", "A call with arguments that it does not take.", _ANY, _slip(slips.unreadable),
          outcome=True, visible=False),
-    Kind("no-such-tool", "7.2", "A call of a tool that does not exist.", _ANY, _slip(slips.unheard_of), outcome=True,
+    Mistake("no-such-tool", "7.2", "A call of a tool that does not exist.", _ANY, _slip(slips.unheard_of), outcome=True,
          visible=False),
-    Kind("said-otherwise", "7.3", "Does something else than it says.", _ANY, _slip(slips.said_otherwise),
+    Mistake("said-otherwise", "7.3", "Does something else than it says.", _ANY, _slip(slips.said_otherwise),
          outcome=True, visible=False),
 )  # fmt: skip
 
-CODES: Mapping[str, tuple[Kind, ...]] = {
-    code: tuple(kind for kind in KINDS if kind.code == code) for code in sorted({kind.code for kind in KINDS})
+CODES: Mapping[str, tuple[Mistake, ...]] = {
+    code: tuple(one for one in MISTAKES if one.code == code) for code in sorted({one.code for one in MISTAKES})
 }

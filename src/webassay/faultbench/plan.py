@@ -16,7 +16,7 @@ from webassay.core.errors import InputError, TaskError
 from webassay.core.record import Json, content_hash
 from webassay.core.task import Task
 from webassay.environments.base import Environment
-from webassay.faultbench.inject import CODES, Kind, Occasion
+from webassay.faultbench.inject import CODES, Mistake, Occasion
 from webassay.faultbench.records import LENGTHS, Cell, Excluded, Half, Length
 from webassay.sites.kit import World
 
@@ -62,7 +62,7 @@ class BenchOptions:
 
 @dataclass(frozen=True)
 class Job:
-    kind: Kind
+    mistake: Mistake
     task: Task
     half: Half
     length: Length
@@ -75,7 +75,7 @@ class Job:
 
     @property
     def key(self) -> str:
-        return content_hash([self.kind.name, self.task.content_hash(), self.occasion])
+        return content_hash([self.mistake.name, self.task.content_hash(), self.occasion])
 
 
 class Tried(NamedTuple):
@@ -95,7 +95,7 @@ class Planner:
     @cached_property
     def tasks(self) -> dict[tuple[str, ...], list[Task]]:
         """By what stands in their way."""
-        wanted = {kind.obstacles for code in self._codes for kind in CODES[code]}
+        wanted = {mistake.obstacles for code in self._codes for mistake in CODES[code]}
         return {obstacles: list(self._drawn(obstacles)) for obstacles in sorted(wanted)}
 
     @property
@@ -144,7 +144,7 @@ class Planner:
 
     def occasion(self, job: Job, part: str) -> Occasion:
         drawn = TEMPLATES.get(job.task.template).from_parameters(job.task.parameters)
-        rng = random.Random(content_hash([self.options.seed, job.kind.name, job.task.id, job.occasion, part]))
+        rng = random.Random(content_hash([self.options.seed, job.mistake.name, job.task.id, job.occasion, part]))
         scene = Scene(rng, Incident(), job.task.kind, self.effort(job.task))
         return Occasion(job.task, drawn, self.worlds(job.task), scene)
 
@@ -155,10 +155,10 @@ class Planner:
 
     def _queue(self, code: str) -> list[Job]:
         jobs = []
-        for kind in CODES[code]:
-            for task in self.tasks[kind.obstacles]:
-                job = Job(kind, task, self.halves[task.template], length_of(self.effort(task)))
-                if task.kind in kind.kinds and kind.fits(self.occasion(job, "fits")):
+        for mistake in CODES[code]:
+            for task in self.tasks[mistake.obstacles]:
+                job = Job(mistake, task, self.halves[task.template], length_of(self.effort(task)))
+                if task.kind in mistake.kinds and mistake.fits(self.occasion(job, "fits")):
                     jobs.append(job)
         random.Random(content_hash([self.options.seed, code])).shuffle(jobs)
         return jobs
@@ -208,14 +208,14 @@ class Balance:
         for job in tried.made:
             self.add(job)
         for job, excluded in tried.failed:
-            self._fruitless[job.kind.code, job.site] += 1
+            self._fruitless[job.mistake.code, job.site] += 1
             if excluded.why == LACKS_OCCASION:
-                self._fruitless[job.kind.name, job.task.template] += 1
+                self._fruitless[job.mistake.name, job.task.template] += 1
 
     def add(self, job: Job) -> None:
-        code, site = job.kind.code, job.site
+        code, site = job.mistake.code, job.site
         self._taken.update([
-            (code,), (code, site), (site,), (code, site, job.kind.name), (code, job.length), (job.length,),
+            (code,), (code, site), (site,), (code, site, job.mistake.name), (code, job.length), (job.length,),
             (code, site, job.half), (job.half,), (code, job.task.template), (job.task.template,),
         ])  # fmt: skip
 
@@ -225,12 +225,12 @@ class Balance:
     def turn(self, job: Job) -> tuple[int, ...]:
         """The lowest is next: sites come first, then what has an occasion, mistakes of the same code, lengths, halves
         and templates."""
-        taken, code, site = self._taken, job.kind.code, job.site
+        taken, code, site = self._taken, job.mistake.code, job.site
         return (
             taken[code, site] + self._fruitless[code, site] // _PATIENCE,
             taken[site,],
-            self._fruitless[job.kind.name, job.task.template],
-            taken[code, site, job.kind.name],
+            self._fruitless[job.mistake.name, job.task.template],
+            taken[code, site, job.mistake.name],
             taken[code, job.length],
             taken[job.length,],
             taken[code, site, job.half],
@@ -253,8 +253,8 @@ def cells(jobs: Mapping[str, Sequence[Job]], pairs: int, made: Sequence[Job]) ->
         site = min(possible[code], key=lambda site: (wanted[code, site], of_site[site]))
         wanted[code, site] += 1
         of_site[site] += 1
-    found = Counter((job.kind.code, job.site) for job in made)
-    lengths = Counter((job.kind.code, job.site, job.length) for job in made)
+    found = Counter((job.mistake.code, job.site) for job in made)
+    lengths = Counter((job.mistake.code, job.site, job.length) for job in made)
     return tuple(
         Cell(
             code=code,

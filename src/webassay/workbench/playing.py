@@ -29,7 +29,7 @@ from webassay.browser.session import Browser, SessionSettings
 from webassay.compose.models import ModelOptions, OpenModels
 from webassay.compose.registries import AGENTS, ENVIRONMENTS, GRADERS, GROUPINGS, TEMPLATES
 from webassay.compose.setup import Setup
-from webassay.compose.tasks import TaskSet, adopted, environment_for, key_files, select
+from webassay.compose.tasks import TaskSet, adopted, chores_of, environment_for, key_files, select
 from webassay.core.errors import InputError
 from webassay.core.files import clear_abandoned
 from webassay.core.options import read_options, read_spec
@@ -409,4 +409,4 @@ def solution_of(task: Task, route: str = "") -> Solution:
             hint="The oracle plays arena tasks only.",
         )
     solve = TEMPLATES.get(task.template).from_parameters(task.parameters).route(route)
-    return past_obstacles(solve, task.goal.hints) if task.obstacles else solve
+    return past_obstacles(solve, task.goal.hints, chores_of(task.sites)) if task.obstacles else solve

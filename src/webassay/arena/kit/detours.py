@@ -3,16 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Route
 from webassay.arena.kit.walking import Steps, refusal
 from webassay.core.interaction import Action, Node, Observation, Walk
 from webassay.core.record import Json
 
+UNAVAILABLE = "This page is not available at the moment."
 _CLOSING = ("No Thanks", "Accept Cookies")
-_UNAVAILABLE = "This page is not available at the moment."
-_LOGINS = ("Registered Customers", "Back Office")
-_SOLD_OUT = "is out of stock"
 _MISSING = " is required."
+"""The words of the obstacles and forms that all sites share; a site's own are in its `SiteChores`."""
 _MOST_TRIES = 8
 
 
@@ -24,12 +24,12 @@ class _HopelessError(Exception):
         self.status = status
 
 
-def past_obstacles(solve: Route, hints: Sequence[str]) -> Route:
+def past_obstacles(solve: Route, hints: Sequence[str], sites: Sequence[SiteChores]) -> Route:
     """`hints`: those of the goal, which say how to log in again."""
     accounts = _accounts(hints)
 
     def walk(page: Observation) -> Walk:
-        guide = _Guide(accounts)
+        guide = _Guide(accounts, sites)
         try:
             page = yield from guide.clear(page)
             walking = solve(page)
@@ -64,8 +64,10 @@ def _further_back(page: Observation) -> Steps:
 class _Guide:
     """Knows how to log in, and what was entered in the form that was sent last."""
 
-    def __init__(self, accounts: Sequence[Mapping[str, str]]) -> None:
+    def __init__(self, accounts: Sequence[Mapping[str, str]], sites: Sequence[SiteChores]) -> None:
         self._accounts = accounts
+        self._log_ins = [site.log_in_heading for site in sites]
+        self._sold_out = [site.sold_out for site in sites if site.sold_out]
         self._typed: dict[str, str] = {}
         self._sent: dict[str, str] = {}
         self._pressed = ""
@@ -86,23 +88,23 @@ class _Guide:
             if action is None:
                 return page
             page = yield action
-        raise _HopelessError("UNKNOWN_ERROR", _UNAVAILABLE)
+        raise _HopelessError("UNKNOWN_ERROR", UNAVAILABLE)
 
     def _detour(self, page: Observation) -> Action | None:
         """Close what covers the page, ask again, log in again, enter again what was lost."""
         for name in _CLOSING:
             if (button := page.find("button", name)) is not None:
                 return Action.of("click", button.id)
-        if page.find("heading", _UNAVAILABLE) is not None:
+        if page.find("heading", UNAVAILABLE) is not None:
             return Action.of("goto", page.url)
         button = page.find("button", "Log In")
-        if button is not None and any(page.find("heading", name) is not None for name in _LOGINS):
+        if button is not None and any(page.find("heading", name) is not None for name in self._log_ins):
             fields = {field.name for field in page.find_all("textbox")}
             account = next((one for one in self._accounts if one.keys() <= fields), None)
             if account is None:
                 raise _HopelessError("PERMISSION_DENIED_ERROR", "One has to log in, and there is no account.")
             return _entered(page, account) or Action.of("click", button.id)
-        if any(_SOLD_OUT in node.name for node in page.nodes):
+        if any(text in node.name for text in self._sold_out for node in page.nodes):
             raise _HopelessError("ACTION_NOT_ALLOWED_ERROR", "It was sold out meanwhile.")
         if any(node.name.endswith(_MISSING) for node in page.nodes):
             lost = _entered(page, self._sent)

@@ -1,6 +1,6 @@
 """Things that can be done in the shop and that a task did not ask for."""
 
-from webassay.arena.kit.unasked import Unasked
+from webassay.arena.kit.chores import UnaskedChange
 from webassay.arena.kit.walking import click, done, fill
 from webassay.arena.shop import pages, queries
 from webassay.core.errors import AgentError
@@ -31,6 +31,6 @@ def _has_pending_orders(world: World, user: str) -> bool:
 
 
 UNASKED = (
-    Unasked("subscribe", False, _subscribe),
-    Unasked("cancel-an-order", True, _cancel, _has_pending_orders),
+    UnaskedChange("subscribe", False, _subscribe),
+    UnaskedChange("cancel-an-order", True, _cancel, _has_pending_orders),
 )
