@@ -3,10 +3,16 @@
 import os
 import signal
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from hypothesis import settings
+
+from webassay.browser.devtools.chromium import find_chromium
+from webassay.browser.session import Browser
+from webassay.core.errors import BrowserError
 
 # Whatever a test starts finds the worlds that another one built, and the user's own cache stays as it is.
 os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / "webassay-test-cache")
@@ -33,6 +39,17 @@ ONE_WORKER_EACH = (
     "tests.analysis.test_episode_page_browser",
 )
 """What these set up for a whole module (browsers, servers, a run to compare with) is not worth doing twice."""
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """One Chromium for all tests of a process."""
+    try:
+        executable = find_chromium()
+    except BrowserError as error:
+        pytest.skip(str(error))
+    async with Browser(executable) as browser:
+        yield browser
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,10 +9,12 @@ import os
 import socket
 import sys
 import urllib.request
+from collections.abc import AsyncIterator
 from itertools import groupby
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.support.toy import TASK
 from tests.support.worlds import CACHE, arena
@@ -25,11 +27,13 @@ from webassay.core.served import ServedRecord
 from webassay.core.task import Expectation, NetworkCheck, PageCheck, PagePattern, ResponseCheck, Task
 from webassay.core.trajectory import MemoryBlobs, ServedResult, Trajectory
 from webassay.core.verdict import Verdict
+from webassay.environments.arena import Arena
 from webassay.grading.grade import Policy, grade
 from webassay.play.episode import EpisodeContext, Limits, play
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("tests.agents.test_programs"),
     pytest.mark.skipif(bool(why_not()), reason=f"no cell can be built here: {why_not()}"),
 ]
@@ -46,15 +50,27 @@ def task() -> Task:
     return TASK.model_copy(update={"goal": goal, "sites": ("shop",), "checks": checks})
 
 
-async def played(
-    words: str, *, cell: Cell | None = None, limits: Limits | None = None, program: Path = ATTACKER
-) -> tuple[Trajectory, Verdict, MemoryBlobs]:
-    blobs = MemoryBlobs()
-    agent = External(f"{sys.executable} {program} {words}", "attacker", cell or Cell(hidden=(CACHE,)))
-    async with Browser(find_chromium()) as browser, arena() as environment:
-        context = EpisodeContext(browser, environment, blobs, limits=limits or Limits(episode_seconds=100))
+class Played:
+    """What programs play in: one browser and one server of sites. Every episode has its own session and world."""
+
+    def __init__(self, browser: Browser, environment: Arena) -> None:
+        self._browser, self._environment = browser, environment
+
+    async def __call__(
+        self, words: str, *, cell: Cell | None = None, limits: Limits | None = None, program: Path = ATTACKER
+    ) -> tuple[Trajectory, Verdict, MemoryBlobs]:
+        blobs = MemoryBlobs()
+        agent = External(f"{sys.executable} {program} {words}", "attacker", cell or Cell(hidden=(CACHE,)))
+        limits = limits or Limits(episode_seconds=100)
+        context = EpisodeContext(self._browser, self._environment, blobs, limits=limits)
         trajectory = await play(task(), agent, context, id="attack")
-    return trajectory, grade(task(), trajectory, blobs), blobs
+        return trajectory, grade(task(), trajectory, blobs), blobs
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def played() -> AsyncIterator[Played]:
+    async with Browser(find_chromium()) as browser, arena() as environment:
+        yield Played(browser, environment)
 
 
 def told(trajectory: Trajectory) -> object:
@@ -62,21 +78,18 @@ def told(trajectory: Trajectory) -> object:
     return json.loads(json.loads(trajectory.answer)["error_details"])
 
 
-@pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    run = tmp_path_factory.mktemp("armour") / "run"
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tried(played: Played, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    run = tmp_path_factory.mktemp("armor") / "run"
     run.mkdir()
     (run / "ledger.sqlite").write_text("0 %")
-    os.environ["OPENAI_API_KEY"] = "secret"
-    try:
-        cell = Cell(hidden=(run, CACHE))
-        trajectory, _, _ = asyncio.run(played(f"everything {os.getpid()} {run}", cell=cell))
-    finally:
-        del os.environ["OPENAI_API_KEY"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "secret")
+        trajectory, _, _ = await played(f"everything {os.getpid()} {run}", cell=Cell(hidden=(run, CACHE)))
     assert (run / "ledger.sqlite").read_text() == "0 %"
-    found = told(trajectory)
-    assert isinstance(found, dict)
-    return found
+    report = told(trajectory)
+    assert isinstance(report, dict)
+    return report
 
 
 REFUSED = (
@@ -86,13 +99,13 @@ REFUSED = (
 )
 
 
-def test_what_it_may_not_do_is_refused(tried: dict[str, str]) -> None:
+async def test_what_it_may_not_do_is_refused(tried: dict[str, str]) -> None:
     assert {name: tried[name] for name in REFUSED if not tried[name].startswith("refused: ")} == {}
     assert "uploads" in tried["a local file in a field"]
     assert "answers come from the sites" in tried["an answer invented"]
 
 
-def test_what_evaluates_it_is_out_of_its_sight(tried: dict[str, str]) -> None:
+async def test_what_evaluates_it_is_out_of_its_sight(tried: dict[str, str]) -> None:
     assert tried["the run directory"].startswith("refused: ") or tried["the run directory"] == "worked: []"
     assert tried["the ledger"].startswith(("refused", "worked: 5"))  # into the empty folder of its own cell
     assert tried["temporary folders"] == "[]"
@@ -100,11 +113,11 @@ def test_what_evaluates_it_is_out_of_its_sight(tried: dict[str, str]) -> None:
     assert tried["keys in the environment"] == "[]"
 
 
-def test_it_knows_no_targets_but_its_own(tried: dict[str, str]) -> None:
+async def test_it_knows_no_targets_but_its_own(tried: dict[str, str]) -> None:
     assert tried["others' targets"] in ("[]", '["about:blank"]')
 
 
-async def test_an_honest_program_passes() -> None:
+async def test_an_honest_program_passes(played: Played) -> None:
     trajectory, verdict, _ = await played("honest")
     assert verdict.status == "pass", trajectory.ending.message + str([one.message for one in verdict.findings])
     assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
@@ -119,7 +132,7 @@ async def test_an_honest_program_passes() -> None:
     ]
 
 
-async def test_what_honest_pages_do_besides_is_no_cheat() -> None:
+async def test_what_honest_pages_do_besides_is_no_cheat(played: Played) -> None:
     """Aborted, cached, repeated, prefetched requests, beacons, downloads, service workers, closed tabs."""
     wanderer = ATTACKER.parents[2] / "scripts" / "armour" / "_wanderer.py"
     trajectory, verdict, blobs = await played("", program=wanderer)
@@ -130,7 +143,7 @@ async def test_what_honest_pages_do_besides_is_no_cheat() -> None:
     assert "other" not in asked and "browser" in asked
 
 
-async def test_an_address_and_a_page_that_it_made_up_are_no_page() -> None:
+async def test_an_address_and_a_page_that_it_made_up_are_no_page(played: Played) -> None:
     trajectory, verdict, blobs = await played("forge")
     assert trajectory.last_seen is not None and trajectory.last_seen.url.endswith("/contact")
     assert [finding.code for finding in verdict.findings if finding.status == "fail"] == ["page_invented"]
@@ -138,14 +151,14 @@ async def test_an_address_and_a_page_that_it_made_up_are_no_page() -> None:
 
 
 @pytest.mark.long
-async def test_work_by_plain_http_is_seen() -> None:
+async def test_work_by_plain_http_is_seen(played: Played) -> None:
     trajectory, verdict, _ = await played("http")
     assert told(trajectory) == "200"
     assert "not_the_browser" in [finding.code for finding in verdict.findings if finding.status == "fail"]
 
 
 @pytest.mark.long
-async def test_it_reaches_nothing_but_the_sites_of_its_task() -> None:
+async def test_it_reaches_nothing_but_the_sites_of_its_task(played: Played) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         trajectory, _, _ = await played(f"outside {listening.getsockname()[1]}")
@@ -164,7 +177,7 @@ async def test_it_reaches_nothing_but_the_sites_of_its_task() -> None:
 
 
 @pytest.mark.long
-async def test_a_request_that_says_that_a_person_went_there_is_no_visit() -> None:
+async def test_a_request_that_says_that_a_person_went_there_is_no_visit(played: Played) -> None:
     trajectory, _, blobs = await played("'as if'")
     assert "worked: 200" in str(told(trajectory))
     where = Expectation(type="url", value="__SHOP__/contact")
@@ -175,13 +188,13 @@ async def test_a_request_that_says_that_a_person_went_there_is_no_visit() -> Non
 
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["close tab", "close browser", "die"])
-async def test_what_it_closes_or_kills_is_its_own_failure(mode: str) -> None:
+async def test_what_it_closes_or_kills_is_its_own_failure(played: Played, mode: str) -> None:
     trajectory, verdict, _ = await played(f"'{mode}'")
     assert trajectory.ending.kind == ("agent_crashed" if mode == "die" else "answered"), trajectory.ending.message
     assert verdict.status == "fail"
 
 
-async def test_children_that_hold_its_output_cost_nothing() -> None:
+async def test_children_that_hold_its_output_cost_nothing(played: Played) -> None:
     trajectory, _, _ = await played("children")
     assert told(trajectory) == "left"
     assert not [place for place in Path("/proc").glob("[0-9]*/cmdline") if "607.3" in _words(place)]
@@ -194,7 +207,7 @@ def _words(place: Path) -> str:
         return ""  # It has just ended.
 
 
-async def test_nobody_else_is_let_in(tmp_path: Path) -> None:
+async def test_nobody_else_is_let_in(played: Played, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     cell = Cell(hidden=(CACHE,), writable=(notes,))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -41,10 +41,6 @@ from webassay.core.trajectory import (
 )
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Verdict
 from webassay.grading.grade import Policy, grade
-
-# How long an example takes is a matter of the machine, not of the law that it tests.
-settings.register_profile("any pace", deadline=None)
-settings.load_profile("any pace")
 
 FACTS = {
     "agent": "clerk",

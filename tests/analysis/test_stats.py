@@ -17,10 +17,6 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from webassay.analysis.numbers import stats
 
-# How long an example takes is a matter of the machine, not of the law that it tests.
-settings.register_profile("any pace", deadline=None)
-settings.load_profile("any pace")
-
 rates = st.lists(st.floats(0, 1), min_size=2, max_size=60)
 levels = st.sampled_from([0.0, 0.5, 1.0])
 seeds = st.integers(0, 2**32 - 1)

@@ -1,16 +1,13 @@
-"""A web server for the test pages, one Chromium for all tests of a process, and short ways to use both."""
+"""A web server for the test pages, and short ways to use it and the browser."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from tests.browser.server import serving
-from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Acted, Browser, Session, SessionSettings
-from webassay.core.errors import BrowserError
 from webassay.core.interaction import Action, Node, Observation
 from webassay.core.trajectory import Exchange
 
@@ -24,16 +21,6 @@ def port() -> Iterator[int]:
 @pytest.fixture(scope="session")
 def base(port: int) -> str:
     return f"http://pages.localhost:{port}"
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    try:
-        executable = find_chromium()
-    except BrowserError as error:
-        pytest.skip(str(error))
-    async with Browser(executable) as browser:
-        yield browser
 
 
 class Visit:

@@ -33,6 +33,17 @@ def judged(task, answer, entries, policy=Policy()):  # noqa: B008
     return grade(task, trajectory, blobs, policy)
 
 
+_TRACES: dict[tuple[str, int], str] = {}
+
+
+def trace(make, entry):
+    """As text: it is the same for every cheat."""
+    key = (make.__name__, entry["task_id"])
+    if key not in _TRACES:
+        _TRACES[key] = json.dumps(logs.har(make(entry)))
+    return _TRACES[key]
+
+
 def passing(published, cheat, policy=Policy()):  # noqa: B008
     """Numbers of the tasks that a cheat passes; `cheat` makes an answer and a trace from an entry."""
     return [entry["task_id"] for entry, task in published if judged(task, *cheat(entry), policy).status == "pass"]
@@ -44,7 +55,7 @@ def sized(entry, item):
 
 def with_data(make):
     """A cheat in the results, by an agent that looked at two pages and did nothing."""
-    return lambda entry: (logs.response(entry, make(entry), status="SUCCESS"), logs.wrong_trace(entry))
+    return lambda entry: (logs.response(entry, make(entry), status="SUCCESS"), trace(logs.wrong_trace, entry))
 
 
 def grid(entry):
@@ -90,7 +101,7 @@ def test_claiming_success_without_the_deed_passes_nothing(published):
 )
 def test_no_trick_in_the_codes_passes(published, field, value):
     def cheat(entry):
-        return logs.response(entry, logs.right_data(entry), **{field: value}), logs.right_trace(entry)
+        return logs.response(entry, logs.right_data(entry), **{field: value}), trace(logs.right_trace, entry)
 
     assert passing(published, cheat) == []
 
@@ -111,8 +122,8 @@ def test_no_look_alike_passes(published):
     def cheat(entry):
         right = logs.response(entry, logs.right_data(entry))
         if logs.response_of(entry)["expected"].get("retrieved_data") is None:
-            return {**right, "status": look_alike(right["status"])}, logs.right_trace(entry)
-        return {**right, "retrieved_data": look_alike(right["retrieved_data"])}, logs.right_trace(entry)
+            return {**right, "status": look_alike(right["status"])}, trace(logs.right_trace, entry)
+        return {**right, "retrieved_data": look_alike(right["retrieved_data"])}, trace(logs.right_trace, entry)
 
     assert passing(published, cheat) == []
 
@@ -134,7 +145,7 @@ def test_a_log_without_urls_proves_nothing(published):
 @pytest.mark.parametrize("host", ["http://elsewhere.test", "http://localhost:1", "http://localhost:7780.evil.test"])
 def test_a_log_of_somewhere_else_proves_nothing(published, host):
     def cheat(entry):
-        text = json.dumps(logs.har(logs.right_trace(entry)))
+        text = trace(logs.right_trace, entry)
         for base in logs.HOSTS.values():
             text = text.replace(base.removesuffix("/admin"), host)
         return logs.response(entry, logs.right_data(entry)), text
@@ -158,7 +169,11 @@ def test_the_honest_pass_under_the_strictest_policy(published):
 CONSTANTS = [[0], ["yes"], ["no"], [True], ["N/A"], [1], [""], None]
 
 
-def floors(published, trace):
+def no_trace(entry):
+    return []
+
+
+def floors(published, make):
     """How many tasks each constant answer passes."""
     found = Counter()
     for status in STATUSES:
@@ -166,14 +181,14 @@ def floors(published, trace):
             for kind in ("RETRIEVE", "MUTATE", "NAVIGATE"):
                 said = {"task_type": kind, "status": status, "retrieved_data": data}
                 found[f"{kind} {status} {data}"] = len(
-                    passing(published, lambda entry, said=said: (said, trace(entry)))
+                    passing(published, lambda entry, said=said: (said, trace(make, entry)))
                 )
     return found
 
 
 @pytest.mark.slow
 def test_a_constant_passes_only_where_it_is_the_answer_and_only_with_activity(published):
-    assert set(floors(published, lambda entry: []).values()) == {0}
+    assert set(floors(published, no_trace).values()) == {0}
     with_activity = floors(published, logs.wrong_trace)
     truths = Counter(
         f"{expected['task_type'].upper()} {expected['status']} None"

@@ -124,19 +124,18 @@ class Shadow:
 class Place:
     browser: Browser
     environment: Arena
-    tasks: Sequence[Task]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def place() -> AsyncIterator[Place]:
     async with Browser(find_chromium()) as browser, arena() as environment:
-        yield Place(browser, environment, bench().tasks(Selection(instances=1)))
+        yield Place(browser, environment)
 
 
 async def solved(
     place: Place, template: str, make: Callable[[Model], Generic | Occam], notation: Tags | Commands
 ) -> Trajectory:
-    task = next(task for task in place.tasks if task.template == template)
+    (task,) = bench().tasks(Selection(templates=(template,), instances=1))
     line: list[str] = []
     prompts: list[str] = []
     unseen: list[str] = []

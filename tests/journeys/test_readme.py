@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys.test_cli import webassay
+
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.browser
@@ -28,9 +30,6 @@ def test_ones_own_agent_in_a_few_lines(tmp_path):
                "--template", "shop.price-of-nothing", "-n", "1"]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
-    graded = subprocess.run(
-        [sys.executable, "-m", "webassay", "grade", "run", "--json"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
+    graded = webassay("grade", str(tmp_path / "run"), "--json")
     # It searched for what does not exist and said so: the one kind of task that it can do.
     assert json.loads(graded.stdout)["status"] == "pass", graded.stdout
