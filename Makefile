@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-long test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
   bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
-  bench-armour bench-legacy bench-faults clean
+  bench-armor bench-legacy bench-faults clean
 
 help:  ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -104,8 +104,8 @@ bench-judging: setup  ## Does what decides a task reach those who decide it? Wit
 bench-store: setup  ## Verdicts appended a second, and what a report over very many costs
 	$(BIN)/python scripts/bench_store.py
 
-bench-armour: setup  ## Attacks, counted: damaged runs, hostile files, texts, pages and programs (SCALE=0.01: a quick look)
-	$(BIN)/python -m scripts.bench_armour --scale $(SCALE)
+bench-armor: setup  ## Attacks, counted: damaged runs, hostile files, texts, pages and programs (SCALE=0.01: a quick look)
+	$(BIN)/python -m scripts.bench_armor --scale $(SCALE)
 
 bench-faults: setup  ## How often a run of three instances a template ranks agents of known ability rightly, beside theory
 	$(BIN)/python -m scripts.bench_faults rankings

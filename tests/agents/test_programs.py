@@ -134,7 +134,7 @@ async def test_an_honest_program_passes(played: Played) -> None:
 
 async def test_what_honest_pages_do_besides_is_no_cheat(played: Played) -> None:
     """Aborted, cached, repeated, prefetched requests, beacons, downloads, service workers, closed tabs."""
-    wanderer = ATTACKER.parents[2] / "scripts" / "armour" / "_wanderer.py"
+    wanderer = ATTACKER.parents[2] / "scripts" / "armor" / "_wanderer.py"
     trajectory, verdict, blobs = await played("", program=wanderer)
     assert trajectory.ending.kind == "answered", trajectory.ending.message
     assert not [one.message for one in verdict.findings if one.check == "record"]

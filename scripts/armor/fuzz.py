@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-from scripts.armour.mutations import WORDS, worse_bytes, worse_document, worse_json, worse_text
-from scripts.armour.report import Report
+from scripts.armor.mutations import WORDS, worse_bytes, worse_document, worse_json, worse_text
+from scripts.armor.report import Report
 
 from webassay.agents.models.generic import _tag
 from webassay.agents.models.occam import parse_command, sections

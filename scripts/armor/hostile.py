@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser, Session

@@ -1,8 +1,8 @@
 """Attacks on the evaluator, counted: damaged run directories, hostile files, texts and programs.
 
-    python -m scripts.bench_armour [SECTION …] [--scale 0.01] [--seed 7]
+    python -m scripts.bench_armor [SECTION …] [--scale 0.01] [--seed 7]
 
-Without a name every section of scripts/armour/ is run, in the order of their names. A section says how many cases it
+Without a name every section of scripts/armor/ is run, in the order of their names. A section says how many cases it
 tried and what must hold for all of them; the exit code is 1 if something does not.
 """
 
@@ -12,16 +12,16 @@ import pkgutil
 import sys
 import time
 
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 
-from scripts import armour
+from scripts import armor
 
 
 def sections() -> dict[str, object]:
     found = {}
-    names = sorted(place.name for place in pkgutil.iter_modules(armour.__path__))
+    names = sorted(place.name for place in pkgutil.iter_modules(armor.__path__))
     for name in (name for name in names if not name.startswith("_")):  # those are programs that sections start
-        module = importlib.import_module(f"scripts.armour.{name}")
+        module = importlib.import_module(f"scripts.armor.{name}")
         if hasattr(module, "run"):
             found[name] = module
     return found

@@ -16,7 +16,7 @@ from collections import Counter
 from itertools import count
 from pathlib import Path
 
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 from scripts.peers import peer_python
 
 from webassay import PlayOptions, Selection, Workbench, run_sync

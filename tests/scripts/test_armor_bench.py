@@ -1,10 +1,10 @@
-"""A sample of what `make bench-armour` tries by the hundred thousand, so that the bench itself keeps working."""
+"""A sample of what `make bench-armor` tries by the hundred thousand, so that the bench itself keeps working."""
 
 from pathlib import Path
 
 import pytest
-from scripts.armour import fuzz
-from scripts.armour.report import Report
+from scripts.armor import fuzz
+from scripts.armor.report import Report
 
 SAMPLE = 300
 

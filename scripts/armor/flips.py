@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 
 from webassay import PlayOptions, Selection, run_sync
 from webassay.core.errors import StoreError, WebassayError

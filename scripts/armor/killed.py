@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 
 ROUNDS = 20
 _GRACE = 5.0

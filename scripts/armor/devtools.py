@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from unittest.mock import patch
 
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 
 from webassay.browser.devtools.chromium import find_chromium, launch_flags
 from webassay.browser.session import Browser

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from scripts.armour.report import Report
+from scripts.armor.report import Report
 
 from webassay.agents.base import AgentRequest, make_agent
 from webassay.agents.cells.cell import Cell, why_not
