@@ -90,20 +90,12 @@ def cli() -> str:
     commands = sorted(map(COMMANDS.get, COMMANDS.built_in()), key=lambda one: (one.place, one.name))
 
     def describe(command: Any, name: str) -> None:
-        lines.extend([f"## {name}", "", inspect.cleandoc(command.help or ""), ""])
         if children := getattr(command, "commands", None):
             for child, one in children.items():
                 describe(one, f"{name} {child}")
             return
-        rows = []
-        for parameter in command.params:
-            if parameter.param_type_name == "option" and not parameter.hidden:
-                rows.append(f"| `{', '.join(parameter.opts)}` | {(parameter.help or '').replace('|', chr(92) + '|')} |")
-            elif parameter.param_type_name == "argument":
-                said = getattr(parameter, "help", "") or ""
-                rows.append(f"| `{parameter.name}` | {said.replace('|', chr(92) + '|')} |")
-        if rows:
-            lines.extend(["| | |", "|---|---|", *rows, ""])
+        first = inspect.cleandoc(command.help or "").split("\n\n")[0]
+        lines.append(f"- `{name}`: {' '.join(first.split())}")
 
     for group in GROUPS:
         lines.extend([f"# {group}", ""])
@@ -116,33 +108,26 @@ def cli() -> str:
 def names() -> str:
     """What is built in; packages that happen to be installed are left out."""
     from webassay.compose.registries import KINDS
-    from webassay.core.options import NoOptions, describe_options
 
     lines = [
         "# Names",
         "",
-        "Everything built in that can be named, by kind. Settings are written `NAME[key=value,key=value]`.",
+        "Everything built in that can be named, by kind. `webassay list KIND --options` prints the settings, which are",
+        "written `NAME[key=value,key=value]`, and `webassay list templates` the arena's templates.",
     ]
     lines += ["To add your own: [../extending.md](../extending.md).", ""]
     for kind, registry in KINDS.items():
+        if kind == "templates":
+            continue
         lines += [f"## {kind}", "", f"Entry point group `{registry.group}`.", "", "| name | what it is |", "|---|---|"]
-        things = {name: registry.get(name) for name in registry.built_in()}
-        lines += [f"| `{name}` | {escaped(thing.summary)} |" for name, thing in things.items()]
+        lines += [f"| `{name}` | {escaped(registry.get(name).summary)} |" for name in registry.built_in()]
         lines.append("")
-        for name, thing in things.items():
-            options = list(describe_options(getattr(thing, "options", NoOptions)))
-            if options:
-                lines += [f"### {name}", "", "| setting | form | default | |", "|---|---|---|---|"]
-                lines += [
-                    f"| `{o.name}` | {escaped(o.form)} | {escaped(o.default)} | {escaped(o.summary)} |" for o in options
-                ]
-                lines.append("")
     return "\n".join(lines).rstrip()
 
 
 def prompts() -> str:
     """What the verifier says to a model, and why."""
-    from webassay.judging.ledger import prompt, prompt_reasons
+    from webassay.judging.ledger import prompt_reasons
     from webassay.judging.universal.profile import PROFILES
     from webassay.judging.universal.verify import stages
 
@@ -151,15 +136,15 @@ def prompts() -> str:
     parts = [name for name in reasons if name not in used]
     lines = ["# What the verifier says to a model, and why", ""]
     lines += [
-        "The prompts of the Universal Verifier, in the order in which they are used, each with the reason for its"
+        "The prompts of the Universal Verifier, in the order in which they are used: a link to the words, and the"
     ]
     lines += [
-        "rules. Tables and figures are those of arXiv 2604.06240; the words are ours. What several prompts share is"
+        "reason for each rule. Tables and figures are those of arXiv 2604.06240. Parts that several prompts share come"
     ]
-    lines += ["written once and stands at the end; every prompt ends with the part `fence`.", ""]
+    lines += ["last; every prompt ends with the part `fence`.", ""]
     for name in (*used, *parts):
         shared = " (a part of others)" if name in parts else ""
-        lines += [f"## {name}{shared}", "", *(f"> {line}".rstrip() for line in prompt(name).raw.splitlines()), ""]
+        lines += [f"## [{name}](../src/webassay/judging/prompts/{name}.md){shared}", ""]
         if name in reasons:
             lines += ["| rule | why |", "|---|---|"]
             lines += [f"| {escaped(rule)} | {escaped(why)} |" for rule, why in reasons[name].items()]
