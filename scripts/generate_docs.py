@@ -135,13 +135,9 @@ def prompts() -> str:
     reasons = prompt_reasons()
     parts = [name for name in reasons if name not in used]
     lines = ["# What the verifier says to a model, and why", ""]
-    lines += [
-        "The prompts of the Universal Verifier, in the order in which they are used: a link to the words, and the"
-    ]
-    lines += [
-        "reason for each rule. Tables and figures are those of arXiv 2604.06240. Parts that several prompts share come"
-    ]
-    lines += ["last; every prompt ends with the part `fence`.", ""]
+    lines += ["The prompts of the Universal Verifier, in the order in which they are used: a link to the words, and"]
+    lines += ["the reason for each rule. Tables and figures are those of arXiv 2604.06240. Parts that several prompts"]
+    lines += ["share come last; every prompt ends with the part `fence`.", ""]
     for name in (*used, *parts):
         shared = " (a part of others)" if name in parts else ""
         lines += [f"## [{name}](../src/webassay/judging/prompts/{name}.md){shared}", ""]
