@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webassay.compare import KINDS, Sites, Slack, Unreadable, compare, fold, matching
@@ -178,13 +178,6 @@ DIFFERENT = [
 ]
 
 
-def agree(kind, a, b):
-    try:
-        return compare(kind, a, b).ok
-    except Unreadable:
-        return False
-
-
 @pytest.mark.parametrize(("kind", "expected", "actual"), SAME)
 def test_honest_variants_are_understood(kind, expected, actual):
     match = compare(kind, expected, actual)
@@ -193,17 +186,14 @@ def test_honest_variants_are_understood(kind, expected, actual):
 
 
 @pytest.mark.parametrize(("kind", "expected", "actual"), DIFFERENT)
-def test_other_values_are_not(kind, expected, actual):
-    assert not agree(kind, expected, actual)
-    assert not agree(kind, actual, expected)
-
-
-def test_every_refusal_has_a_reason():
-    for kind, expected, actual in DIFFERENT:
+def test_other_values_are_not_and_each_refusal_has_a_reason(kind, expected, actual):
+    for key, value in ((expected, actual), (actual, expected)):
         try:
-            assert compare(kind, expected, actual).reason
+            match = compare(kind, key, value)
         except Unreadable as problem:
             assert str(problem)
+        else:
+            assert match.reason and not match.ok
 
 
 def test_a_key_that_names_its_currency():
@@ -286,21 +276,18 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_every_value_is_itself(case):
     kind, value, _ = case
     assert compare(kind, value, value).ok
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_sameness_works_both_ways(case):
     kind, a, b = case
     assert compare(kind, a, b).ok == compare(kind, b, a).ok
 
 
-@settings(deadline=None)
 @given(st.sampled_from([*sorted(KINDS), "url"]), anything)
 @example("number", "9" * 5000)
 @example("distance", "9**9**9 m")
@@ -315,14 +302,12 @@ def test_nothing_that_an_agent_says_breaks_a_comparator(kind, value):
     assert compare(kind, sample, value).reason
 
 
-@settings(deadline=None)
 @given(numbers, st.sampled_from(["{:,}", "{}", "+{}", " {} "]))
 def test_numbers_survive_being_written(value, form):
     text = form.format(value) if value >= 0 or "+" not in form else f"{value}"
     assert compare("number", value, text).ok
 
 
-@settings(deadline=None)
 @given(amounts, st.sampled_from(["${:,.2f}", "{:.2f} USD", "USD {:,.2f}", "{:,.2f}"]))
 def test_money_survives_being_written(value, form):
     text = form.format(value)
@@ -370,7 +355,6 @@ def test_units_have_singular_plural_and_signs(unit, key, same, other):
     assert not any(compare("number", key, value, unit=unit) for value in other)
 
 
-@settings(deadline=None)
 @given(days, st.sampled_from(["%Y-%m-%d", "%B %d, %Y", "%d %b %Y", "%m/%d/%Y", "%d.%m.%Y", "%A, %B %d, %Y", "%Y%m%d"]))
 def test_days_survive_being_written_and_are_never_another_day(day, form):
     text = day.strftime(form)
@@ -378,7 +362,6 @@ def test_days_survive_being_written_and_are_never_another_day(day, form):
     assert not compare("date", (day + timedelta(days=1)).isoformat(), text).ok
 
 
-@settings(deadline=None)
 @given(st.integers(0, 999), st.integers(0, 59), st.integers(0, 59))
 def test_durations_survive_being_written(hours, minutes, seconds):
     total = f"{hours * 3600 + minutes * 60 + seconds} s"
@@ -391,7 +374,6 @@ def test_durations_survive_being_written(hours, minutes, seconds):
         assert compare("duration", total, text).ok
 
 
-@settings(deadline=None)
 @given(words, words)
 def test_no_text_is_another_by_being_a_pattern(key, other):
     for injected in (f"^{key}$", "^.*$", "^(?s:.)*$", f"({key}|{other})", f"^{other}|{key}$", f"{key}, {other}"):
@@ -400,7 +382,6 @@ def test_no_text_is_another_by_being_a_pattern(key, other):
             assert (fold(injected).strip(strip) or fold(injected)) == (fold(key).strip(strip) or fold(key))
 
 
-@settings(deadline=None)
 @given(words)
 def test_no_list_is_a_text(key):
     assert not compare("string", key, [key]).ok
@@ -412,7 +393,6 @@ graphs = st.integers(0, 5).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(graphs)
 def test_the_matching_is_as_large_as_can_be(edges):
     found = matching(edges)

@@ -62,7 +62,7 @@ def test_no_part_of_an_answer_is_the_answer():
     assert {judged(ANSWER[:length], HAR) for length in range(len(ANSWER))} == {"fail"}
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=3000)
 @given(st.integers(0, 2**32), st.sampled_from(["har", "playwright-trace"]))
 def test_bytes_at_random(seed, format):
     chance = random.Random(seed)
@@ -89,7 +89,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=3000)
 @given(
     st.lists(st.sampled_from(["log", "entries", 0, 1, "request", "response", "url", "status", "postData", "text"])),
     json_values,
@@ -107,7 +107,7 @@ def test_other_types_in_any_place(path, value):
     judged(ANSWER, json.dumps(whole).encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=3000)
 @given(json_values)
 def test_other_answers(value):
     earned = [{"name": "Red Shoe", "price": 12.5}]
@@ -115,7 +115,7 @@ def test_other_answers(value):
     assert judged(json.dumps(said), HAR) != "pass" or value in (earned, earned[0])
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(st.text(max_size=300))
 def test_other_texts(text):
     assert judged(text, HAR) == "fail"

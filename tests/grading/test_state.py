@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import samples
@@ -273,7 +273,6 @@ class TestFaults:
         assert graded([wrong], [updated("addresses", HOME, changed_at=11)]).status == "fault"
 
 
-@settings(deadline=None)
 @given(st.permutations(range(6)), st.permutations(range(6)))
 def test_no_order_decides(wanted_order, row_order):
     wanted = [expected("insert", "orders", values={"customer": f"c{n // 2}", "total": n % 2}) for n in range(6)]

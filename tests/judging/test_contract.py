@@ -170,7 +170,7 @@ async def test_whatever_a_model_says_the_verdict_can_be_stored(name, reply):
     assert len(text) < 500_000 * len(model.asked), "kept as a reply, and once more as what was read out of it"
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(st.characters(), max_size=60), st.sampled_from(["rubric", "evidence", "reality", "outcome", "diagnosis"])
 )

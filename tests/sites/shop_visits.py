@@ -1,18 +1,15 @@
 """The shop's people and products, and what a visit changed."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import httpx
 
 from tests.sites.visitors import HOST, content, visitor
-from tests.support.worlds import CACHE
-from webassay.sites.kit import World, snapshot
-from webassay.sites.shop import SITE
+from webassay.sites.kit import World
 from webassay.sites.shop.seeding.customers import REGULARS
 from webassay.sites.shop.web import WEB
-from webassay.sites.snapshots import Change, Snapshot
+from webassay.sites.snapshots import Change
 
 __all__ = ["HOST", "content", "visitor"]  # For the tests of the shop, which get everything from here.
 
@@ -24,26 +21,13 @@ ADDRESS = {
 }  # fmt: skip
 
 
-@cache
-def pristine(seed: int = 0) -> Snapshot:
-    return snapshot(SITE, seed, CACHE)
-
-
 def summary(world: World) -> list[tuple[str, str]]:
     """Table and operation of every change of content, in order."""
-    return [(change.table, _operation(change)) for change in content(world) if _matters(change)]
+    return [(change.table, _operation(change)) for change in content(world)]
 
 
 def _operation(change: Change) -> str:
     return "insert" if change.before is None else "delete" if change.after is None else "update"
-
-
-def _matters(change: Change) -> bool:
-    """A row whose telemetry alone changed has not changed."""
-    if change.before is None or change.after is None:
-        return True
-    classes = SITE.columns[change.table]
-    return any(change.before[name] != change.after[name] for name in change.before if classes[name] != "telemetry")
 
 
 def differing(change: Change) -> dict[str, tuple[Any, Any]]:

@@ -139,7 +139,7 @@ def as_set(changes: list[Change]) -> set[tuple[Any, ...]]:
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(EPISODES)
 def test_the_difference_is_exact_and_reset_is_the_identity(episode: Any) -> None:
     world = World(SITE, 0, PRISTINE)
@@ -150,7 +150,7 @@ def test_the_difference_is_exact_and_reset_is_the_identity(episode: Any) -> None
     world.close()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(EPISODES, EPISODES)
 def test_what_happened_before_a_reset_leaves_no_trace(first: Any, second: Any) -> None:
     used, fresh = World(SITE, 0, PRISTINE), World(SITE, 0, PRISTINE)

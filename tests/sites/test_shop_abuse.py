@@ -105,7 +105,7 @@ def entries(names: tuple[str, ...], values: list[str], where: dict[str, Any]) ->
 
 
 WILD_VALUES = st.lists(WILD, min_size=11, max_size=11)
-BRIEFLY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BRIEFLY = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(path=st.sampled_from(list(POSTED)), values=WILD_VALUES, member=st.booleans())

@@ -1,7 +1,6 @@
 """Orders, addresses, wish list, reviews, account: who may change what, and exactly which rows that changes."""
 
 import re
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -17,7 +16,6 @@ from tests.sites.shop_visits import (
     differing,
     one_id,
     picked,
-    pristine,
     product,
     summary,
     visitor,
@@ -28,14 +26,6 @@ from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import money
 from webassay.sites.shop.seeding.customers import PASSWORD, password_hash
 from webassay.sites.web.forms import safe_path
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    opened = World(SITE, 0, pristine())
-    yield opened
-    opened.close()
-
 
 # --- orders ----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Cart and checkout: each form changes exactly the rows it should, for the right people, and nothing else."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -17,7 +16,6 @@ from tests.sites.shop_visits import (
     differing,
     one_id,
     picked,
-    pristine,
     product,
     summary,
     visitor,
@@ -26,14 +24,6 @@ from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import TAX_RATES
 from webassay.sites.shop.seeding.customers import PASSWORD
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    opened = World(SITE, 0, pristine())
-    yield opened
-    opened.close()
-
 
 # --- the cart --------------------------------------------------------------------------------------------
 

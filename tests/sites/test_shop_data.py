@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests.sites.shop_visits import NORA, pristine
+from tests.sites.shop_visits import NORA
+from tests.sites.visitors import fresh
 from tests.support.worlds import CACHE
 from webassay.core.errors import InputError
 from webassay.sites.kit import World, snapshot
@@ -23,7 +24,7 @@ CHECKSUM = "372ec72fe2aeb9b4118a983916ac873b7596558c33691ba1ec6d1ff638cb853a"
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    opened = World(SITE, 0, pristine())
+    opened = fresh(SITE)
     yield opened
     opened.close()
 
@@ -67,7 +68,7 @@ def test_the_shop_is_of_the_size_of_a_shop(world: World) -> None:
     assert 7000 <= world.scalar("SELECT count(*) FROM orders") <= 11000
     assert world.scalar("SELECT count(*) FROM customers") == 500
     assert sum(world.scalar(f"SELECT count(*) FROM {table}") for table in SITE.columns) >= 100_000
-    assert len(pristine().pages.shared) < 24_000_000
+    assert len(world.snapshot.pages.shared) < 24_000_000
 
 
 def test_counts_of_reviews_have_a_long_tail(world: World) -> None:

@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,21 +14,12 @@ from tests.sites.shop_visits import (
     content,
     one_id,
     picked,
-    pristine,
     product,
     summary,
     visitor,
 )
 from webassay.sites.kit import World
-from webassay.sites.shop import SITE
 from webassay.sites.shop.coupons import Coupon, Line
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    opened = World(SITE, 0, pristine())
-    yield opened
-    opened.close()
 
 
 def coupon(world: World, condition: str) -> dict[str, Any]:

@@ -6,8 +6,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.sites.shop_visits import NORA, one_id, pristine, product
+from tests.sites.shop_visits import NORA, one_id, product
 from tests.sites.visiting import changed, visit
+from tests.sites.visitors import fresh
 from tests.support.worlds import CACHE
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites.kit import World
@@ -33,7 +34,7 @@ async def stage(arena: Arena) -> AsyncIterator[ArenaStage]:
 
 @pytest.fixture(scope="module")
 def truth() -> World:
-    return World(SITE, 0, pristine())
+    return fresh(SITE)
 
 
 def nora(stage: ArenaStage) -> httpx.AsyncClient:

@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.sites.shop_visits import MARCUS, NORA, content, pristine, visitor
+from tests.sites.shop_visits import MARCUS, NORA, content, visitor
+from tests.sites.visitors import fresh
 from webassay.arena.shop.queries import on_front_page
 from webassay.compose.registries import TEMPLATES
 from webassay.sites.kit import World
@@ -20,7 +21,7 @@ from webassay.sites.web.dates import long_date
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    opened = World(SITE, 0, pristine())
+    opened = fresh(SITE)
     yield opened
     assert content(opened) == [], "reading changes nothing"
     opened.close()

@@ -7,7 +7,7 @@ from datetime import date
 import apsw
 import pytest
 
-from tests.sites.shop_visits import pristine
+from tests.sites.visitors import fresh
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 from webassay.sites.shop import SITE
@@ -61,7 +61,7 @@ def lines() -> list[tuple[str, str, frozenset[str]]]:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    opened = World(SITE, 0, pristine())
+    opened = fresh(SITE)
     yield opened
     opened.close()
 

@@ -109,13 +109,13 @@ STATEMENTS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(STATEMENTS, max_size=8))
 def test_changed_pages_hold_every_row_that_differs(statements: list[tuple[str, tuple[Any, ...]]]) -> None:
     assert PRISTINE.diff(after(*statements)) == every_row_compared(statements)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(STATEMENTS, max_size=8), st.lists(STATEMENTS, max_size=3))
 def test_shared_pages_are_the_database_that_a_copy_in_memory_is(
     committed: list[tuple[str, tuple[Any, ...]]], rolled_back: list[tuple[str, tuple[Any, ...]]]
@@ -130,7 +130,7 @@ def test_shared_pages_are_the_database_that_a_copy_in_memory_is(
         assert everything_in(shared) == everything_in(whole)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(STATEMENTS, max_size=6), st.lists(STATEMENTS, max_size=6))
 def test_what_others_did_is_left_out(
     others: list[tuple[str, tuple[Any, ...]]], ours: list[tuple[str, tuple[Any, ...]]]

@@ -222,7 +222,7 @@ def test_a_damaged_row_is_named_and_can_be_left_out(store, reader, damaged):
         list(read(store))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.binary(max_size=2000))
 def test_blobs_come_back_as_they_went_in(tmp_path_factory, data):
     with Store.create(tmp_path_factory.mktemp("run") / "r") as store:
