@@ -55,71 +55,97 @@ def found(*tasks: Task, **rest: Any) -> dict[str, int]:
     return {name: count for name, count in audit(tasks, **rest).counts.items() if count}
 
 
-class TestTableSix:
-    def test_page_content(self) -> None:
-        assert found(task(key=page("", must_include=["x"])))["page_content"] == 1
-        assert "page_content" not in found(task(key=page("document.title", exact_match="x")))
-
-    def test_locator_substring(self) -> None:
-        selected = "document.querySelector('h1').outerText"
-        assert found(task(key=page(selected, must_include=["x"])))["locator_substring"] == 1
-        assert "locator_substring" not in found(task(key=page(selected, exact_match="x")))
-        assert "locator_substring" not in found(task(key=page("document.querySelector('a').href", must_include=["x"])))
-
-    def test_response_substring(self) -> None:
-        assert found(task(key=answer(must_include=["x"])))["response_substring"] == 1
-        assert "response_substring" not in found(task(key=answer(exact_match="x")))
-
-    def test_any_substring_counts_a_task_once(self) -> None:
-        both = page("document.body.outerText", must_include=["x"]) | {"reference_answers": {"must_include": ["x"]}}
-        assert found(task(key=both))["any_substring"] == 1
-
-    @pytest.mark.parametrize("text", ["N/A", "NA", " n/a "])
-    def test_unachievable(self, text: str) -> None:
-        counts = found(task(key=answer(fuzzy_match=text), kind="unachievable"))
-        assert (counts["unachievable"], counts["llm_judged"]) == (1, 1)
-
-    def test_llm_judged(self) -> None:
-        counts = found(task(key=answer(fuzzy_match=["around noon"])))
-        assert counts["llm_judged"] == 1 and "unachievable" not in counts
-        assert found(task(checks=(JudgedCheck(),)))["llm_judged"] == 1
+SELECTED = "document.querySelector('h1').outerText"
+BOTH = page("document.body.outerText", must_include=["x"]) | {"reference_answers": {"must_include": ["x"]}}
+ONLY_URL = {"eval_types": ["url_match"], "reference_url": "__SHOPPING__/x"}
+ELSEWHERE = ("__REDDIT__/f/x",)
+DHL = answer(exact_match="DHL")
 
 
-class TestKeys:
-    def test_alternatives_that_nobody_reads(self) -> None:
-        assert found(task(key=answer(exact_match="20.40 |OR| 20.4")))["unsatisfiable"] == 1
-        assert found(task(key=answer(must_include=["a |OR| b"])))["unsatisfiable"] == 1
-        assert "unsatisfiable" not in found(task(key=answer(must_include=["a |OR| b"]), flavour="webchorearena"))
+@pytest.mark.parametrize(
+    ("detector", "given"),
+    [
+        ("page_content", {"key": page("", must_include=["x"])}),
+        ("locator_substring", {"key": page(SELECTED, must_include=["x"])}),
+        ("response_substring", {"key": answer(must_include=["x"])}),
+        ("any_substring", {"key": BOTH}),
+        ("llm_judged", {"key": answer(fuzzy_match=["around noon"])}),
+        ("llm_judged", {"checks": (JudgedCheck(),)}),
+        ("unsatisfiable", {"key": answer(exact_match="20.40 |OR| 20.4")}),
+        ("unsatisfiable", {"key": answer(must_include=["a |OR| b"])}),
+        ("unsatisfiable", {"key": answer(exact_match="red", must_include=["blue"])}),
+        ("vacuous", {"key": answer(must_include=[""])}),
+        ("vacuous", {"key": page("document.title")}),
+        ("vacuous", {"checks": (ResponseCheck(action="retrieve"),)}),
+        ("vacuous", {"checks": (ResponseCheck(action="mutate"),), "kind": "mutate"}),
+        ("bare_number", {"key": answer(must_include=["12"])}),
+        ("bare_number", {"key": answer(must_include=["1234"])}),
+        ("placeholder", {"goal": "Customers of {{state}}"}),
+        ("placeholder", {"start": ELSEWHERE}),
+        ("hard_coded_host", {"start": ("http://172.16.2.7:8888/x",)}),
+        ("hard_coded_host", {"parameters": {"start_url_lite": "http://localhost:80"}}),
+        ("leaking_goal", {"goal": "Is February 2023 best?", "key": answer(exact_match="February 2023")}),
+        ("ambiguous", {"goal": "Show me the shipping method", "key": DHL}),
+        ("ambiguous", {"goal": "Show the cheapest rack", "key": ONLY_URL}),
+    ],
+)
+def test_a_detector_finds(detector: str, given: dict[str, Any]) -> None:
+    assert found(task(**given))[detector] == 1
 
-    def test_two_rules_that_exclude_each_other(self) -> None:
-        assert found(task(key=answer(exact_match="red", must_include=["blue"])))["unsatisfiable"] == 1
-        assert "unsatisfiable" not in found(task(key=answer(exact_match="dark blue", must_include=["blue"])))
 
-    def test_everything_satisfies_it(self) -> None:
-        assert found(task(key=answer(must_include=[""])))["vacuous"] == 1
-        assert found(task(key=page("document.title")))["vacuous"] == 1
-        assert found(task(checks=(ResponseCheck(action="retrieve"),)))["vacuous"] == 1
-        assert found(task(checks=(ResponseCheck(action="mutate"),), kind="mutate"))["vacuous"] == 1
-        assert "vacuous" not in found(task(checks=(ResponseCheck(action="mutate"), StateCheck()), kind="mutate"))
+@pytest.mark.parametrize(
+    ("detector", "given"),
+    [
+        ("page_content", {"key": page("document.title", exact_match="x")}),
+        ("locator_substring", {"key": page(SELECTED, exact_match="x")}),
+        ("locator_substring", {"key": page("document.querySelector('a').href", must_include=["x"])}),
+        ("response_substring", {"key": answer(exact_match="x")}),
+        ("unachievable", {"key": answer(fuzzy_match=["around noon"])}),
+        ("unsatisfiable", {"key": answer(must_include=["a |OR| b"]), "flavour": "webchorearena"}),
+        ("unsatisfiable", {"key": answer(exact_match="dark blue", must_include=["blue"])}),
+        ("vacuous", {"checks": (ResponseCheck(action="mutate"), StateCheck()), "kind": "mutate"}),
+        ("bare_number", {"key": answer(must_include=["1"])}),
+        ("bare_number", {"key": answer(must_include=["12345"])}),
+        ("bare_number", {"key": answer(must_include=["12 kg"])}),
+        ("placeholder", {"goal": "Write 'tops: ${number}'"}),
+        ("placeholder", {"start": ELSEWHERE, "sites": ("shopping", "reddit")}),
+        ("hard_coded_host", {"goal": "Set my homepage to https://egg.tart.com"}),
+        ("leaking_goal", {"goal": "How many in 2023?", "key": answer(exact_match="202")}),
+        ("ambiguous", {"goal": "Open the cheapest rack", "key": ONLY_URL}),
+        ("ambiguous", {"goal": "Get the shipping method", "key": DHL}),
+    ],
+)
+def test_a_detector_leaves_alone(detector: str, given: dict[str, Any]) -> None:
+    assert detector not in found(task(**given))
 
-    @pytest.mark.parametrize(
-        ("text", "bare"), [("1", False), ("12", True), ("1234", True), ("12345", False), ("12 kg", False)]
-    )
-    def test_bare_numbers(self, text: str, bare: bool) -> None:
-        assert ("bare_number" in found(task(key=answer(must_include=[text])))) is bare
 
-    def test_passed_without_looking(self) -> None:
-        made = audit([task(key=answer(must_include=["yes"]))])
-        assert (made.counts["naive_solvable"], made.naive["yes"], made.naive["no"]) == (1, 1, 0)
+@pytest.mark.parametrize("text", ["N/A", "NA", " n/a "])
+def test_unachievable(text: str) -> None:
+    counts = found(task(key=answer(fuzzy_match=text), kind="unachievable"))
+    assert (counts["unachievable"], counts["llm_judged"]) == (1, 1)
 
-    def test_a_constant_status_is_no_evidence(self) -> None:
-        refusal = ResponseCheck(action="retrieve", status=("NOT_FOUND_ERROR",))
-        search = ActivityCheck(site="shopping", visits=((PagePattern(site="shopping", path="/search"),),))
-        bare = found(task(checks=(refusal,), kind="unachievable"))
-        assert (bare["naive_solvable"], bare["unachievable"]) == (1, 1)
-        assert (
-            not {"naive_solvable", "unachievable"} & found(task(checks=(refusal, search), kind="unachievable")).keys()
-        )
+
+def test_passed_without_looking() -> None:
+    made = audit([task(key=answer(must_include=["yes"]))])
+    assert (made.counts["naive_solvable"], made.naive["yes"], made.naive["no"]) == (1, 1, 0)
+
+
+def test_a_constant_status_is_no_evidence() -> None:
+    refusal = ResponseCheck(action="retrieve", status=("NOT_FOUND_ERROR",))
+    search = ActivityCheck(site="shopping", visits=((PagePattern(site="shopping", path="/search"),),))
+    bare = found(task(checks=(refusal,), kind="unachievable"))
+    assert (bare["naive_solvable"], bare["unachievable"]) == (1, 1)
+    assert not {"naive_solvable", "unachievable"} & found(task(checks=(refusal, search), kind="unachievable")).keys()
+
+
+def test_same_goal_twice() -> None:
+    elsewhere = [task("3", goal="do it", start=("__X__",)), task("4", goal="do it", logins={"shop": "ada"})]
+    made = audit([task("1", goal="Do  it"), task("2", goal="do it"), *elsewhere])
+    assert [(i.task_id, i.reason) for i in made.issues if i.detector == "duplicate_goal"] == [
+        ("2", "Same goal as task 1.")
+    ]
+    others = [task("1", goal="Do it"), task("2", goal="Do it").model_copy(update={"benchmark": "another"})]
+    assert not [i for i in audit(others).issues if i.detector == "duplicate_goal"]
 
 
 class TestStringRules:
@@ -150,46 +176,6 @@ class TestStringRules:
 
     def test_what_a_page_decides_is_unknown(self) -> None:
         assert legacy.passes(legacy.read_key(page("", must_include=["x"]), "webarena"), "x") is None
-
-
-class TestGoals:
-    def test_unfilled_variable(self) -> None:
-        assert found(task(goal="Customers of {{state}}"))["placeholder"] == 1
-        assert "placeholder" not in found(task(goal="Write 'tops: ${number}'"))
-
-    def test_start_page_of_another_site(self) -> None:
-        assert found(task(start=("__REDDIT__/f/x",)))["placeholder"] == 1
-        assert "placeholder" not in found(task(start=("__REDDIT__/f/x",), sites=("shopping", "reddit")))
-
-    def test_address_of_one_machine(self) -> None:
-        assert found(task(start=("http://172.16.2.7:8888/x",)))["hard_coded_host"] == 1
-        assert found(task(parameters={"start_url_lite": "http://localhost:80"}))["hard_coded_host"] == 1
-        assert "hard_coded_host" not in found(task(goal="Set my homepage to https://egg.tart.com"))
-
-    def test_answer_in_the_goal(self) -> None:
-        assert (
-            found(task(goal="Is February 2023 the best month?", key=answer(exact_match="February 2023")))[
-                "leaking_goal"
-            ]
-            == 1
-        )
-        assert "leaking_goal" not in found(task(goal="How many in 2023?", key=answer(exact_match="202")))
-
-    def test_show_me(self) -> None:
-        assert found(task(goal="Show me the shipping method", key=answer(exact_match="DHL")))["ambiguous"] == 1
-        only_url = {"eval_types": ["url_match"], "reference_url": "__SHOPPING__/x"}
-        assert found(task(goal="Show the cheapest rack", key=only_url))["ambiguous"] == 1
-        assert "ambiguous" not in found(task(goal="Open the cheapest rack", key=only_url))
-        assert "ambiguous" not in found(task(goal="Get the shipping method", key=answer(exact_match="DHL")))
-
-    def test_same_goal_twice(self) -> None:
-        elsewhere = [task("3", goal="do it", start=("__X__",)), task("4", goal="do it", logins={"shop": "ada"})]
-        made = audit([task("1", goal="Do  it"), task("2", goal="do it"), *elsewhere])
-        assert [(i.task_id, i.reason) for i in made.issues if i.detector == "duplicate_goal"] == [
-            ("2", "Same goal as task 1.")
-        ]
-        others = [task("1", goal="Do it"), task("2", goal="Do it").model_copy(update={"benchmark": "another"})]
-        assert not [i for i in audit(others).issues if i.detector == "duplicate_goal"]
 
 
 class TestSiblings:
