@@ -23,7 +23,7 @@ import numpy as np
 from webassay.analysis.benchmark.subset import TEXT, select
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.rows import Row
-from webassay.analysis.output import text as render
+from webassay.analysis.results import report_text as render
 from webassay.analysis.results.page import to_html
 from webassay.analysis.results.report import summarise
 from webassay.browser.devtools.chromium import find_chromium

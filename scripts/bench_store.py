@@ -158,7 +158,7 @@ def fill(place: Path, count: int) -> None:
 REPORT = """
 import sys, time, resource
 from pathlib import Path
-from webassay.analysis.output.text import to_json
+from webassay.analysis.results.report_text import to_json
 from webassay.analysis.numbers.rows import rows_of
 from webassay.store import Store
 from webassay.workbench import reporting

@@ -24,8 +24,8 @@ from webassay.agents.models.generic import _tag
 from webassay.agents.models.occam import parse_command, sections
 from webassay.agents.models.tools import calculate, parse_calls
 from webassay.analysis.numbers.rows import rows_of
-from webassay.analysis.output.text import to_json
 from webassay.analysis.results.report import summarise
+from webassay.analysis.results.report_text import to_json
 from webassay.core.errors import WebassayError
 from webassay.core.interaction import ACTIONS as ACTION_NAMES
 from webassay.core.interaction import Goal, parse_actions

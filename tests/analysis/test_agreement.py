@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from webassay.analysis.benchmark.audit import annotation_sections
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.agreement import Label, against, agreement, annotation
-from webassay.analysis.output import listing
+from webassay.analysis.output.writers import in_markdown
 from webassay.core.errors import InputError
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -92,7 +93,7 @@ class TestAnnotation:
         assert shop.categories == {"page content": pytest.approx(1.0), "ambiguous": pytest.approx(0.6)}
         assert shop.kappa.value == pytest.approx(0.8)
         assert found.overall.value == pytest.approx((20 * 0.8 + 10 * 1.0) / 30)
-        assert "all, weighted by tasks" in listing.to_markdown("x", listing.of_annotation(found))
+        assert "all, weighted by tasks" in "\n".join(in_markdown(annotation_sections(found)))
 
     def test_a_task_with_one_label_is_left_out(self) -> None:
         one = Label(task_id="1", site="shop", annotator="primary", category="c", value=True)

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from webassay.analysis.benchmark import legacy
-from webassay.analysis.benchmark.audit import Audit, audit
+from webassay.analysis.benchmark.audit import Audit, audit, audit_document
 from webassay.analysis.numbers.agreement import Label
 from webassay.analysis.numbers.rows import Row
-from webassay.analysis.output import formats
-from webassay.analysis.output.formats import Listed
+from webassay.analysis.results import formats
 from webassay.benchmarks import chores, webarena
 from webassay.core.errors import InputError, TaskError
 from webassay.core.interaction import Goal, ResponseProtocol
@@ -250,7 +249,7 @@ def test_template_balance() -> None:
 
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
 def test_comes_out_in_every_form(form: Any) -> None:
-    text = getattr(formats, form.upper()).listed(Listed.audit(audit([task(key=answer(must_include=["<b>10|"]))])))
+    text = getattr(formats, form.upper()).document(audit_document(audit([task(key=answer(must_include=["<b>10|"]))])))
     assert isinstance(text, str)
     assert "<b>" not in text.replace("'<b>10|'", "") or form in ("json", "csv")
     if form == "json":

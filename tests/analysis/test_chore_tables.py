@@ -9,7 +9,7 @@ import pytest
 from tests.support import samples
 from webassay.agents.models.prompts import tips_for
 from webassay.analysis.numbers.rows import Row, row_of
-from webassay.analysis.results.tables import OVERALL, of_tables, tables
+from webassay.analysis.results.tables import OVERALL, tables, tables_document
 from webassay.benchmarks import chores
 from webassay.core.errors import InputError
 from webassay.core.summary import TrajectorySummary, UnitResult, UnitSummary, VerdictSummary
@@ -145,7 +145,7 @@ def test_tools_and_two_benchmarks() -> None:
     assert [(one.agent, one.benchmark, one.share.value) for one in made.benchmarks] == [
         ("a", "b", 0.5), ("a", "c", 0.0), ("d", "c", 1.0),
     ]  # fmt: skip
-    figure = of_tables(made)[-1]
+    figure = tables_document(made).sections[-1]
     assert figure.title == "One benchmark against another" and "<svg" in figure.picture
 
 

@@ -6,9 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from webassay.analysis.numbers.rows import Row, together
-from webassay.analysis.output import formats
-from webassay.analysis.output.formats import Listed
-from webassay.analysis.results.leaderboard import leaderboard
+from webassay.analysis.results import formats
+from webassay.analysis.results.leaderboard import leaderboard, leaderboard_document
 from webassay.analysis.results.report import summarise
 
 
@@ -67,7 +66,7 @@ def test_comes_out_in_every_form(form: Any) -> None:
     runs = {"r1": run("<b>a</b>", "ppf"), "r2": run("b", "pff")}
     made = getattr(formats, form.upper())
     report = summarise(together(runs), title=", ".join(runs))
-    for text in (made.listed(Listed.leaderboard(leaderboard(runs))), made.report(report)):
+    for text in (made.document(leaderboard_document(leaderboard(runs))), made.report(report)):
         assert isinstance(text, str)
         if form != "csv":
             assert "r1" in text

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from webassay.analysis.numbers.rows import Row
-from webassay.analysis.output import text as render
+from webassay.analysis.output import text
 from webassay.analysis.results import plots
+from webassay.analysis.results import report_text as render
 from webassay.analysis.results.page import to_html
 from webassay.analysis.results.report import summarise
 from webassay.analysis.results.spreadsheet import to_csv
@@ -93,16 +94,14 @@ def test_json_is_the_record() -> None:
 class TestNumbers:
     def test_nothing_is_a_dash(self) -> None:
         nothing = Interval(value=None, units=0, method="t")
-        assert [render.with_bounds(nothing), render.bounds(nothing), render.points(nothing), render.money(None)] == [
-            "–"
-        ] * 4
+        assert [text.with_bounds(nothing), text.bounds(nothing), text.points(nothing), text.money(None)] == ["–"] * 4
 
     def test_a_value_without_an_interval_stands_alone(self) -> None:
-        assert render.with_bounds(Interval(value=0.5, units=1, method="t")) == "50.0 %"
+        assert text.with_bounds(Interval(value=0.5, units=1, method="t")) == "50.0 %"
 
     def test_the_ends_stand_beside_the_value(self) -> None:
         found = Interval(value=0.49, low=0.442, high=0.538, units=190, method="wilson-t")
-        assert render.with_bounds(found) == "49.0 % [44.2, 53.8]"
+        assert text.with_bounds(found) == "49.0 % [44.2, 53.8]"
 
 
 class TestConclusion:
@@ -172,4 +171,4 @@ if __name__ == "__main__":
 
 
 def test_a_table_without_rows_has_its_headings():
-    assert [column.header for column in render.rich_table(None, ("agent", "passed"), []).columns] == ["agent", "passed"]
+    assert [column.header for column in text.rich_table(None, ("agent", "passed"), []).columns] == ["agent", "passed"]

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from scripts.bench_statistics import agents_of_known_ability
 
-from webassay.analysis.benchmark.subset import APPENDIX, TEXT, Procedure, Subset, classify, select
+from webassay.analysis.benchmark.subset import APPENDIX, TEXT, Procedure, Subset, classify, select, subset_document
 from webassay.analysis.numbers.rows import Row
-from webassay.analysis.output import formats
-from webassay.analysis.output.formats import Listed
+from webassay.analysis.results import formats
 from webassay.core.errors import InputError
 
 
@@ -152,7 +151,7 @@ def test_a_fifth_of_the_tasks_ranks_agents_of_known_ability(procedure: Procedure
 
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
 def test_comes_out_in_every_form(form: Any) -> None:
-    text = getattr(formats, form.upper()).listed(Listed.subset(select(TestSteps.CASE)))
+    text = getattr(formats, form.upper()).document(subset_document(select(TestSteps.CASE)))
     assert isinstance(text, str) and "hard3" in text
     if form == "json":
         assert Subset.from_json(text) == select(TestSteps.CASE)

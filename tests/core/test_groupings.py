@@ -6,9 +6,9 @@ import pytest
 
 from tests.support import samples
 from webassay.analysis.numbers.rows import Row, rows_of
-from webassay.analysis.output.text import to_markdown
 from webassay.analysis.results.page import to_html
 from webassay.analysis.results.report import Names, summarise
+from webassay.analysis.results.report_text import to_markdown
 from webassay.analysis.results.spreadsheet import to_csv
 from webassay.analysis.results.tables import tables
 from webassay.compose import registries

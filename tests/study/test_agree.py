@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from scripts import paper_tables
 from tests.workbench.test_graders import A, B, make
-from webassay.analysis.output import formats
+from webassay.analysis.results import formats
 from webassay.cli import app
 from webassay.core.errors import InputError
 from webassay.core.labels import read_label
@@ -329,9 +329,9 @@ def test_names_from_outside_stay_in_their_cells(files, tmp_path):
     judge = written(tmp_path / "j.csv", 'id,prediction,judge\na,1,"<b>x\n\x1b[31m|y"\n')
     made = Workbench().agree(files[0], [judge])
     out = Console(file=io.StringIO(), width=200, force_terminal=False)
-    out.print(formats.TABLE.listed(made))
+    out.print(formats.TABLE.document(made))
     assert "\x1b" not in out.file.getvalue()
-    page = str(formats.HTML.listed(made))
+    page = str(formats.HTML.document(made))
     assert "<b>x" not in page and "&lt;b&gt;x" in page
 
 

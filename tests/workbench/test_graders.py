@@ -9,7 +9,7 @@ from rich.console import Console
 
 from tests.support import samples
 from webassay.analysis.numbers.agreement import between_graders
-from webassay.analysis.output import formats
+from webassay.analysis.results import formats
 from webassay.analysis.results.behavior import GOOD_PROCESS
 from webassay.core.errors import InputError
 from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step

@@ -11,7 +11,7 @@ import pytest
 
 from tests.analysis.test_protocols import verified
 from tests.support import verified_logs as logs
-from webassay.analysis.output import formats
+from webassay.analysis.results import formats
 from webassay.core.errors import InputError
 from webassay.core.interaction import Goal, ResponseProtocol
 from webassay.core.trajectory import AgentInfo, Ending, Exchange, MemoryBlobs, NetworkLog, Trajectory
@@ -139,7 +139,7 @@ def test_a_submission(place: Path) -> None:
 
 def test_a_table_like_agentlabs(place: Path) -> None:
     made = Workbench(cache=place / "cache").agentlab_table([place / "run"])
-    lines = list(csv.DictReader(io.StringIO(str(formats.CSV.listed(made)))))
+    lines = list(csv.DictReader(io.StringIO(str(formats.CSV.document(made)))))
     assert tuple(lines[0]) == COLUMNS
     found = {line["env.task_name"]: (line["cum_reward"], line["terminated"], line["err_msg"]) for line in lines}
     assert found == {

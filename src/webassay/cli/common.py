@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from webassay.core.progress import Progress
     from webassay.core.report import Report
-    from webassay.workbench import Listed, ReportFormat, Workbench
+    from webassay.workbench import Document, ReportFormat, Workbench
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def program() -> str:
     return os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "webassay" else "python -m webassay"
 
 
-def give(result: "Report | Listed", form: str, html: Path | None = None) -> None:
+def give(result: "Report | Document", form: str, html: Path | None = None) -> None:
     """A table for a person, or text for a program; and the page, if one is wanted."""
     from webassay.compose.registries import FORMATS
 
@@ -211,7 +211,7 @@ def give(result: "Report | Listed", form: str, html: Path | None = None) -> None
         say(f"Report: {place}", stderr=form != "table")
 
 
-def _rendered(result: "Report | Listed", form: "ReportFormat") -> "RenderableType":
+def _rendered(result: "Report | Document", form: "ReportFormat") -> "RenderableType":
     from webassay.core.report import Report
 
     return form.report(result) if isinstance(result, Report) else form.listed(result)

@@ -11,7 +11,7 @@ from webassay.cli import common
 
 if TYPE_CHECKING:
     from webassay.core.report import Report
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 def names_of(kind: str) -> "Callable[[str], list[str]]":
@@ -147,7 +147,7 @@ _SHOWING: Mapping[str, tuple[Any, Any]] = {
 }
 
 
-def shows(function: "Callable[..., Report | Listed | None]") -> Callable[..., None]:
+def shows(function: "Callable[..., Report | Document | None]") -> Callable[..., None]:
     """Adds options for how a result is shown, and shows what the function returns. None: there is nothing to show."""
 
     def command(html: Path | None, json: bool, markdown: bool, csv: bool, format: str | None, **given: Any) -> None:

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from webassay.agents.base import AgentFactory, as_factory
-from webassay.analysis.output.formats import ReportFormat
+from webassay.analysis.results.formats import ReportFormat
 from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Template, templates_in
 from webassay.benchmarks.base import Benchmark, as_benchmark

@@ -5,8 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from webassay.analysis.numbers.agreement import Item, JudgeAccuracy, against
-from webassay.analysis.output.formats import Listed
-from webassay.analysis.output.section import Section
+from webassay.analysis.output.document import Document, Section
 from webassay.core.record import Record, canonical_json
 from webassay.core.report import Interval
 from webassay.core.verdict import Verdict
@@ -97,7 +96,7 @@ def _detection(code: str, wrong: Sequence[FaultLabel], said: Mapping[str, Said])
 # --- as tables ----------------------------------------------------------------------------------------------------
 
 
-def listed(scores: Sequence[Score], names: Mapping[str, str], title: str) -> Listed:
+def listed(scores: Sequence[Score], names: Mapping[str, str], title: str) -> Document:
     """`names`: what the codes are called."""
     overall = [
         (one.judge, one.part, str(one.accuracy.items), str(one.accuracy.missing), in_interval(one.accuracy.kappa),
@@ -114,7 +113,7 @@ def listed(scores: Sequence[Score], names: Mapping[str, str], title: str) -> Lis
         cells = [f"{found.found}/{found.trajectories}" if found else "–" for found in own]
         by_code.append((code, names.get(code, ""), *cells))
     note = "A false positive is a mistake that was passed, a false negative an honest success that was failed."
-    return Listed(
+    return Document(
         title,
         [
             Section("Judges", headings, overall, note=note),

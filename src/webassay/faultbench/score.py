@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from webassay.analysis.output.formats import Listed
-from webassay.analysis.output.section import Section
+from webassay.analysis.output.document import Document, Section
 from webassay.core.errors import InputError, boundary
 from webassay.core.files import read_regular
 from webassay.core.labels import decided, read_label
@@ -39,7 +38,7 @@ def load(bench: Path) -> tuple[FaultBench, list[FaultLabel]]:
     return made, labels
 
 
-def score_bench(bench: Path, tell: OnNotice, predictions: Sequence[str] = ()) -> Listed:
+def score_bench(bench: Path, tell: OnNotice, predictions: Sequence[str] = ()) -> Document:
     """`predictions`: NAME=FILE, lines of JSON with trajectory_id, outcome and, where given, code and step (from 0)."""
     made, labels = load(bench)
     with open_run(bench, tell) as store:
@@ -52,7 +51,7 @@ def score_bench(bench: Path, tell: OnNotice, predictions: Sequence[str] = ()) ->
     scores: list[Score] = [score(name, labels, said, part) for name, said in judges.items() for part in PARTS]
     names = {code: known.name for code, known in TAXONOMIES["webassay"].items()}
     told = listed(scores, names, f"{made.name}: {made.trajectories} trajectories")
-    return replace(told, sections=[*told.sections, alike], rows=told.sections[-1])
+    return replace(told, sections=[*told.sections, alike], spreadsheet=told.sections[-1])
 
 
 def _lookalike(store: Store, labels: Sequence[FaultLabel], seed: int) -> Section:
@@ -136,7 +135,7 @@ def _read(file: Path) -> dict[str, Said]:
     return found
 
 
-def bench_in_words(made: FaultBench) -> Listed:
+def bench_in_words(made: FaultBench) -> Document:
     names = TAXONOMIES["webassay"]
     left_out = Counter((one.code, one.why) for one in made.excluded)
     whole = [
@@ -163,7 +162,7 @@ def bench_in_words(made: FaultBench) -> Listed:
     if disputed:
         headings = ("code", "mistake", "task", "rules", "why")
         sections.append(Section("The rules disagree; these are not part of the bench", headings, disputed))
-    return Listed(made.name, sections, made.model_dump_json(indent=1))
+    return Document(made.name, sections, made.model_dump_json(indent=1))
 
 
 def _given_away(made: FaultBench) -> str:

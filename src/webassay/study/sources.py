@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from webassay.analysis.output.formats import Listed
+from webassay.analysis.output.document import Document
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.labels import Said
@@ -40,7 +40,7 @@ class AgreeOptions:
     study: StudyOptions = field(default_factory=StudyOptions)
 
 
-def agree(setup: Setup, truth: str, judged: Sequence[str], options: AgreeOptions) -> Listed:
+def agree(setup: Setup, truth: str, judged: Sequence[str], options: AgreeOptions) -> Document:
     for dimensions in options.study.by:
         for name in dimensions:
             if name not in DIMENSIONS:
@@ -52,7 +52,7 @@ def agree(setup: Setup, truth: str, judged: Sequence[str], options: AgreeOptions
         made = study(reading.finished(), options.study)
         made = made.model_copy(update={"notes": (*reading.notes, *made.notes)})
     title = f"How far judges agree with {_called(truth)}"
-    return Listed(title, of_study(made), made.model_dump_json(indent=1), data_of(made))
+    return Document(title, of_study(made), made.model_dump_json(indent=1), data_of(made))
 
 
 @contextmanager

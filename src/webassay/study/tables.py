@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from webassay.analysis.numbers.metrics import METRICS
-from webassay.analysis.output.section import Section
+from webassay.analysis.output.document import Section
 from webassay.analysis.output.svg import Bar, forest
 from webassay.analysis.output.text import DASH, percent
 from webassay.core.report import Interval

@@ -27,7 +27,8 @@ from webassay.analysis.episode.text import to_text as episode_in_words
 from webassay.analysis.episode.text import units_table as units_in_words
 from webassay.analysis.episode.view import EpisodeView, UnitLine
 from webassay.analysis.numbers.agreement import Label
-from webassay.analysis.output.formats import Listed, ReportFormat
+from webassay.analysis.output.document import Document
+from webassay.analysis.results.formats import ReportFormat
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask
 from webassay.browser.devtools.install import ensure_chromium
@@ -107,6 +108,7 @@ __all__ = [
     "BenchOptions",
     "Damage",
     "Difference",
+    "Document",
     "EpisodeView",
     "Exercise",
     "GradeOptions",
@@ -115,7 +117,6 @@ __all__ = [
     "Imported",
     "Journal",
     "Label",
-    "Listed",
     "LogImport",
     "LogOptions",
     "Mapped",
@@ -324,7 +325,7 @@ class Workbench:
         options = replace(options, templates=self.adopt_templates(options.templates))
         return await faultbench.generate(self.setup, Path(out), options, self.on_progress)
 
-    def score_faultbench(self, bench: AnyPath, predictions: Names = ()) -> Listed:
+    def score_faultbench(self, bench: AnyPath, predictions: Names = ()) -> Document:
         """How well the judges whose verdicts are in a fault bench find its mistakes; `NAME=FILE` adds others."""
         return fault_scores.score_bench(Path(bench), self.setup.tell, _names(predictions))
 
@@ -354,7 +355,7 @@ class Workbench:
         """A package for WebArena-Verified's leaderboard; returns what its `submission.json` says."""
         return submitting.package(self.setup, Path(run), Path(out), told, self.on_progress)
 
-    def agentlab_table(self, runs: Paths, grader: str = "") -> Listed:
+    def agentlab_table(self, runs: Paths, grader: str = "") -> Document:
         """One line an episode, with the columns of AgentLab's result tables."""
         return submitting.agentlab(_paths(runs), grader, self.setup.tell)
 
@@ -409,7 +410,7 @@ class Workbench:
         decides, the others stand beside it; without any, the rules do, or the only judge where no rule decided."""
         return reporting.report(_paths(runs), anchor=anchor, title=title, wanted=_names(graders))
 
-    def leaderboard(self, runs: Paths, *, title: str = "Leaderboard", grader: str = "") -> Listed:
+    def leaderboard(self, runs: Paths, *, title: str = "Leaderboard", grader: str = "") -> Document:
         return reporting.leaderboard_of(_paths(runs), self.setup.tell, title=title, wanted=grader)
 
     def audit(
@@ -418,22 +419,22 @@ class Workbench:
         runs: Paths = (),
         labels: Sequence[Label] = (),
         grader: str = "",
-    ) -> Listed:
+    ) -> Document:
         """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
         tasks = [task for name in _names(benchmarks) for task in self._named_tasks(name)]
         return reporting.audit_of(tasks, _paths(runs), labels, grader, self.setup.tell)
 
-    def audit_against(self, before: str, after: str) -> Listed:
+    def audit_against(self, before: str, after: str) -> Document:
         """What one benchmark changed in the tasks of another, by their numbers: goal, key and checks."""
         made = changes(self._named_tasks(before), self._named_tasks(after))
-        return Listed(f"{made.after} against {made.before}", of_changes(made), made.model_dump_json(indent=1))
+        return Document(f"{made.after} against {made.before}", of_changes(made), made.model_dump_json(indent=1))
 
-    def agree(self, labels: AnyPath, predictions: Paths = (), options: AgreeOptions = AS_THEY_ARE) -> Listed:
+    def agree(self, labels: AnyPath, predictions: Paths = (), options: AgreeOptions = AS_THEY_ARE) -> Document:
         """How far judges agree with people: files of labels and predictions, or run directories with verdicts of both.
         `NAME=PATH` gives a judge its name; several paths of one name are several runs of one judge."""
         return agreeing.agree(self.setup, str(labels), [str(one) for one in _several(predictions)], options)
 
-    def subset(self, runs: Paths, procedure: Procedure = TEXT, grader: str = "", benchmark: str = "") -> Listed:
+    def subset(self, runs: Paths, procedure: Procedure = TEXT, grader: str = "", benchmark: str = "") -> Document:
         """The tasks that tell agents apart, by the rule of the WebArena Verified paper. Published outcomes will do in
         place of runs: tables of task, agent and outcome, whose templates and sites `benchmark` knows."""
         tables, places = outcomes.apart(_paths(runs))
@@ -441,7 +442,7 @@ class Workbench:
         published = [row for table in tables for row in outcomes.read(table, known)]
         return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
 
-    def tables(self, runs: Paths, grader: str = "", benchmark: str = "") -> Listed:
+    def tables(self, runs: Paths, grader: str = "", benchmark: str = "") -> Document:
         """Success by type and site, by modality and site, with and without tools, and of one benchmark against another.
         Published outcomes will do in place of runs, as for `subset`."""
         found, places = outcomes.apart(_paths(runs))
@@ -449,11 +450,11 @@ class Workbench:
         published = [row for table in found for row in outcomes.read(table, known)]
         return reporting.tables_of(places, grader, self.setup.tell, published)
 
-    def errors(self, runs: Paths, grader: str = "") -> Listed:
+    def errors(self, runs: Paths, grader: str = "") -> Document:
         """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6."""
         return failures.failures(_paths(runs), grader, self.on_progress, self.setup.tell)
 
-    async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Listed:
+    async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Document:
         """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""
         return await contamination.contamination(self.setup, selection, options, self.on_progress)
 
@@ -461,7 +462,7 @@ class Workbench:
         """What asking a model about every task would take. Nothing is asked."""
         return await contamination.plan(self.setup, selection, model)
 
-    def protocols(self, places: Paths, options: ProtocolOptions = BOTH_PROTOCOLS) -> Listed:
+    def protocols(self, places: Paths, options: ProtocolOptions = BOTH_PROTOCOLS) -> Document:
         """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""
         return protocols.protocols(self.setup, _paths(places), options, self.on_progress)
 

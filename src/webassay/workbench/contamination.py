@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from webassay.agents.base import Agent, AgentFactory, AgentRequest, make_agent
 from webassay.agents.flawed.naive import CONSTANTS
 from webassay.analysis.benchmark.contamination import Guess, guessed, is_vulnerable, of_guessed
-from webassay.analysis.output.formats import Listed
+from webassay.analysis.output.document import Document
 from webassay.benchmarks.base import Selection
 from webassay.compose.models import ModelOptions, OpenModels
 from webassay.compose.registries import AGENTS, GRADERS
@@ -59,7 +59,7 @@ class GuessPlan:
     """None: nobody here knows what the model costs."""
 
 
-async def contamination(setup: Setup, selection: Selection, options: GuessOptions, on_progress: OnProgress) -> Listed:
+async def contamination(setup: Setup, selection: Selection, options: GuessOptions, on_progress: OnProgress) -> Document:
     tasks = select(selection, setup).tasks
     guesses: list[Guess] = []
     seen: list[list[str]] = []
@@ -87,7 +87,7 @@ async def contamination(setup: Setup, selection: Selection, options: GuessOption
     if options.said:
         guesses += [_graded("yours", task, options.said.get(task.id, "")) for task in tasks]
     made = guessed(selection.benchmark, guesses)
-    return Listed(f"{selection.benchmark} without looking", of_guessed(made), made.model_dump_json(indent=1))
+    return Document(f"{selection.benchmark} without looking", of_guessed(made), made.model_dump_json(indent=1))
 
 
 async def plan(setup: Setup, selection: Selection, model: ModelOptions) -> GuessPlan:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from webassay.analysis.output.formats import Listed
+from webassay.analysis.output.document import Document
 from webassay.analysis.results.error_classes import Failed, classes_of, errors, of_errors
 from webassay.core.progress import OnNotice, OnProgress, Progress
 from webassay.core.summary import UnitSummary
@@ -13,7 +13,7 @@ from webassay.store.runs import open_runs
 from webassay.workbench.reporting import Graders, named
 
 
-def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: OnNotice) -> Listed:
+def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: OnNotice) -> Document:
     """By the verdicts of the rules or of a named grader; what judges diagnosed counts as well."""
     found, episodes = [], 0
     with open_runs(named(runs), tell) as stores:
@@ -39,7 +39,7 @@ def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: O
                         )
                     )
     made = errors(episodes, found)
-    return Listed("Errors", of_errors(made), made.model_dump_json(indent=1))
+    return Document("Errors", of_errors(made), made.model_dump_json(indent=1))
 
 
 def _diagnosed(store: Store, verdict: Verdict) -> list[Finding]:

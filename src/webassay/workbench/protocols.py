@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webassay.analysis.benchmark.protocols import Pair, compare_protocols, of_protocols
-from webassay.analysis.output.formats import Listed
+from webassay.analysis.output.document import Document
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, LOGS, PAPER, number_of
 from webassay.compose.registries import GRADERS
@@ -39,7 +39,7 @@ class ProtocolOptions:
     policy: Policy = DEFAULT_POLICY
 
 
-def protocols(setup: Setup, places: Sequence[Path], options: ProtocolOptions, on_progress: OnProgress) -> Listed:
+def protocols(setup: Setup, places: Sequence[Path], options: ProtocolOptions, on_progress: OnProgress) -> Document:
     keys = _Keys.of(setup, options)
     pairs: list[Pair] = []
     left_out: Counter[str] = Counter()
@@ -60,7 +60,7 @@ def protocols(setup: Setup, places: Sequence[Path], options: ProtocolOptions, on
         were = "was" if left_out.total() == 1 else "were"
         setup.tell(f"{left_out.total()} of {left_out.total() + len(pairs)} episodes {were} left out: {why}.")
     made = compare_protocols(pairs)
-    return Listed("Old and verified protocol", of_protocols(made), made.model_dump_json(indent=1))
+    return Document("Old and verified protocol", of_protocols(made), made.model_dump_json(indent=1))
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.benchmark.audit import audit
-from webassay.analysis.benchmark.subset import Procedure, select
+from webassay.analysis.benchmark.audit import audit, audit_document
+from webassay.analysis.benchmark.subset import Procedure, select, subset_document
 from webassay.analysis.numbers.agreement import Label
 from webassay.analysis.numbers.columns import Gathered, gather
 from webassay.analysis.numbers.rows import Row, blocks_of_rows, rows_of, together
-from webassay.analysis.output.formats import Listed
-from webassay.analysis.results.leaderboard import leaderboard
+from webassay.analysis.output.document import Document
+from webassay.analysis.results.leaderboard import leaderboard, leaderboard_document
 from webassay.analysis.results.opinions import beside
 from webassay.analysis.results.report import Names, report_of
-from webassay.analysis.results.tables import tables
+from webassay.analysis.results.tables import tables, tables_document
 from webassay.compose.registries import GROUPINGS
 from webassay.core.errors import InputError
 from webassay.core.labels import PUBLISHED
@@ -243,41 +243,41 @@ def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> Gat
     return gather(blocks_of_rows(together({name: _rows(store, rater) for name, store in stores.items()})))
 
 
-def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Listed:
+def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Document:
     with open_runs(named(runs), tell) as stores:
         found = Graders(list(stores.values()))
         (rater,) = found.chosen([wanted] if wanted else [])
-        return Listed.leaderboard(leaderboard(_by_run(stores, rater), title=title, names=found.names), title)
+        return leaderboard_document(leaderboard(_by_run(stores, rater), title=title, names=found.names))
 
 
 def audit_of(
     tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
-) -> Listed:
+) -> Document:
     """The agreement is that of all graders; everything else goes by the one that is wanted."""
     with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         played = [row for rows in _by_run(stores, rater).values() for row in rows]
         found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
-    return Listed.audit(audit(tasks, played, verdicts=found, labels=labels))
+    return audit_document(audit(tasks, played, verdicts=found, labels=labels))
 
 
 def subset_of(
     runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice, published: Sequence[Row] = ()
-) -> Listed:
+) -> Document:
     if not runs:
-        return Listed.subset(select(published, procedure))
+        return subset_document(select(published, procedure))
     with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
-        return Listed.subset(select([*together(_by_run(stores, rater)), *published], procedure))
+        return subset_document(select([*together(_by_run(stores, rater)), *published], procedure))
 
 
-def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Listed:
+def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Document:
     if not runs:
-        return Listed.tables(tables(published, GROUPINGS))
+        return tables_document(tables(published, GROUPINGS))
     with open_runs(named(runs), tell) as stores:
         (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
         found = _by_run(stores, rater)
         # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
         rows = [row for own in found.values() for row in own]
         once = len({(row.agent, row.task, row.trial) for row in rows}) == len(rows)
-        return Listed.tables(tables([*(rows if once else together(found)), *published], GROUPINGS))
+        return tables_document(tables([*(rows if once else together(found)), *published], GROUPINGS))

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.output.formats import Listed
-from webassay.analysis.output.section import Section
+from webassay.analysis.output.document import Document, Section
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, number_of
 from webassay.compose.setup import Setup
@@ -118,7 +117,7 @@ COLUMNS = (
 """As AgentLab's result tables call them."""
 
 
-def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Listed:
+def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Document:
     """One line an episode. A verdict that is none is an empty reward, not a 0."""
     lines = []
     with open_runs(named(runs), tell) as stores:
@@ -132,7 +131,7 @@ def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Listed:
                 about = (result.agent, result.unit.benchmark, result.task_id, str(result.unit.seed))
                 lines.append(_line(about, reward, result.trajectory))
     data = json.dumps([dict(zip(COLUMNS, line, strict=True)) for line in lines], indent=1)
-    return Listed("AgentLab", [Section("Episodes", COLUMNS, lines)], data)
+    return Document("AgentLab", [Section("Episodes", COLUMNS, lines)], data)
 
 
 def _line(about: tuple[str, str, str, str], reward: str, played: TrajectorySummary | None) -> tuple[str, ...]:

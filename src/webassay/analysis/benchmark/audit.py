@@ -14,6 +14,8 @@ from webassay.analysis.benchmark import legacy
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.agreement import Agreement, Annotation, Label, annotation, between_graders
 from webassay.analysis.numbers.rows import Row
+from webassay.analysis.output.document import Document, Section
+from webassay.analysis.output.text import percent, plain_interval
 from webassay.core.record import Record
 from webassay.core.task import (
     ActivityCheck,
@@ -373,3 +375,63 @@ DETECTORS: dict[str, Detector] = {
 }
 TABLE_SIX = ("page_content", "locator_substring", "response_substring", "any_substring", "unachievable", "llm_judged")
 ALL_DETECTORS = tuple(dict.fromkeys((*TABLE_SIX, *DETECTORS, "duplicate_goal", "misaligned", "never_solved")))
+
+
+# --- as tables ------------------------------------------------------------------------------------------
+
+
+def audit_document(audit: Audit) -> Document:
+    return Document(f"Audit of {', '.join(audit.benchmarks)}", _sections(audit), audit.model_dump_json(indent=1))
+
+
+def _sections(audit: Audit) -> list[Section]:
+    facts = [
+        ("tasks", str(audit.tasks)),
+        ("templates", str(audit.templates)),
+        ("on several sites", str(audit.multi_site)),
+        ("Gini of the template sizes", "–" if audit.gini is None else f"{audit.gini:.4f}"),
+        *((f"kind: {kind}", str(count)) for kind, count in audit.kinds.items()),
+    ]
+    counts = [(name.replace("_", " "), str(count)) for name, count in audit.counts.items()]
+    sections = [Section("The benchmark", ("fact", "value"), facts), Section("Detectors", ("detector", "tasks"), counts)]
+    if audit.naive:
+        note = (
+            "Answers given without looking, under the original string rules. The published count for the numbers of "
+            "the intent, 11, is what the constant 1 2 3 gets."
+        )
+        naive = [(name, str(count)) for name, count in audit.naive.items()]
+        sections.append(Section("Passed without looking", ("answer", "tasks"), naive, note))
+    if audit.graders is not None:
+        sections += agreement_sections(audit.graders)
+    if audit.annotation is not None:
+        sections += annotation_sections(audit.annotation)
+    order = {"defect": 0, "risk": 1, "suspect": 2}
+    issues = [
+        (issue.task_id, issue.template, issue.severity, issue.detector.replace("_", " "), issue.reason, issue.fix)
+        for issue in sorted(audit.issues, key=lambda issue: order[issue.severity])
+    ]
+    headings = ("task", "template", "severity", "detector", "reason", "suggested fix")
+    return [*sections, Section("To work through", headings, issues)]
+
+
+def agreement_sections(agreement: Agreement) -> list[Section]:
+    pairs = [
+        (pair.first, pair.second, str(pair.items), percent(pair.same.value), plain_interval(pair.kappa),
+         "–" if pair.weighted is None else plain_interval(pair.weighted))
+        for pair in agreement.pairs
+    ]  # fmt: skip
+    overall = [
+        ("Fleiss' kappa", str(agreement.rated_by_all), plain_interval(agreement.fleiss)),
+        ("Krippendorff's alpha", str(agreement.items), plain_interval(agreement.alpha)),
+    ]
+    return [
+        Section("Pairs", ("rater", "rater", "items", "same label", "Cohen's kappa", "weighted"), pairs),
+        Section("All raters", ("measure", "items", "value and 95 % interval"), overall),
+    ]
+
+
+def annotation_sections(annotation: Annotation) -> list[Section]:
+    sites = [(site.site, str(site.tasks), plain_interval(site.kappa)) for site in annotation.sites]
+    total = str(sum(site.tasks for site in annotation.sites))
+    sites.append(("all, weighted by tasks", total, plain_interval(annotation.overall)))
+    return [Section("Inter-rater reliability", ("site", "tasks", "kappa and 95 % interval"), sites)]

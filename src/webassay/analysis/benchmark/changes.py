@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import unquote, urlsplit
 
 from webassay.analysis.benchmark import legacy
-from webassay.analysis.output.section import Section
+from webassay.analysis.output.document import Section
 from webassay.core.record import Record
 from webassay.core.task import Expectation, LegacyCheck, NetworkCheck, ResponseCheck, Task
 

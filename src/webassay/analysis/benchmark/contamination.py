@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from webassay.analysis.benchmark.legacy import key_of
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.output import text as render
-from webassay.analysis.output.section import Section
+from webassay.analysis.output import text
+from webassay.analysis.output.document import Section
 from webassay.core.record import Record
 from webassay.core.report import Interval
 from webassay.core.task import Task
@@ -94,15 +94,15 @@ def _line(agent: str, guesses: Sequence[Guess]) -> Line:
 
 def of_guessed(made: Guessed) -> list[Section]:
     rows = [
-        (line.agent, str(line.tasks), str(line.undecided), str(line.passed), render.with_bounds(line.rate),
-         f"{line.passed_vulnerable} of {line.vulnerable}", render.with_bounds(line.rate_vulnerable),
-         render.with_bounds(line.macro))
+        (line.agent, str(line.tasks), str(line.undecided), str(line.passed), text.with_bounds(line.rate),
+         f"{line.passed_vulnerable} of {line.vulnerable}", text.with_bounds(line.rate_vulnerable),
+         text.with_bounds(line.macro))
         for line in made.lines
     ]  # fmt: skip
     together = [
-        ("passed by at least one", render.with_bounds(made.union)),
-        ("sum of the rates", render.percent(made.sum_of_rates)),
-        ("mean of the rates", render.percent(made.mean_of_rates)),
+        ("passed by at least one", text.with_bounds(made.union)),
+        ("sum of the rates", text.percent(made.sum_of_rates)),
+        ("mean of the rates", text.percent(made.mean_of_rates)),
     ]
     passed = [(guess.task, guess.agent, guess.answer[:120]) for guess in made.guesses if guess.status == "pass"]
     return [

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.output import text as render
-from webassay.analysis.output.section import Section
+from webassay.analysis.output import text
+from webassay.analysis.output.document import Section
 from webassay.core.record import Record
 from webassay.core.report import Interval
 from webassay.core.verdict import Status
@@ -143,16 +143,16 @@ def of_protocols(made: Protocols) -> list[Section]:
         (
             one.agent,
             one.tasks,
-            render.with_bounds(one.old),
-            render.with_bounds(one.verified),
+            text.with_bounds(one.old),
+            text.with_bounds(one.verified),
             _half_width(one.verified_as_published),
         )
         for one in made.scores
     ]  # fmt: skip
     parts = [
         (one.name, str(one.episodes), str(one.undecided), str(one.both_pass), str(one.only_verified), str(one.only_old),
-         str(one.both_fail), render.with_bounds(one.missed), render.with_bounds(one.credited),
-         render.with_bounds(one.missed_of_all), render.with_bounds(one.credited_of_all))
+         str(one.both_fail), text.with_bounds(one.missed), text.with_bounds(one.credited),
+         text.with_bounds(one.missed_of_all), text.with_bounds(one.credited_of_all))
         for one in made.parts
     ]  # fmt: skip
     differing = [

@@ -18,6 +18,8 @@ import numpy as np
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
 from webassay.analysis.numbers.rows import Row
+from webassay.analysis.output.document import Document, Section
+from webassay.analysis.output.text import percent, plain_interval
 from webassay.core.errors import InputError
 from webassay.core.record import Record
 from webassay.core.report import Interval
@@ -262,3 +264,30 @@ def _saved(rows: Sequence[Row], chosen: set[Task]) -> dict[str, float]:
         if total > 0:
             saved[name] = 1 - fsum(amount for task, amount in spent if task in chosen) / total
     return saved
+
+
+# --- as tables ------------------------------------------------------------------------------------------
+
+
+def subset_document(subset: Subset) -> Document:
+    counts = [(name, str(count)) for name, count in subset.counts.items()]
+    counts += [
+        ("chosen", str(len(subset.tasks))),
+        ("hard at 95 %, as in the text", str(subset.hard_in_text)),
+        ("hard at z = 1.282, as in the appendix", str(subset.hard_in_appendix)),
+        ("templates covered", f"{subset.templates} of {subset.templates_of_all}"),
+        *((f"{name} saved", percent(share)) for name, share in subset.saved.items()),
+    ]
+    agents = ", ".join(subset.ranked_agents) or "none has a score for nine tenths of the tasks"
+    measure = f"Kendall's tau-b, all and subset, over {subset.ranked_tasks} shared tasks"
+    ranking = [(measure, plain_interval(subset.ranking), agents)]
+    grid = [
+        (f"{cell.z:.3f}", f"{cell.easy_threshold:.2f}", str(cell.hard), percent(cell.flipped)) for cell in subset.grid
+    ]
+    sections = [
+        Section("Tasks", ("what", "tasks"), counts),
+        Section("Ranking", ("measure", "value and 95 % interval", "agents"), ranking),
+        Section("Sensitivity", ("z", "easy threshold", "hard tasks", "tasks that change their class"), grid),
+        Section("The subset", ("task",), [(task,) for task in subset.tasks]),
+    ]
+    return Document("Subset", sections, subset.model_dump_json(indent=1))

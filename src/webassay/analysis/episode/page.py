@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from webassay.analysis.episode import view as words
 from webassay.analysis.episode.view import EpisodeView, text_of
-from webassay.analysis.results.page import environment as report_environment
+from webassay.analysis.output.html import environment as report_environment
 from webassay.core.errors import GradingError, StoreError
 from webassay.core.text import printable
 from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation

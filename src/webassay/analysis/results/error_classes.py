@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.output import text as render
-from webassay.analysis.output.section import Section
+from webassay.analysis.output import text
+from webassay.analysis.output.document import Section
 from webassay.core.record import Json, Record
 from webassay.core.report import Interval
 from webassay.core.trajectory import Trajectory
@@ -199,14 +199,14 @@ def of_errors(made: Errors) -> list[Section]:
     groups = list(dict.fromkeys(one.group for one in made.counts))
     cells = {(one.group, one.name): one for one in made.counts}
     whole = [
-        (one.name, one.paper, one.code, str(cell.episodes), render.with_bounds(cell.share), one.meaning)
+        (one.name, one.paper, one.code, str(cell.episodes), text.with_bounds(cell.share), one.meaning)
         for one in CLASSES
         if (cell := cells.get(("all", one.name))) is not None
     ]
     rest = cells.get(("all", UNEXPLAINED))
     if rest is not None:
         nothing = "nothing in the record or in a diagnosis says why"
-        whole.append((UNEXPLAINED, "", "", str(rest.episodes), render.with_bounds(rest.share), nothing))
+        whole.append((UNEXPLAINED, "", "", str(rest.episodes), text.with_bounds(rest.share), nothing))
     names = [*(one.name for one in CLASSES), UNEXPLAINED]
     table = [(group, *(str(cells[group, name].episodes) for name in names)) for group in groups]
     failed = [(one.agent, one.task, one.site, one.chore, ", ".join(one.classes)) for one in made.failures]

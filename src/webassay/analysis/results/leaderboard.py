@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from webassay.analysis.numbers.columns import part_of
 from webassay.analysis.numbers.rows import Row
+from webassay.analysis.output.document import Document, Section
 from webassay.analysis.results import behavior
 from webassay.analysis.results.report import NO_NAMES, Names, success_of_part
+from webassay.analysis.results.report_text import PROCESS_HEADINGS, SUCCESS_HEADINGS, process_cells, success_cells
 from webassay.core.record import Record, content_hash
 from webassay.core.report import Process, Success
 
@@ -119,3 +121,29 @@ def _board(gathering: _Gathering, names: Names) -> Board:
 def _scores(rows: Sequence[Row]) -> tuple[Success, Process | None]:
     part = part_of(rows)
     return success_of_part(part), behavior.process(part)
+
+
+# --- as tables ------------------------------------------------------------------------------------------
+
+_NARROW = (0, 1, 3, 4, 6, 8)
+
+
+def leaderboard_document(made: Leaderboard) -> Document:
+    return Document(made.title, [_section(board) for board in made.boards], made.model_dump_json(indent=1))
+
+
+def _section(board: Board) -> Section:
+    judged = any(entry.process for entry in board.entries)
+    rows = [
+        (str(place), _name(entry), entry.model or "–", entry.run, *success_cells(entry.success))
+        + (process_cells(entry.process) if judged else ())
+        for place, entry in enumerate(board.entries, 1)
+    ]
+    grader = f"{board.label} ({board.grader})" if board.label not in ("", board.grader) else board.grader
+    note = f"Grader: {grader or 'none yet'}. Tasks and keys: {board.data} ({board.tasks} tasks)."
+    headings = ["#", "agent", "model", "run", *SUCCESS_HEADINGS[1:], *(PROCESS_HEADINGS if judged else ())]
+    return Section(", ".join(board.benchmarks) or "no benchmark named", headings, rows, note, _NARROW)
+
+
+def _name(entry: Entry) -> str:
+    return f"{entry.agent} (baseline)" if entry.baseline else entry.agent

@@ -2,31 +2,18 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from webassay.analysis.episode.view import EpisodeList
-from webassay.analysis.output import text as render
+from webassay.analysis.output import text
+from webassay.analysis.output.html import environment
 from webassay.analysis.output.svg import MOST_SERIES, Bar, Counted, forest, histogram
 from webassay.analysis.results import plots
+from webassay.analysis.results import report_text as render
 from webassay.analysis.results.report import group_order
 from webassay.core.report import AgentReport, Comparison, Group, Report, ReportedGrouping
-
-environment = Environment(
-    loader=PackageLoader("webassay.analysis.output"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-)
-
-
-def _unbroken(write: Callable[..., str]) -> Callable[..., str]:
-    """A number and its unit stay on one line."""
-    return lambda *args: write(*args).replace(" ", "\N{NO-BREAK SPACE}")
-
-
-environment.filters.update(
-    percent=_unbroken(render.percent), with_bounds=_unbroken(render.with_bounds), bounds=_unbroken(render.bounds)
-)
 
 
 def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
@@ -38,7 +25,7 @@ def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
         intervals=Markup(_intervals(report.agents)),
         differences=Markup(_differences(report.comparisons)),
         errors=Markup(_errors(report)),
-        blocks={block.title: block for block in render.blocks(report)},
+        sections={section.title: section for section in render.sections(report)},
         groupings=_groupings(report),
         plots={name: Markup(svg) for name, svg in plots.draw(report).items()},
         plots_missing=not plots.available(),
@@ -48,15 +35,14 @@ def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
 
 def _intervals(agents: Sequence[AgentReport]) -> str:
     bars = [
-        Bar(agent.name, agent.success.macro, render.with_bounds(agent.success.macro), agent.baseline)
-        for agent in agents
+        Bar(agent.name, agent.success.macro, text.with_bounds(agent.success.macro), agent.baseline) for agent in agents
     ]
     return forest(bars, low=0.0, high=1.0, step=0.2) if bars else ""
 
 
 def _differences(comparisons: Sequence[Comparison]) -> str:
     bars = [
-        Bar(one.agent, one.difference, f"{render.points(one.difference)} {render.bounds(one.difference)}")
+        Bar(one.agent, one.difference, f"{text.points(one.difference)} {text.bounds(one.difference)}")
         for one in comparisons
     ]
     if not bars:

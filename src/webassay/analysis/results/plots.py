@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from webassay.analysis.output.text import contestants
 from webassay.analysis.results.report import group_order
+from webassay.analysis.results.report_text import contestants
 from webassay.core.report import AgentReport, Report
 from webassay.core.text import printable
 

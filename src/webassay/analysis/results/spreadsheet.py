@@ -3,6 +3,7 @@
 import csv
 import io
 
+from webassay.analysis.output.writers import csv_cell
 from webassay.core.report import Interval, Process, Report, Success
 
 CSV_HEADINGS = [
@@ -57,8 +58,3 @@ def _csv_numbers(success: Success, process: Process | None = None) -> CsvNumbers
 
 def _ends(interval: Interval) -> CsvNumbers:
     return [interval.value, interval.low, interval.high]
-
-
-def csv_cell(text: str) -> str:
-    # A spreadsheet would compute a name that starts like a formula.
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
 from webassay.analysis.numbers.rows import Row
-from webassay.analysis.output import svg
-from webassay.analysis.output import text as render
-from webassay.analysis.output.section import Section
+from webassay.analysis.output import svg, text
+from webassay.analysis.output.document import Document, Section
 from webassay.core.groupings import GROUPINGS, Grouping, site_of
 from webassay.core.record import Record
 from webassay.core.report import Interval
@@ -129,19 +128,19 @@ def _against(agents: Sequence[str], rows: Sequence[Row]) -> tuple[Against, ...]:
 # --- as tables ------------------------------------------------------------------------------------------
 
 
-def of_tables(made: Tables) -> list[Section]:
+def tables_document(made: Tables) -> Document:
     sections = [_section(table) for table in made.tables]
     if made.tools:
         rows = [
-            (use.agent, use.tool or "any", str(use.calls), str(use.using), render.with_bounds(use.with_tool),
-             render.with_bounds(use.without_tool))
+            (use.agent, use.tool or "any", str(use.calls), str(use.using), text.with_bounds(use.with_tool),
+             text.with_bounds(use.without_tool))
             for use in made.tools
         ]  # fmt: skip
         headings = ("agent", "tool", "calls", "episodes with it", "success with it", "success without it")
         sections.append(Section("Tools", headings, rows))
     if made.benchmarks:
         sections.append(_figure(made.benchmarks))
-    return sections
+    return Document("Tables", sections, made.model_dump_json(indent=1))
 
 
 def _section(table: Table) -> Section:
@@ -157,16 +156,16 @@ def _section(table: Table) -> Section:
 
 
 def _shown(cell: Cell | None) -> str:
-    return "–" if cell is None else f"{render.with_bounds(cell.share)} of {cell.share.units}"
+    return "–" if cell is None else f"{text.with_bounds(cell.share)} of {cell.share.units}"
 
 
 def _figure(points: Sequence[Against]) -> Section:
     first = points[0].benchmark
     bars = [
-        svg.Bar(f"{one.agent}, {one.benchmark}", one.share, render.with_bounds(one.share), one.benchmark != first)
+        svg.Bar(f"{one.agent}, {one.benchmark}", one.share, text.with_bounds(one.share), one.benchmark != first)
         for one in points
     ]
-    rows = [(one.agent, one.benchmark, render.with_bounds(one.share), str(one.share.units)) for one in points]
+    rows = [(one.agent, one.benchmark, text.with_bounds(one.share), str(one.share.units)) for one in points]
     return Section(
         "One benchmark against another",
         ("agent", "benchmark", "success", "episodes"),

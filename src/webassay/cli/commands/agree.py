@@ -9,7 +9,7 @@ from webassay.cli.command import JUDGE, Command
 from webassay.cli.options import shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 Missing = Literal["left-out", "failure"]
 Stage = Literal["blind", "informed"]
@@ -48,7 +48,7 @@ def agree(
     ] = 0.8,
     draws: Annotated[int, typer.Option("--draws", min=100, max=100_000, help="Resamples for the intervals.")] = 2000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Resampling seed: same seed, same intervals.")] = 0,
-) -> "Listed":
+) -> "Document":
     """How far judges agree with people: accuracy, precision, recall, F1, kappa, FPR, FNR and MCC with intervals,
     compared with baselines that do not look, and how far people agree with each other.
 

@@ -10,7 +10,7 @@ from webassay.cli.command import DATA, Command
 from webassay.cli.options import Grader, shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Label, Listed
+    from webassay.workbench import Document, Label
 
 
 @shows
@@ -27,7 +27,7 @@ def audit(
         str | None, typer.Option("--against", help="A revision of the benchmark, to list what it changed.")
     ] = None,
     grader: Grader = "",
-) -> "Listed":
+) -> "Document":
     """Brittle checks, doubtful keys, tasks that give their answer away: a list to work through, with a fix for each.
 
     Example: `webassay tasks fetch webarena`, then `webassay audit webarena`

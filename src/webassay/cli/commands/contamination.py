@@ -10,7 +10,7 @@ from webassay.cli.command import DATA, Command
 from webassay.cli.options import TasksFile, names_of, shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 @shows
@@ -30,7 +30,7 @@ def contamination(
     ] = None,
     max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop when this much is spent.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the model's cost.")] = False,
-) -> "Listed | None":
+) -> "Document | None":
     """What can be scored without looking: constant answers, copies of the goal, and what a model already knows.
 
     Nothing is played: each answer is graded as if nothing else had happened.

@@ -10,7 +10,7 @@ from webassay.cli.command import JUDGE, Command
 from webassay.cli.options import Json, Seed, Templates, Workers, WorldSeed, shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 def generate(
@@ -76,7 +76,7 @@ def score(
         list[str] | None,
         typer.Option("--predictions", help="NAME=FILE: JSON lines from your own judge (repeatable)."),
     ] = None,
-) -> "Listed":
+) -> "Document":
     """How well judges find a bench's mistakes: kappa, FPR, FNR, what they find of each kind, and how close they come to
     the step, on the whole bench and on each half, next to baselines that need no judge.
 

@@ -10,7 +10,7 @@ from webassay.cli.command import DATA, Command
 from webassay.cli.options import shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 @shows
@@ -22,7 +22,7 @@ def protocols(
     old_tasks: Annotated[Path | None, typer.Option("--old-tasks", help="The original tasks, unless fetched.")] = None,
     verified_tasks: Annotated[Path | None, typer.Option("--verified-tasks", help="The verified tasks.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="Configuration of the logs' harness.")] = None,
-) -> "Listed":
+) -> "Document":
     """The same episodes under the original WebArena's protocol and WebArena Verified's: false negatives and positives.
 
     The old protocol reads a structured response as the plain answer it stands for. What it would read on pages that

@@ -11,7 +11,7 @@ from webassay.cli.options import Csv, Format, Grader, Graders, Html, Json, Markd
 
 if TYPE_CHECKING:
     from webassay.core.report import Report
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 def report(
@@ -61,7 +61,7 @@ def leaderboard(
     runs: Runs,
     title: Annotated[str, typer.Option("--title", help="The table's title.")] = "Leaderboard",
     grader: Grader = "",
-) -> "Listed":
+) -> "Document":
     """Many runs in one table, by the fingerprints of graders and data: scores under different rules stay apart.
 
     Example: `webassay leaderboard runs/* --html leaderboard.html`

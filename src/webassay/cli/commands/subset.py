@@ -10,7 +10,7 @@ from webassay.cli.command import DATA, Command
 from webassay.cli.options import Grader, shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 @shows
@@ -42,7 +42,7 @@ def subset(
     size: Annotated[int | None, typer.Option("--size", min=1, help="At most this many tasks.")] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")] = 0,
     grader: Grader = "",
-) -> "Listed":
+) -> "Document":
     """The tasks that tell agents apart, chosen from runs of several agents, with how far the choice can be trusted.
 
     Example: `webassay subset runs/* --size 137 --json`

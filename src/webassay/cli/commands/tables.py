@@ -10,7 +10,7 @@ from webassay.cli.command import LOOK, Command
 from webassay.cli.options import Grader, Runs, shows
 
 if TYPE_CHECKING:
-    from webassay.workbench import Listed
+    from webassay.workbench import Document
 
 
 @shows
@@ -22,7 +22,7 @@ def tables(
         str, typer.Option("--benchmark", "-b", help="For a table: where its tasks' types and sites are found.")
     ] = "",
     grader: Grader = "",
-) -> "Listed":
+) -> "Document":
     """WebChoreArena's tables: type of chore by site, modality by site, tools, and one benchmark against another.
 
     Shares are of scored episodes. A task of two types counts under both.
@@ -37,7 +37,7 @@ def tables(
 def errors(
     runs: Runs,
     grader: Grader = "",
-) -> "Listed":
+) -> "Document":
     """Why episodes failed: WebArena Verified's five classes of errors and WebChoreArena's four patterns.
 
     Based on what the record shows, and on judges' diagnoses where there are any.
