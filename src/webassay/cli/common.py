@@ -214,4 +214,4 @@ def give(result: "Report | Document", form: str, html: Path | None = None) -> No
 def _rendered(result: "Report | Document", form: "ReportFormat") -> "RenderableType":
     from webassay.core.report import Report
 
-    return form.report(result) if isinstance(result, Report) else form.listed(result)
+    return form.report(result) if isinstance(result, Report) else form.document(result)
