@@ -23,7 +23,7 @@ from webassay.core.progress import OnProgress, Progress
 from webassay.core.rater import RULES
 from webassay.core.record import Json
 from webassay.core.task import Task
-from webassay.core.trajectory import Trajectory
+from webassay.core.trajectory import BlobRef, Blobs, MemoryBlobs, Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy
@@ -141,10 +141,21 @@ def prove(setup: Setup, run: Path, selection: Selection, on_progress: OnProgress
     return [prover.proofs[name] for name in sorted(prover.proofs)]
 
 
+class _Grafts(MemoryBlobs):
+    """What is grafted onto an episode, beside the blobs of its run, which is only read."""
+
+    def __init__(self, run: Blobs) -> None:
+        super().__init__()
+        self._run = run
+
+    def read(self, ref: BlobRef) -> bytes:
+        return self._data[ref.hash] if ref.hash in self._data else self._run.read(ref)
+
+
 class _Prover:
     def __init__(self, tasks: TaskSet, setup: Setup, store: Store) -> None:
         self._tasks = tasks
-        self._blobs = store.blobs
+        self._blobs = _Grafts(store.blobs)
         self._grade = GRADERS.get(RULES).grade
         self._world = cache(lambda site, seed, scale: open_world(setup, site, seed, scale))
         self.proofs: dict[str, Proof] = {}
