@@ -25,10 +25,10 @@ from typing import Self
 
 from webassay import PlayOptions, Selection, Workbench, run_sync
 from webassay.arena.benchmark import HARD, OBSTACLES
+from webassay.arena.kit.proof import COLUMNS, Proof, Share, as_table, merged
 from webassay.core.files import write_whole
+from webassay.core.progress import Progress
 from webassay.play.episode import Recording
-from webassay.workbench import Progress
-from webassay.workbench.checking import COLUMNS, Proof, Tally, as_table, merged
 
 
 @cache
@@ -96,7 +96,7 @@ class Part:
         read = json.loads(text)
         proofs = []
         for template, *counts, most_steps, seconds, problems in read["proofs"]:
-            columns = {name: Tally(*count) for name, count in zip(read["columns"], counts, strict=True)}
+            columns = {name: Share(*count) for name, count in zip(read["columns"], counts, strict=True)}
             proofs.append(Proof(template, columns, most_steps, seconds, problems))
         return cls(read["seed"], read["instance"], read["commit"], proofs)
 

@@ -86,7 +86,7 @@ def cli() -> str:
     os.environ.update(COLUMNS="100", TERM="dumb", NO_COLOR="1")
     from webassay.cli.command import COMMANDS, GROUPS
 
-    lines = ["# Command line", ""]
+    lines = ["# Command line"]
     commands = sorted(map(COMMANDS.get, COMMANDS.built_in()), key=lambda one: (one.place, one.name))
 
     def describe(command: Any, name: str) -> None:
@@ -98,7 +98,7 @@ def cli() -> str:
         lines.append(f"- `{name}`: {' '.join(first.split())}")
 
     for group in GROUPS:
-        lines.extend([f"# {group}", ""])
+        lines.extend(["", f"## {group}", ""])
         for command in commands:
             if command.group == group:
                 describe(command.build(), f"webassay {command.name}")

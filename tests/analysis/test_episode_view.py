@@ -24,7 +24,7 @@ from webassay.core.verdict import Finding, Fingerprint, Verdict
 from webassay.grading.grade import grade
 from webassay.store import Store
 from webassay.workbench import Workbench
-from webassay.workbench.showing import file_name
+from webassay.workbench.show import file_name
 
 STAMP = Fingerprint(grader="rules", version="1", source="sha256:0")
 GOLDEN = Path(__file__).parents[1] / "golden" / "episode"

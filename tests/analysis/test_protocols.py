@@ -21,7 +21,7 @@ from webassay.grading.rules.response import read_response
 from webassay.llm.replay import Script, replaying
 from webassay.store import Store
 from webassay.workbench import GradeOptions, LogImport, LogOptions, ModelOptions, ProtocolOptions, Workbench
-from webassay.workbench.grading import Keys, number_in
+from webassay.workbench.grade import Keys, number_in
 
 
 def pair(task: int, old: Any, verified: Any, **rest: Any) -> Pair:

@@ -7,7 +7,7 @@ import pytest
 from scripts.check_arena import Part, kept, outdated, parts, seeds_of, sums
 
 from scripts import check_arena
-from webassay.workbench.checking import Proof
+from webassay.arena.kit.proof import Proof
 
 
 def proof(template, held, tried):

@@ -9,8 +9,8 @@ import pytest
 KINDS = ("agents", "benchmarks", "environments", "formats", "graders", "importers", "judges", "sites", "templates")
 
 WANTS_ALL = """
-from webassay.workbench.grading import benchmark_with_logs
-from webassay.workbench.playing import expand
+from webassay.workbench.grade import benchmark_with_logs
+from webassay.compose.builder import expand
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import _sources, sites
 

@@ -20,7 +20,7 @@ from webassay.importers import archives
 from webassay.importers.base import Claim, Importer
 from webassay.importers.originals import write_files
 from webassay.store import Store
-from webassay.workbench import Workbench, importing
+from webassay.workbench import Workbench, imports
 
 outside = pytest.mark.skipif(not OUTSIDE.is_dir(), reason=f"the outside data is not at {OUTSIDE.name}")
 
@@ -276,7 +276,7 @@ NOTES = Importer(
 
 
 def test_a_character_that_cannot_be_stored_costs_no_item(tmp_path, monkeypatch):
-    monkeypatch.setattr(importing, "IMPORTERS", [NOTES])
+    monkeypatch.setattr(imports, "IMPORTERS", [NOTES])
     for name, text in (("a.note", b"caf\xe9"), ("b.note", b"fine"), ("c.list", b"caf\xe9")):
         tmp_path.joinpath("notes", name).parent.mkdir(exist_ok=True)
         tmp_path.joinpath("notes", name).write_bytes(text)

@@ -28,9 +28,9 @@ from tests.support.process_tree import pids  # noqa: E402
 from tests.support.templates import TEMPLATES  # noqa: E402
 from tests.support.worlds import CACHE  # noqa: E402
 from webassay import Workbench  # noqa: E402
+from webassay.compose.builder import solution_of  # noqa: E402
 from webassay.core.errors import InputError  # noqa: E402
 from webassay.core.interaction import Action, Decision  # noqa: E402
-from webassay.workbench.playing import solution_of  # noqa: E402
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 

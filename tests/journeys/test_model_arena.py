@@ -26,6 +26,7 @@ from webassay.agents.models.occam import Occam
 from webassay.agents.oracle import Oracle
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
+from webassay.compose.builder import solution_of
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
 from webassay.core.served import plain
 from webassay.core.task import EvidenceCheck, Fact, Sight
@@ -36,7 +37,6 @@ from webassay.llm.client import Message, Model, close, retrying
 from webassay.llm.providers import connect
 from webassay.llm.replay import Script, replaying
 from webassay.play.episode import EpisodeContext, play
-from webassay.workbench.playing import solution_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 in_one_loop = pytest.mark.asyncio(loop_scope="module")

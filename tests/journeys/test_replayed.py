@@ -18,11 +18,11 @@ from webassay.agents.cells.external import External
 from webassay.agents.oracle import Oracle
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
+from webassay.compose.builder import solution_of
 from webassay.core.interaction import ACTIONS, Action, Decision, Goal, Observation, ObservationPart
 from webassay.core.trajectory import MemoryBlobs
 from webassay.grading.grade import grade
 from webassay.play.episode import EpisodeContext, play
-from webassay.workbench.playing import solution_of
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
 in_one_loop = pytest.mark.asyncio(loop_scope="module")

@@ -15,7 +15,7 @@ READERS = {
     "agentlab_table": lambda bench, run: bench.agentlab_table([run]),
     "endings": lambda bench, run: list(bench.endings(run)),
     "crashes": lambda bench, run: bench.crashes(run),
-    "planted": lambda bench, run: bench.planted(run),
+    "mistakes": lambda bench, run: bench.mistakes(run),
     "graders": lambda bench, run: bench.graders([run]),
     "leaderboard": lambda bench, run: bench.leaderboard([run]),
     "tables": lambda bench, run: bench.tables([run]),

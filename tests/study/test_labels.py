@@ -5,8 +5,8 @@ import pytest
 from tests.workbench.test_graders import A, make
 from webassay.core.errors import InputError
 from webassay.store import Store
+from webassay.study.labels import read_labels
 from webassay.workbench import Workbench
-from webassay.workbench.labelling import read_labels
 
 
 @pytest.fixture

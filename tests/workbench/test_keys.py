@@ -1,12 +1,12 @@
 """A key next to its episode: what `show` says of each part is what the verdict says."""
 
 from tests.support import samples
+from webassay.analysis.episode.key import key_view
 from webassay.core.protocols import RELEASED_PROTOCOL, refusal
 from webassay.core.served import SERVED_TYPE, Served, ServedRecord
 from webassay.core.task import Expectation, PageCheck, PagePattern, ResponseCheck
 from webassay.core.trajectory import BlobRef, Ending, MemoryBlobs, PageResult, RowsResult, ServedResult
 from webassay.grading.grade import SITE_BASES, grade
-from webassay.workbench.keys import key_view
 
 BASE, OTHER = "http://shop.test:1", "http://mirror.test:2"
 PAGE = PageCheck(any_of=(PagePattern(site="shop", path="/orders"),))

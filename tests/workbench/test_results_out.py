@@ -19,7 +19,7 @@ from webassay.grading.network.events import events
 from webassay.importers.har import har_of
 from webassay.importers.webarena_verified import folder_of, response_of
 from webassay.workbench import LogImport, LogOptions, Submission, Workbench
-from webassay.workbench.submitting import COLUMNS
+from webassay.workbench.submit import COLUMNS
 
 
 @pytest.fixture

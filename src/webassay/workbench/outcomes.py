@@ -13,7 +13,7 @@ from webassay.core.summary import UnitSummary
 from webassay.core.task import Task
 from webassay.play.plan import metadata
 from webassay.study.label_files import read_table
-from webassay.workbench.grading import number_in
+from webassay.workbench.grade import number_in
 
 TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _TASK, _AGENT, _OUTCOME = ("task", "task_id", "task id", "id"), ("agent",), ("outcome", "score", "success", "status")

@@ -36,7 +36,7 @@ def check(
     """
     from webassay import PlayOptions, run_sync
     from webassay.core.files import own_prefix
-    from webassay.workbench.checking import as_table
+    from webassay.workbench import as_table
 
     names = [name for name in template or [] if name != "arena"]
     selection = replace(selection, templates=tuple(names))

@@ -53,7 +53,7 @@ def demo(
         report = bench.report([path], title="webassay demo")
         page = path / "report.html"
         common.give(report, "summary")
-        for agent, count in bench.planted(path).items():
+        for agent, count in bench.mistakes(path).items():
             marked = "exactly those" if count.agreed == count.episodes else f"{count.failed}, and not just those,"
             erred = f"{agent} made a mistake in {count.erred} of {count.episodes} episodes"
             common.say(f"{erred}; the rules marked {marked} as failed.")

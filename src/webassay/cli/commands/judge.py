@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
     from webassay.workbench import Imported, Selection
-    from webassay.workbench.judging import Verification, Verified
+    from webassay.workbench.judge import Verification, Verified
 
 Profile = Annotated[
     str | None, typer.Option("--profile", help="Universal Verifier profile: webassay (default), paper, released.")

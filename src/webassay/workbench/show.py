@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from webassay.analysis.episode import page as episode_page
+from webassay.analysis.episode.key import key_view, without_key
+from webassay.analysis.episode.page import to_html as page_of
 from webassay.analysis.episode.view import (
     EpisodeLink,
     EpisodeList,
@@ -28,11 +29,12 @@ from webassay.analysis.episode.view import (
 )
 from webassay.analysis.numbers.rows import row_of
 from webassay.analysis.results.page import to_html
+from webassay.compose.given import AnyPath, Paths, paths
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import TaskSet, select
 from webassay.core.errors import GradingError, InputError, StoreError, TaskError, WebassayError, boundary
 from webassay.core.files import write_whole
-from webassay.core.progress import OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.rater import RULES
 from webassay.core.registry import nearest
 from webassay.core.report import Report
@@ -43,7 +45,6 @@ from webassay.grading.network.events import events, is_static
 from webassay.play.settings import selection_of
 from webassay.store import Store
 from webassay.store.runs import open_run
-from webassay.workbench.keys import key_view, without_key
 
 Which = Literal["none", "all", "failed"]
 
@@ -52,8 +53,26 @@ MOST_EPISODES = 1000
 """Rows in a report's table, and pages that one report writes."""
 
 
+def units(setup: Setup, run: AnyPath, part: str = "") -> list[UnitLine]:
+    """The units of a run with their status; `part`: those that a name or a part of one can mean."""
+    with _opened(setup, Path(run)) as recorded:
+        return recorded.matching(part) if part else recorded.units
+
+
+def episode(setup: Setup, run: AnyPath, unit: str) -> EpisodeView:
+    """Everything about one episode. `unit`: `agent/task/trial`, a trajectory id, or a part that only one has."""
+    with _opened(setup, Path(run)) as recorded:
+        return recorded.view(recorded.one(unit))
+
+
+def episode_page(setup: Setup, run: AnyPath, unit: str) -> str:
+    """The same as one HTML page with its pictures in it; it loads nothing."""
+    with _opened(setup, Path(run)) as recorded:
+        return recorded.page(recorded.view(recorded.one(unit)))
+
+
 @contextmanager
-def opened(setup: Setup, run: Path) -> Iterator["Recorded"]:
+def _opened(setup: Setup, run: Path) -> Iterator["Recorded"]:
     """Damaged rows are left out; a damaged picture or log is shown as such."""
     with open_run(run, setup.tell, thorough=False) as store:
         yield Recorded(setup, store)
@@ -150,7 +169,7 @@ class Recorded:
             return made if known else replace(made, notes=(f"The network log cannot be read: {error.message}",))
 
     def page(self, view: EpisodeView) -> str:
-        return episode_page.to_html(view, self.store.blobs)
+        return page_of(view, self.store.blobs)
 
     def _unreadable(self, trajectory: Trajectory) -> dict[str, str]:
         """Named within the run: a page that is attached to an issue tells nobody where its author keeps things."""
@@ -205,30 +224,32 @@ def _without_thinking(result: UnitResult) -> float | None:
 # --- reports --------------------------------------------------------------------------------------------------
 
 
-def write_report(
-    setup: Setup, report: Report, runs: Sequence[Path], html: Path, which: Which, on_progress: OnProgress
-) -> int:
-    """The report's page with a table of its episodes and, where they are wanted, a page for each; how many it wrote."""
+def write_report(setup: Setup, report: Report, runs: Paths, html: AnyPath, *, episodes: Which = "none") -> int:
+    """The report's page, with a table of its episodes. `episodes` also writes a page for `all` of them, or for those
+    that did not pass (`failed`), into a folder next to it. Returns how many."""
+    runs, html = paths(runs), Path(html)
     if not html.parent.is_dir():
         raise InputError(f"{html} cannot be written: there is no folder {html.parent}.")
     folder = html.with_name(f"{html.stem}-episodes")
     links: list[EpisodeLink] = []
     planned = 0
     for run in runs:
-        with opened(setup, run) as recorded:
+        with _opened(setup, run) as recorded:
             planned += len(recorded.units)
-            listed = islice(_worth_showing(recorded.units), MOST_EPISODES - len(links))
-            for line in sorted(listed, key=lambda line: (line.task_id, line.agent, line.trial)):
-                wanted = line.played and (which == "all" or (which == "failed" and line.status != "pass"))
+            first = islice(_worth_showing(recorded.units), MOST_EPISODES - len(links))
+            for line in sorted(first, key=lambda line: (line.task_id, line.agent, line.trial)):
+                wanted = line.played and (episodes == "all" or (episodes == "failed" and line.status != "pass"))
                 href = ""
                 if wanted:
-                    on_progress(Progress("episodes", len(links), min(len(runs) * len(recorded.units), MOST_EPISODES)))
+                    setup.on_progress(
+                        Progress("episodes", len(links), min(len(runs) * len(recorded.units), MOST_EPISODES))
+                    )
                     href = _write_page(recorded, line, folder, on=str(run))
                 links.append(EpisodeLink(run=recorded.run, line=line, href=href))
     command = f"webassay show {shlex.quote(str(runs[0])) if len(runs) == 1 else 'RUN'} AGENT/TASK/TRIAL"
-    episodes = EpisodeList(tuple(links), command, left_out=planned - len(links), several_runs=len(runs) > 1)
+    listed = EpisodeList(tuple(links), command, left_out=planned - len(links), several_runs=len(runs) > 1)
     with boundary(InputError, f"{html} cannot be written"):
-        write_whole(html, to_html(report, episodes).encode())
+        write_whole(html, to_html(report, listed).encode())
     return sum(bool(link.href) for link in links)
 
 

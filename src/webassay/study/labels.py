@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from webassay.compose.given import AnyPath
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
@@ -20,22 +21,23 @@ _SHOWN = 5
 
 class PersonsLabel(NamedTuple):
     line: int
-    """Of the file, to name it in messages."""
+    """The line of the file, to name it in messages."""
     id: str
-    """Of a trajectory, or of a unit: `agent/task/trial`."""
+    """A trajectory's, or a unit's: `agent/task/trial`."""
     said: Said
     score: float | None = None
-    """Of the process, from 0 to 1."""
+    """How good the process was, from 0 to 1."""
     comment: str = ""
 
 
-def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
-    """Every label of the file becomes a verdict, or none does. Labels given before are kept; the newest one counts."""
+def label(setup: Setup, run: AnyPath, labels: AnyPath, annotator: str) -> int:
+    """A person's labels, from CSV or JSON lines, as verdicts of the grader `human:ANNOTATOR`; returns how many. Every
+    label of the file becomes a verdict, or none does. Labels given before are kept; the newest one counts."""
     name = annotator.strip()
     if not name or not name.isprintable():
         raise InputError("The annotator's name is empty or not printable.", hint="Give one: --annotator anna")
-    given = read_labels(labels)
-    with open_run(run, setup.tell, writable=True, thorough=False) as store:
+    given = read_labels(Path(labels))
+    with open_run(Path(run), setup.tell, writable=True, thorough=False) as store:
         found = [(one, store.find_trajectory(one.id)) for one in given]
         unknown = [one.id for one, place in found if place is None]
         if unknown:
@@ -45,7 +47,7 @@ def label_run(setup: Setup, run: Path, labels: Path, annotator: str) -> int:
                 hint="Give a trajectory's id, which `webassay verify RUN` prints, or a unit's: agent/task/trial.",
             )
         placed = [(one, place) for one, place in found if place is not None]
-        _refuse_twice(labels, placed)
+        _refuse_twice(Path(labels), placed)
         store.add_verdicts(_verdict(one, *place, name) for one, place in placed)
     return len(given)
 
@@ -62,9 +64,9 @@ def _refuse_twice(path: Path, placed: list[tuple[PersonsLabel, tuple[str, str]]]
             )
 
 
-def _verdict(label: PersonsLabel, trajectory_id: str, task_id: str, annotator: str) -> Verdict:
-    made = persons_verdict(annotator, label.said, score=label.score, comment=label.comment)
-    return made.model_copy(update={"trajectory_id": trajectory_id, "task_id": task_id})
+def _verdict(given: PersonsLabel, trajectory_id: str, task_id: str, annotator: str) -> Verdict:
+    verdict = persons_verdict(annotator, given.said, score=given.score, comment=given.comment)
+    return verdict.model_copy(update={"trajectory_id": trajectory_id, "task_id": task_id})
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -77,17 +79,17 @@ def read_labels(path: Path) -> list[PersonsLabel]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text.") from error
     rows = _csv(path, text) if path.suffix.lower() == ".csv" else _json_lines(path, text)
-    made: dict[str, PersonsLabel] = {}
+    labels: dict[str, PersonsLabel] = {}
     for line, row in rows:
-        label = _label(path, line, row)
-        if label.id in made:
-            raise InputError(f"{path}, line {line}: {label.id} already has a label, in line {made[label.id].line}.")
-        made[label.id] = label
-    if not made:
+        one = _label(path, line, row)
+        if one.id in labels:
+            raise InputError(f"{path}, line {line}: {one.id} already has a label, in line {labels[one.id].line}.")
+        labels[one.id] = one
+    if not labels:
         raise InputError(
             f"{path} has no labels.", hint="It needs the columns id and label; score and comment may follow."
         )
-    return list(made.values())
+    return list(labels.values())
 
 
 def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -12,10 +12,11 @@ from typing import Any
 from webassay.analysis.output.document import Document, Section
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, number_of
+from webassay.compose.given import AnyPath, Paths, paths
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import select
 from webassay.core.errors import InputError
-from webassay.core.progress import OnNotice, OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.summary import TrajectorySummary
 from webassay.importers.originals import write_files
 from webassay.importers.webarena_verified import log_files
@@ -38,8 +39,10 @@ class Submission:
     """The task file; empty: the fetched one."""
 
 
-def package(setup: Setup, run: Path, out: Path, told: Submission, on_progress: OnProgress) -> dict[str, Any]:
-    """Task folders, `submission.json` and `manifest.json`. Returns what `submission.json` says."""
+def package_submission(setup: Setup, run: AnyPath, out: AnyPath, told: Submission) -> dict[str, Any]:
+    """A package for WebArena-Verified's leaderboard: task folders, `submission.json` and `manifest.json`. Returns what
+    `submission.json` says."""
+    out = Path(out)
     if not re.match(r"https?://", told.reference):
         raise InputError(
             f"{told.reference!r} is not a web address.", hint="The reference is a page about the agent: https://…"
@@ -48,7 +51,7 @@ def package(setup: Setup, run: Path, out: Path, told: Submission, on_progress: O
         raise InputError(f"{out} already exists.", hint="Choose a new folder.")
     scopes = {"full": _numbers(setup, BENCHMARK, told), "hard": _numbers(setup, HARD, told)}
     there: set[int] = set()
-    with open_run(run, setup.tell) as store:
+    with open_run(Path(run), setup.tell) as store:
         agent = _agent([unit.agent for unit in store.units()], told.agent)
         for unit, trajectory in store.trajectories():
             number = re.search(r"\.(\d+)$", unit.task_id)
@@ -56,7 +59,7 @@ def package(setup: Setup, run: Path, out: Path, told: Submission, on_progress: O
                 continue
             write_files(out / number[1], log_files(trajectory, store.blobs))
             there.add(int(number[1]))
-            on_progress(Progress("packing", len(there)))
+            setup.on_progress(Progress("packing", len(there)))
     if not there:
         raise InputError(f"{run} has no episodes by {agent} on WebArena-Verified's tasks.")
     said = {
@@ -117,11 +120,11 @@ COLUMNS = (
 """As AgentLab's result tables call them."""
 
 
-def agentlab(runs: Sequence[Path], wanted: str, tell: OnNotice) -> Document:
-    """One line an episode. A verdict that is none is an empty reward, not a 0."""
+def agentlab_table(setup: Setup, runs: Paths, grader: str = "") -> Document:
+    """One line an episode, with the columns of AgentLab's result tables. No verdict is an empty reward, not a 0."""
     lines = []
-    with open_runs(named(runs), tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
+    with open_runs(named(paths(runs)), setup.tell) as stores:
+        (rater,) = Graders(list(stores.values())).chosen([grader] if grader else [])
         for store in stores.values():
             for result in store.rows(rater.name, raters=rater.counting):
                 status = result.verdict.status if result.verdict else ""

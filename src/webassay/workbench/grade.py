@@ -9,12 +9,13 @@ from pathlib import Path
 
 from webassay.benchmarks.base import Benchmark, Selection
 from webassay.benchmarks.verified import layout, published_bases
+from webassay.compose.given import AnyPath
 from webassay.compose.models import ModelOptions, OpenModels
 from webassay.compose.registries import BENCHMARKS, GRADERS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import TaskSet, select
 from webassay.core.errors import InputError
-from webassay.core.progress import OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.rater import RULES
 from webassay.core.registry import nearest
 from webassay.core.task import LegacyCheck, Task
@@ -22,7 +23,8 @@ from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import DEFAULT_POLICY, Policy
-from webassay.grading.logs import GradedLog, grade_logs
+from webassay.grading.logs import GradedLog
+from webassay.grading.logs import grade_logs as grade_folders
 from webassay.grading.published.legacy import Question, check_legacy
 from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
 from webassay.llm.client import Budget, Message, Settings
@@ -42,7 +44,7 @@ class GradeOptions:
     """Names the tasks of a run whose benchmark is code of somebody else's, see `tasks.select`, or those of trajectories
     that were imported."""
     tasks_file: str = ""
-    """Of the benchmark, for imported trajectories."""
+    """The benchmark's task file, for imported trajectories."""
     config: Path | None = None
     """Where the sites were, by WebArena-Verified's configuration file; default: by their published ports."""
     replies: Mapping[str, str] = field(default_factory=dict)
@@ -51,21 +53,26 @@ class GradeOptions:
     """Any that is installed, or `file.py:NAME`. Others than the rules take neither a policy nor replies."""
 
 
+EVERYTHING = GradeOptions()
+
+
 @dataclass(frozen=True)
 class Graded:
     unit: UnitOfWork
     verdict: Verdict
     before: Verdict | None
     trace: str = ""
-    """Of the agent's own code, where that failed."""
+    """The stack trace of the agent's own code, where that failed."""
 
     @property
     def changed(self) -> bool:
         return self.before is not None and self.before.status != self.verdict.status
 
 
-def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnProgress) -> Iterator[Graded]:
-    """With today's key and grader. Old verdicts are kept, and so are those of other graders."""
+def grade(setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING) -> Iterator[Graded]:
+    """Grades a stored run again as the iterator is consumed, offline, with today's key and grader. Verdicts of before
+    and of other graders are kept. Executes nothing that the run names."""
+    run = Path(run)
     grader = GRADERS.get(GRADERS.adopt(options.grader))
     with open_run(run, setup.tell, writable=True, thorough=True) as store:
         wanted = [unit for unit in store.units() if _wants(options, unit)]
@@ -76,7 +83,7 @@ def grade_run(setup: Setup, run: Path, options: GradeOptions, on_progress: OnPro
             )
         keys = Keys.of(store, setup, options)
         for number, unit in enumerate(wanted, 1):
-            on_progress(Progress("grading", number, len(wanted)))
+            setup.on_progress(Progress("grading", number, len(wanted)))
             found = keys.find(store, unit)
             if found is None:
                 continue
@@ -217,16 +224,17 @@ class Asked:
 
     questions: int
     characters: int
-    """Of all questions together."""
+    """The length of all questions together."""
     replies: Mapping[str, str]
     cost_usd: float | None = None
 
 
 async def ask_model(
-    setup: Setup, run: Path, options: GradeOptions, model: ModelOptions | None, on_progress: OnProgress
+    setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING, model: ModelOptions | None = None
 ) -> Asked:
-    """The questions of old protocols that have no reply yet. Without a model they are only counted."""
-    with open_run(run, setup.tell, thorough=True) as store:
+    """Asks what old protocols leave to a model and has no reply yet, for `GradeOptions.replies`. Without a model the
+    questions are only counted."""
+    with open_run(Path(run), setup.tell, thorough=True) as store:
         keys = Keys.of(store, setup, options)
         wanted: dict[str, Question] = {}
         units = [unit for unit in store.units() if _wants(options, unit)]
@@ -255,7 +263,7 @@ async def ask_model(
             reply = await asked.ask([Message.user(question.prompt)], settings=settings, purpose=question.kind)
             replies[question.id] = reply.text
             spent += reply.usage.cost_usd or 0.0
-            on_progress(Progress("asking", number, len(wanted)))
+            setup.on_progress(Progress("asking", number, len(wanted)))
     finally:
         await models.close()
     return Asked(len(wanted), size, replies, spent)
@@ -283,27 +291,31 @@ class LogOptions:
     processes: int = 1
 
 
-def grade_log_folder(setup: Setup, folder: Path, options: LogOptions, on_progress: OnProgress) -> Iterator[GradedLog]:
+def grade_logs(setup: Setup, folder: AnyPath, options: LogOptions) -> Iterator[GradedLog]:
+    """Grades log folders of another harness."""
     benchmark = benchmark_with_logs(options.benchmark)
     assert benchmark.logs is not None
     layout = benchmark.logs.layout(options.config)
     tasks = select(Selection(benchmark=options.benchmark, file=options.tasks_file), setup).tasks
-    logs = grade_logs(folder, benchmark.logs.by_folder(tasks), layout, options.policy, options.processes)
+    logs = grade_folders(Path(folder), benchmark.logs.by_folder(tasks), layout, options.policy, options.processes)
     for number, log in enumerate(logs, 1):
-        on_progress(Progress("grading logs", number))
+        setup.on_progress(Progress("grading logs", number))
         yield log
 
 
-def compare_with_reference(
-    setup: Setup, folder: Path, logs: Sequence[GradedLog], options: LogOptions, on_progress: OnProgress
+def compare_graders(
+    setup: Setup, folder: AnyPath, logs: Sequence[GradedLog], options: LogOptions, other: str = "reference"
 ) -> Sequence[Difference]:
-    """The published grader of WebArena-Verified on the same logs, in an environment of its own."""
-    on_progress(Progress("the published grader"))
+    """Where another grader decides otherwise on the same logs; `reference` is the published one of WebArena-Verified,
+    in an environment of its own."""
+    if other != "reference":
+        raise nearest("comparison grader", other, ("reference",))
+    setup.on_progress(Progress("the published grader"))
     benchmark = benchmark_with_logs(options.benchmark)
     assert benchmark.logs is not None
     python = reference_python(setup.cache)
     numbers = [int(log.number) for log in logs]
-    theirs = reference_verdicts(folder, numbers, benchmark.logs.layout(options.config), python)
+    theirs = reference_verdicts(Path(folder), numbers, benchmark.logs.layout(options.config), python)
     return differences(logs, list(theirs))
 
 

@@ -34,7 +34,7 @@ def played(run, says, others=()):
                 for grader, said in (("rules", status), *others)
             ]
             store.add_episode(unit.id, made, verdicts)
-    return Workbench().planted(run)
+    return Workbench().mistakes(run)
 
 
 @pytest.fixture

@@ -8,10 +8,13 @@ from typing import Self
 
 from webassay.benchmarks.base import Selection
 from webassay.browser.session import Browser
+from webassay.compose.builder import PlayOptions
+from webassay.compose.given import AnyPath
 from webassay.compose.registries import GRADERS, GROUPINGS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import environment_for, select, sites
 from webassay.core.errors import InputError
+from webassay.core.rater import RULES
 from webassay.core.task import Task
 from webassay.core.trajectory import Blobs, MemoryBlobs, Trajectory, WritableBlobs
 from webassay.core.unit import UnitOfWork
@@ -22,13 +25,14 @@ from webassay.play.plan import metadata, unit_seed
 from webassay.play.settings import remember
 from webassay.play.work import graded, storable
 from webassay.store import Store
-from webassay.workbench.playing import PlayOptions
+from webassay.workbench.play import DEFAULTS
+from webassay.workbench.tasks import ALL_TASKS
 
 
 @asynccontextmanager
-async def open_arena(setup: Setup, options: PlayOptions) -> AsyncIterator[EpisodeContext]:
-    """One site server and one browser, for any number of episodes side by side. Blobs stay in memory: give each
-    episode its own with `dataclasses.replace`."""
+async def open_arena(setup: Setup, options: PlayOptions = DEFAULTS) -> AsyncIterator[EpisodeContext]:
+    """One site server and one browser, for episodes that you step yourself, any number side by side. Blobs stay in
+    memory: give each episode its own with `dataclasses.replace`."""
     async with (
         Arena(sites(setup.tell), cache=setup.cache) as arena,
         Browser(setup.find_chromium(), headed=options.headed) as browser,
@@ -37,9 +41,9 @@ async def open_arena(setup: Setup, options: PlayOptions) -> AsyncIterator[Episod
 
 
 class Exercise:
-    """The arena tasks of a selection, with their grader."""
+    """Arena tasks to step through, with their grader."""
 
-    def __init__(self, setup: Setup, selection: Selection, grader: str) -> None:
+    def __init__(self, setup: Setup, selection: Selection = ALL_TASKS, *, grader: str = RULES) -> None:
         self._grader = GRADERS.get(grader)
         self._set = select(selection, setup)
         if self._set.benchmark.environment != ARENA.name:
@@ -63,10 +67,11 @@ class Exercise:
 
 
 class Journal:
-    """A run directory that grows by one finished episode at a time; every episode is a trial of its task."""
+    """A run directory that grows by one finished episode at a time; every episode is a trial of its task. Close it, or
+    use it in a `with`."""
 
-    def __init__(self, out: Path) -> None:
-        self._store = Store.create(out)
+    def __init__(self, out: AnyPath) -> None:
+        self._store = Store.create(Path(out))
         self._trials: Counter[tuple[str, str]] = Counter()
         for unit in self._store.units():
             self._trials[unit.agent, unit.task_id] = max(self._trials[unit.agent, unit.task_id], unit.trial + 1)

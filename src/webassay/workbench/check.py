@@ -5,23 +5,24 @@ that does not read. Everything else is grafted onto the oracle's episode and gra
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from zlib import crc32
 
 from webassay.agents.flawed.naive import CONSTANTS, WALKERS
 from webassay.arena.kit.mistakes import mistakes
+from webassay.arena.kit.proof import Proof
 from webassay.arena.kit.shortcuts import as_task, grafted
 from webassay.arena.kit.template import Template
 from webassay.benchmarks.base import Selection
+from webassay.compose.builder import PlayOptions
+from webassay.compose.given import AnyPath
 from webassay.compose.registries import GRADERS, TEMPLATES
 from webassay.compose.setup import Setup
-from webassay.compose.tasks import TaskSet, open_world, select
-from webassay.core.progress import OnProgress, Progress
+from webassay.compose.tasks import TaskSet, adopted, open_world, select
+from webassay.core.progress import Progress
 from webassay.core.rater import RULES
-from webassay.core.record import Json
 from webassay.core.task import Task
 from webassay.core.trajectory import BlobRef, Blobs, MemoryBlobs, Trajectory
 from webassay.core.unit import UnitOfWork
@@ -30,79 +31,26 @@ from webassay.grading.grade import Policy
 from webassay.sites.kit import World
 from webassay.store import Store
 from webassay.store.runs import open_run
-from webassay.workbench import playing
-from webassay.workbench.playing import PlayOptions
+from webassay.workbench.play import DEFAULTS, run
+from webassay.workbench.tasks import ALL_TASKS
 
-COLUMNS = ("oracle", "routes", "naive", "step 0", "facts", "shortcuts", "mistakes")
 ORACLE = "oracle"
-
-
-@dataclass
-class Tally:
-    held: int = 0
-    tried: int = 0
-
-    def __str__(self) -> str:
-        return "–" if not self.tried else str(self.held) if self.held == self.tried else f"{self.held}/{self.tried}"
-
-
-@dataclass
-class Proof:
-    """What was shown of one template: in each column, how often what should pass passed and what should fail failed."""
-
-    template: str
-    columns: dict[str, Tally] = field(default_factory=lambda: {name: Tally() for name in COLUMNS})
-    most_steps: int = 0
-    seconds: float = 0.0
-    """Of all that was played."""
-    problems: list[str] = field(default_factory=list)
-    pictures: dict[str, bytes] = field(default_factory=dict, repr=False)
-    """Of the last page that was seen where the reference or a route did not pass: file name to picture."""
-
-    def add(self, column: str, held: bool, problem: str) -> None:
-        tally = self.columns[column]
-        tally.tried += 1
-        tally.held += held
-        if not held:
-            self.problems.append(problem)
-
-    def cells(self) -> list[str]:
-        counts = (str(self.columns[name]) for name in COLUMNS)
-        return [self.template, *counts, str(self.most_steps), f"{self.seconds:.0f}"]
-
-    def as_json(self) -> dict[str, Json]:
-        columns: dict[str, Json] = {
-            name: {"held": tally.held, "tried": tally.tried} for name, tally in self.columns.items()
-        }
-        return {
-            "template": self.template,
-            "columns": columns,
-            "most_steps": self.most_steps,
-            "seconds": round(self.seconds, 1),
-            "problems": list(self.problems),
-            "pictures": list(self.pictures),
-        }
-
-
-def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
-    """The proofs of several worlds as one."""
-    together: dict[str, Proof] = {}
-    for proof in (proof for part in parts for proof in part):
-        whole = together.setdefault(proof.template, Proof(proof.template))
-        for name, tally in proof.columns.items():
-            whole.columns[name].held += tally.held
-            whole.columns[name].tried += tally.tried
-        whole.most_steps = max(whole.most_steps, proof.most_steps)
-        whole.seconds += proof.seconds
-        whole.problems += proof.problems
-        whole.pictures |= proof.pictures
-    return [together[name] for name in sorted(together)]
 
 
 # --- playing ----------------------------------------------------------------------------------------------
 
 
-async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptions, on_progress: OnProgress) -> None:
+async def check(
+    setup: Setup, out: AnyPath, selection: Selection = ALL_TASKS, options: PlayOptions = DEFAULTS
+) -> list[Proof]:
+    """Plays every route of the oracle, shortcuts and a naive agent, then grafts mistakes onto the right episodes: the
+    proof that tasks are solvable and strict."""
+    selection = adopted(selection)
+    await play(setup, Path(out), selection, options)
+    return prove(setup, Path(out), selection)
+
+
+async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptions) -> None:
     tasks = select(selection, setup).tasks
     players = {task.id: _players(task) for task in tasks}
     agents = list(dict.fromkeys(agent for names in players.values() for agent in names))
@@ -110,7 +58,7 @@ async def play(setup: Setup, out: Path, selection: Selection, options: PlayOptio
     def wanted(unit: UnitOfWork) -> bool:
         return unit.agent in players[unit.task_id]
 
-    await playing.run(setup, out, agents, selection, options, on_progress, wanted)
+    await run(setup, out, agents, selection, options, wanted=wanted)
 
 
 def _players(task: Task) -> list[str]:
@@ -130,13 +78,13 @@ def _instance(task: Task) -> Template:
 # --- proving ----------------------------------------------------------------------------------------------
 
 
-def prove(setup: Setup, run: Path, selection: Selection, on_progress: OnProgress) -> list[Proof]:
-    """Of a run that `play` has played."""
+def prove(setup: Setup, run: Path, selection: Selection) -> list[Proof]:
+    """From a run that `play` has played."""
     tasks = select(selection, setup)
     with open_run(run, setup.tell) as store:
         prover = _Prover(tasks, setup, store)
         for number, (unit, trajectory) in enumerate(store.trajectories(), 1):
-            on_progress(Progress("grafting mistakes", number, store.count_units()))
+            setup.on_progress(Progress("grafting mistakes", number, store.count_units()))
             prover.consider(unit, trajectory)
     return [prover.proofs[name] for name in sorted(prover.proofs)]
 
@@ -237,13 +185,3 @@ def _why(verdict: Verdict, trajectory: Trajectory) -> str:
         return ending.message + (f" ({places[-1][0]}, line {places[-1][1]})" if places else "")
     said = "; ".join(finding.message for finding in verdict.findings if finding.status != "pass") or verdict.status
     return f"{said} ({ending.kind}: {ending.message})" if ending.message else said
-
-
-def as_table(proofs: Sequence[Proof]) -> str:
-    """In columns, as wide as it has to be: names are never cut."""
-    rows = [["template", *COLUMNS, "most steps", "seconds"], *(proof.cells() for proof in proofs)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) if place == 0 else cell.rjust(width) for place, (cell, width) in enumerate(line))
-        for line in (zip(row, widths, strict=True) for row in rows)
-    )

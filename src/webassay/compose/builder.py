@@ -1,8 +1,7 @@
-"""Runs: agents on tasks, recorded and graded in a run directory that survives being killed."""
+"""Agents and tasks for the units of a run, put together from what the user named."""
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,32 +22,18 @@ from webassay.agents.cells.child import Nursery
 from webassay.agents.cells.external import COMMAND, external
 from webassay.agents.oracle import OracleOptions
 from webassay.arena.kit.detours import past_obstacles
-from webassay.benchmarks.base import Selection
-from webassay.benchmarks.open import OpenTask, open_task
-from webassay.browser.session import Browser, SessionSettings
 from webassay.compose.models import ModelOptions, OpenModels
-from webassay.compose.registries import AGENTS, ENVIRONMENTS, GRADERS, GROUPINGS, TEMPLATES
-from webassay.compose.setup import Setup
-from webassay.compose.tasks import TaskSet, adopted, chores_of, environment_for, key_files, select
+from webassay.compose.registries import AGENTS, TEMPLATES
+from webassay.compose.tasks import TaskSet, chores_of
 from webassay.core.errors import InputError
-from webassay.core.files import clear_abandoned
 from webassay.core.options import read_options, read_spec
-from webassay.core.progress import OnNotice, OnProgress, Progress, unheard
-from webassay.core.rater import RULES
+from webassay.core.progress import OnNotice, unheard
 from webassay.core.registry import Files
 from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
-from webassay.environments.base import Reachable
-from webassay.llm.client import PROVIDERS_CHOICE, Budget, Patience
-from webassay.play.episode import EpisodeContext, Limits, Recording
-from webassay.play.local import Progress as RunProgress
-from webassay.play.local import Settings as RunSettings
-from webassay.play.local import grade_missing, run_units
-from webassay.play.plan import plan
-from webassay.play.settings import remember, remember_trusted
-from webassay.play.work import Played
+from webassay.llm.client import PROVIDERS_CHOICE
+from webassay.play.episode import Limits, Recording
 from webassay.store import Store
-from webassay.store.runs import damage_notices, extend_run, open_run, remove_empty
 
 
 @dataclass(frozen=True)
@@ -79,180 +64,6 @@ class PlayOptions:
     """Folders that they may write."""
 
 
-DEFAULTS = PlayOptions()
-
-
-async def run(
-    setup: Setup,
-    out: Path,
-    agents: Sequence[str],
-    selection: Selection,
-    options: PlayOptions,
-    on_progress: OnProgress,
-    wanted: Callable[[UnitOfWork], bool] = lambda unit: True,
-) -> None:
-    """Whatever can be wrong with the call is found before anything is written. `wanted`: which agents play which of
-    the tasks."""
-    Store.check_place(out)
-    specs = expand(agents, setup.tell)
-    models = _models(setup, options)
-    builder = Builder(options, models, _cell(setup, out, options, key_files(selection)))
-    try:
-        for spec in specs:
-            builder.check(spec)
-        await _run(setup, out, specs, adopted(selection), builder, on_progress, wanted)
-    finally:
-        await builder.close()
-        await models.close()
-
-
-async def _run(
-    setup: Setup,
-    out: Path,
-    specs: Sequence[str],
-    selection: Selection,
-    builder: "Builder",
-    on_progress: OnProgress,
-    wanted: Callable[[UnitOfWork], bool],
-) -> None:
-    options = builder.options
-    chromium = setup.find_chromium()
-    clear_abandoned()
-    if options.environment:
-        ENVIRONMENTS.load(read_spec(options.environment)[0])  # a wrong name is found before the tasks are made
-    on_progress(Progress("building tasks"))
-    builder.tasks = select(selection, setup)
-    builder.check_solutions(specs)
-    place = environment_for(builder.tasks, setup, named=options.environment, allow=options.allow)
-    if isinstance(place, Reachable) and not options.offline:
-        await place.look()
-    with extend_run(out) as store:
-        for said in damage_notices(store, played_now=True):
-            setup.tell(said)
-        remember(store, selection, offline=options.offline, limits=options.limits)
-        names = builder.name_agents(specs, store)
-        remember_trusted(store, filter(builder.is_trusted, names))
-        baselines = {name for name in names if builder.is_baseline(name)}
-        tasks = builder.tasks.tasks
-        units = plan(tasks, names, trials=options.trials, seed=selection.seed, baselines=baselines, groupings=GROUPINGS)
-        store.plan([unit for unit in units if wanted(unit)])
-        graders = [GRADERS.get(RULES)]
-        grade_missing(store, builder, graders, agents=names)
-        if not store.count_unfinished(names):
-            return
-
-        def done(played: Played, run: RunProgress) -> None:
-            on_progress(Progress("episodes", run.done, run.total, run.statuses))
-
-        async with place as environment, Browser(chromium, headed=options.headed) as browser:
-            context = EpisodeContext(
-                browser,
-                environment,
-                store.blobs,
-                limits=options.limits,
-                recording=options.recording,
-                settings=_session_settings(store, options),
-                offline=options.offline,
-            )
-            settings = RunSettings(workers=options.workers)
-            await run_units(store, builder, context, graders, agents=names, settings=settings, on_done=done)
-
-
-def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...]) -> Cell | None:
-    """For agents that are not trusted: without a view of the run, of the worlds that were built for it, or of the files
-    that its tasks come from."""
-    if options.trust_agent:
-        return None
-    for folder in options.agent_dirs:
-        if not folder.is_dir():
-            raise InputError(
-                f"{folder} is not a directory.", hint="Name an existing folder that the agent may write to."
-            )
-        if folder.resolve().is_relative_to(out.resolve()):
-            raise InputError(f"{folder} is in the run directory, which no agent may see.", hint="Name another folder.")
-    return Cell(hidden=(out, setup.cache, *keys), writable=options.agent_dirs, variables=options.agent_env)
-
-
-async def try_goals(
-    setup: Setup,
-    out: Path,
-    agents: Sequence[str],
-    goals: Sequence[OpenTask],
-    options: PlayOptions,
-    on_progress: OnProgress,
-) -> None:
-    """The goals are kept next to the run, so that it can be graded again like any other."""
-    for goal in goals:
-        open_task(goal)
-    file = out.with_name(f"{out.name}-tasks.json")
-    text = json.dumps([goal.model_dump(mode="json") for goal in goals])
-    was_there = file.exists()
-    if was_there and file.read_text(encoding="utf-8") != text:
-        # The run beside it is graded by it.
-        raise InputError(f"{file} has other goals.", hint="Choose another --out, or delete the file and its run.")
-    made = [folder for folder in file.parents if not folder.exists()]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    try:
-        await run(setup, out, agents, Selection(benchmark="open", file=str(file)), options, on_progress)
-    except InputError:
-        if not was_there:
-            file.unlink()  # Nothing was played, so nothing is left behind.
-            remove_empty(made)
-        raise
-
-
-@dataclass(frozen=True)
-class EpisodeEnd:
-    agent: str
-    task_id: str
-    kind: str
-    steps: int
-    said: str
-    """The answer, or why there is none."""
-    writes: tuple[str, ...] = ()
-    """Requests that changed something, where no rule knows which should have."""
-
-
-def endings(run: Path, tell: OnNotice) -> Iterator[EpisodeEnd]:
-    with open_run(run, tell) as store:
-        for unit, trajectory in store.trajectories():
-            said = trajectory.answer or trajectory.ending.message
-            verdict = store.verdict(trajectory.id, RULES)
-            found = verdict.findings if verdict is not None else ()
-            writes = tuple(finding.message for finding in found if finding.check == "network.writes")
-            yield EpisodeEnd(unit.agent, unit.task_id, trajectory.ending.kind, len(trajectory.steps), said, writes)
-
-
-@dataclass(frozen=True)
-class Crash:
-    """How often an agent's own code failed, and how it did so first."""
-
-    agent: str
-    times: int
-    episodes: int
-    unit: str
-    said: str
-    """The trace of the agent's own code, or what happened where there is none."""
-
-
-def crashes(run: Path, tell: OnNotice) -> list[Crash]:
-    with open_run(run, tell) as store:
-        played: Counter[str] = Counter()
-        crashed: dict[str, list[str]] = {}
-        for row in store.rows(RULES):
-            played[row.agent] += row.trajectory is not None
-            if row.trajectory is not None and row.trajectory.ending == "agent_crashed":
-                crashed.setdefault(row.agent, []).append(f"{row.agent}/{row.task_id}/{row.trial}")
-        found = []
-        for agent, units in crashed.items():
-            first = store.trajectory(units[0])
-            fault = first.ending.fault if first is not None else None
-            said = fault.trace or fault.message if fault is not None else ""
-            found.append(Crash(agent, len(units), played[agent], units[0], said))
-        return found
-
-
 def expand(names: Sequence[str], tell: OnNotice = unheard) -> list[str]:
     """The name of a family (`naive`) stands for all of its members."""
     families: dict[str, list[str]] = {}
@@ -262,24 +73,6 @@ def expand(names: Sequence[str], tell: OnNotice = unheard) -> list[str]:
     if not names:
         raise InputError("No agent was given.", hint="Give --agent NAME or --agent-cmd PROGRAM.")
     return list(dict.fromkeys(member for name in names for member in families.get(name, [name])))
-
-
-def _models(setup: Setup, options: PlayOptions) -> OpenModels:
-    given = options.model
-    return OpenModels(
-        setup.cache / "replies",
-        budget=Budget(usd=given.max_usd if given else None),
-        concurrency=options.workers,
-        patience=Patience(seconds=options.limits.decide_seconds / 2),
-        cache=given is None or given.cache,
-    )
-
-
-def _session_settings(store: Store, options: PlayOptions) -> SessionSettings:
-    return SessionSettings(
-        video_dir=store.path / "video" if options.video else None,
-        trace_dir=store.path / "trace" if options.trace else None,
-    )
 
 
 @dataclass

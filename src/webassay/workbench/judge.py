@@ -11,6 +11,7 @@ from typing import Any
 
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import FREE
+from webassay.compose.given import Paths, paths
 from webassay.compose.models import OpenModels
 from webassay.compose.registries import JUDGES
 from webassay.compose.setup import Setup
@@ -19,7 +20,7 @@ from webassay.core.errors import InputError, ModelError
 from webassay.core.files import read_regular
 from webassay.core.interaction import Goal
 from webassay.core.options import read_options, read_spec
-from webassay.core.progress import OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.registry import nearest
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Fingerprint, Verdict
@@ -35,7 +36,8 @@ from webassay.judging.universal.verify import Review, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
 from webassay.store import Store
 from webassay.store.runs import extend_run, is_run, open_run
-from webassay.workbench.importing import Imported, import_into
+from webassay.workbench.imports import Imported, import_into
+from webassay.workbench.tasks import ALL_TASKS
 
 
 @dataclass(frozen=True)
@@ -113,10 +115,10 @@ def _percent(mean: float, deviation: float | None) -> str:
 
 
 class Verification:
-    """Open it with `with`: it holds the run directories, and knows what would be judged and what was."""
+    """Judges over runs and over trajectories of other people; `with` it, then `estimate()` or `run()`."""
 
-    def __init__(self, setup: Setup, places: Sequence[Path], options: VerifyOptions, on_progress: OnProgress) -> None:
-        self._setup, self._places, self._options, self._tell = setup, places, options, on_progress
+    def __init__(self, setup: Setup, places: Paths, options: VerifyOptions) -> None:
+        self._setup, self._places, self._options = setup, paths(places), options
         self.judge, self._settings = _judge(options)
         self._models = OpenModels(
             setup.cache / "replies",
@@ -133,7 +135,7 @@ class Verification:
 
     def __enter__(self) -> "Verification":
         try:
-            self.stores, self.imported = _open(self._setup, self._places, self._options, self._stack, self._tell)
+            self.stores, self.imported = _open(self._setup, self._places, self._options, self._stack)
         except BaseException as error:
             self._stack.__exit__(type(error), error, error.__traceback__)
             raise
@@ -186,7 +188,7 @@ class Verification:
                 nonlocal done
                 done += 1
                 store.add_verdict(verdict)
-                self._tell(Progress("judging", done, total))
+                self._setup.on_progress(Progress("judging", done, total))
 
             # Twice as many trajectories as calls: while one waits for its last call, another has work.
             at_once = 2 * self._options.at_once
@@ -369,7 +371,7 @@ def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
 
 
 def _open(
-    setup: Setup, places: Sequence[Path], options: VerifyOptions, stack: ExitStack, on_progress: OnProgress
+    setup: Setup, places: Sequence[Path], options: VerifyOptions, stack: ExitStack
 ) -> tuple[list[Store], Imported | None]:
     """Runs as they are; anything else is imported into a run directory of its own, once."""
     foreign = [path for path in places if not is_run(path)]
@@ -386,14 +388,15 @@ def _open(
         if not path.exists():
             raise InputError(f"{path} does not exist.")
     store = stack.enter_context(extend_run(options.out))
-    imported = import_into(store, foreign, on_progress)
+    imported = import_into(setup, store, foreign)
     return [*stores, store], imported
 
 
 # --- rubrics --------------------------------------------------------------------------------------------------
 
 
-async def review(setup: Setup, goal: Goal, options: VerifyOptions) -> Review:
+async def review_rubric(setup: Setup, goal: Goal, options: VerifyOptions) -> Review:
+    """A rubric from the task alone, with what a person should look at before it is used."""
     _, settings = _judge(options)
     if not isinstance(settings, UniversalOptions):
         raise InputError(f"The judge {options.judge} has no rubrics.", hint="Use the judge universal.")
@@ -406,8 +409,8 @@ async def review(setup: Setup, goal: Goal, options: VerifyOptions) -> Review:
         await models.close()
 
 
-def goal_of(setup: Setup, task: str, selection: Selection) -> Goal:
-    """Of a task by its id; a text with blanks in it is a goal itself."""
+def goal(setup: Setup, task: str, selection: Selection = ALL_TASKS) -> Goal:
+    """The goal of a task by its id; a text with blanks in it is a goal itself."""
     if " " in task.strip():
         return Goal(instruction=task, start_urls=(), protocol=FREE)
     return select(selection, setup).tasks[0].goal

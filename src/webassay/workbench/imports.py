@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webassay.benchmarks.base import Selection
+from webassay.compose.given import AnyPath, Paths, paths, several
 from webassay.compose.registries import GRADERS, GROUPINGS, IMPORTERS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import select
 from webassay.core.errors import InputError
-from webassay.core.progress import OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.rater import RULES
 from webassay.core.text import well_formed
 from webassay.core.trajectory import Trajectory
@@ -25,7 +26,7 @@ from webassay.play.settings import remember
 from webassay.play.work import storable
 from webassay.store import Store
 from webassay.store.runs import extend_run, open_run
-from webassay.workbench.grading import LogOptions, benchmark_with_logs
+from webassay.workbench.grade import LogOptions, benchmark_with_logs
 
 
 @dataclass
@@ -43,8 +44,21 @@ class Imported:
     """Verdicts that fit no item, or several, and where they stood."""
 
 
+def import_trajectories(
+    setup: Setup, places: Paths, out: AnyPath, format: str | None = None, *, agent: str = ""
+) -> Imported:
+    """Trajectories with what people and published judges said of them. `agent`: whose they are, where the files do not
+    say."""
+    files = paths(places)
+    for path in files:
+        if not path.exists():
+            raise InputError(f"{path} does not exist.")
+    with extend_run(Path(out)) as store:
+        return import_into(setup, store, files, format=format, agent=agent)
+
+
 def import_into(
-    store: Store, paths: Sequence[Path], on_progress: OnProgress, *, format: str | None = None, agent: str = ""
+    setup: Setup, store: Store, files: Sequence[Path], *, format: str | None = None, agent: str = ""
 ) -> Imported:
     """Every item is a unit of its own, however many share a task; an item that is there already is left alone. `agent`
     is whose they are, where the files do not say."""
@@ -53,7 +67,7 @@ def import_into(
     agent = well_formed(agent)
     made, known = Imported(), set(store.trajectory_ids())
     claims: list[Claim] = []
-    for path in paths:
+    for path in files:
         for found in _items(path, store, format, made):
             if isinstance(found, Claim):
                 claims.append(found)
@@ -68,7 +82,7 @@ def import_into(
                 store.add_trajectory(unit.id, trajectory.model_copy(update={"trial": unit.trial}))
                 made.added += 1
             made.verdicts += _add(store, found.verdicts, trajectory.id, trajectory.task_id)
-            on_progress(Progress("importing", made.added + made.known))
+            setup.on_progress(Progress("importing", made.added + made.known))
     _match(store, claims, made)
     return made
 
@@ -134,9 +148,7 @@ class LogImport:
     """Plan only the tasks that have a log. Otherwise the others are missing, and the report says so."""
 
 
-def import_logs(
-    setup: Setup, out: Path, folders: Sequence[Path], wanted: LogImport, on_progress: OnProgress
-) -> Imported:
+def import_logs(setup: Setup, folders: Paths, out: AnyPath, wanted: LogImport) -> Imported:
     """Every log becomes an episode, graded by the rules. A log that is as it was is left alone; one that changed, or
     changed back, becomes another attempt, and the newest counts."""
     options, rules = wanted.logs, GRADERS.get(RULES)
@@ -146,9 +158,10 @@ def import_logs(
     selection = Selection(benchmark=options.benchmark, file=options.tasks_file)
     tasks = select(selection, setup).tasks
     by_folder = benchmark.logs.by_folder(tasks)
-    found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in _whose(folders, wanted).items()}
+    named = _whose([Path(one) for one in several(folders)], wanted)
+    found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in named.items()}
     made, done = Imported(), 0
-    with extend_run(out) as store:
+    with extend_run(Path(out)) as store:
         remember(store, selection)
         for agent, (folder, names) in found.items():
             planned = [by_folder[name] for name in names] if wanted.only_present else tasks
@@ -159,7 +172,7 @@ def import_logs(
                 read = storable(read_log(folder / name, task, layout, store.blobs, agent))
                 trajectory = _with_id(read, units[task.id], store)
                 done += 1
-                on_progress(Progress("importing logs", done, sum(len(names) for _, names in found.values())))
+                setup.on_progress(Progress("importing logs", done, sum(len(names) for _, names in found.values())))
                 if trajectory is None:
                     made.known += 1
                     continue
@@ -208,19 +221,19 @@ def _free_unit(store: Store, trajectory: Trajectory) -> UnitOfWork:
     return unit
 
 
-def export_run(setup: Setup, run: Path, out: Path, format: str, on_progress: OnProgress) -> int:
+def export_trajectories(setup: Setup, run: AnyPath, out: AnyPath, format: str) -> int:
     """One folder a trajectory, in another project's layout. Every trajectory has a folder of its own."""
     importer = IMPORTERS.get(format)
     if importer.write is None:
         able = [one.name for one in IMPORTERS if one.write is not None]
         raise InputError(f"{format} can be read but not written.", hint=f"These can: {', '.join(able)}.")
     taken: set[str] = set()
-    with open_run(run, setup.tell) as store:
+    with open_run(Path(run), setup.tell) as store:
         for unit, trajectory in store.trajectories():
             name = _free_folder(importer, unit, trajectory, taken)
             taken.add(name)
-            importer.write(trajectory, store.blobs, out / name)
-            on_progress(Progress("exporting", len(taken)))
+            importer.write(trajectory, store.blobs, Path(out) / name)
+            setup.on_progress(Progress("exporting", len(taken)))
     return len(taken)
 
 
