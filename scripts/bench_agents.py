@@ -3,7 +3,7 @@
     python scripts/bench_agents.py [--steps 50] [--lines 1500]
 
 Each agent plays `steps` steps on a page of `lines` lines with a model that answers at once; printed are the
-milliseconds of processor time of a step early and late in the episode (not of the clock: neighbours do not count).
+milliseconds of processor time of a step early and late in the episode (not wall time, so other processes do not count).
 Prompts grow with the history, so late steps cost more; a time that grows no faster than the prompt means that
 building prompts is not quadratic.
 """

@@ -1,7 +1,7 @@
-"""How far judges can be trusted: the numbers behind docs/agreement.md. `python -m scripts.bench_agreement`
+"""The numbers behind docs/agreement.md. `python -m scripts.bench_agreement`
 
 Every metric against scikit-learn, scipy and statsmodels on random tables, in an environment of its own; how often the
-intervals hold the truth; what a hundred thousand labels cost; published numbers, where their data is at hand; and the
+intervals hold the truth; what a hundred thousand labels cost; published numbers, if the data is available; and the
 tables of the Universal Verifier paper, from files of the same shape whose answers are known.
 """
 
@@ -115,11 +115,11 @@ def against_peers(python: Path, count: int) -> list[str]:
 
 # --- coverage -------------------------------------------------------------------------------------------
 
-Behaviour = tuple[float, float, float]
+JudgeRates = tuple[float, float, float]
 """How often items pass, how often the judge passes those, and how often it fails the others."""
 
 
-def drawn(draw: np.random.Generator, clusters: int, size: int, judge: Behaviour, correlation: float) -> np.ndarray:
+def drawn(draw: np.random.Generator, clusters: int, size: int, judge: JudgeRates, correlation: float) -> np.ndarray:
     """Counts by cluster. Tasks differ in how hard they are, for the agent and for the judge."""
     spread = (1 - correlation) / correlation
     rate, sensitivity, specificity = (draw.beta(p * spread, (1 - p) * spread, (clusters, 1)) for p in judge)
@@ -129,7 +129,7 @@ def drawn(draw: np.random.Generator, clusters: int, size: int, judge: Behaviour,
 
 
 def coverage(
-    clusters: int, size: int, judge: Behaviour, *, repeats: int, correlation: float = 0.2, percentiles: bool = False
+    clusters: int, size: int, judge: JudgeRates, *, repeats: int, correlation: float = 0.2, percentiles: bool = False
 ) -> dict[str, float]:
     """Share of intervals that hold the truth, metric by metric; or the same of percentiles of the resamples."""
     truth = metrics.measured(drawn(np.random.default_rng(7), 100_000, size, judge, correlation).sum(axis=0))
@@ -149,7 +149,7 @@ def coverage(
     return {name: held[name] / known[name] for name in held if known[name]}
 
 
-JUDGES: Mapping[str, Behaviour] = {
+JUDGES: Mapping[str, JudgeRates] = {
     "usual": (0.4, 0.8, 0.9),
     "strict": (0.3, 0.5, 0.98),
     "nearly perfect": (0.5, 0.95, 0.97),
@@ -197,7 +197,7 @@ def speed(count: int) -> str:
     sum(range(30_000_000))
     loop = time.process_time() - started_loop
     beside = f"{used:.2f} s of processor; summing 30 million numbers took {loop:.2f} s"
-    return f"{count:,} labelled rows: {took:.2f} s ({beside})"
+    return f"{count:,} labeled rows: {took:.2f} s ({beside})"
 
 
 # --- published numbers ----------------------------------------------------------------------------------

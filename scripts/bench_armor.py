@@ -1,4 +1,4 @@
-"""Attacks on the evaluator, counted: damaged run directories, hostile files, texts and programs.
+"""Attacks the evaluator with damaged run directories, hostile files, texts and programs, and counts what gets through.
 
     python -m scripts.bench_armor [SECTION …] [--scale 0.01] [--seed 7]
 

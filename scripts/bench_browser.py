@@ -285,7 +285,7 @@ SETTLE = {
 
 
 def measure_settling(base: str, rounds: int, names: Sequence[str]) -> None:
-    print(f"\nSettling: what was to come is in the observation, of {rounds} rounds (median ms of the step)")
+    print(f"\nSettling: observations that contain what was still to come, of {rounds} rounds (median ms of the step)")
     print(" | ".join(("case", *names)), "|".join("---" for _ in ("case", *names)), sep="\n", flush=True)
     with engines(names) as running:
         for engine in running.values():
@@ -331,7 +331,7 @@ def measure_memory(url: str) -> None:
 
 
 async def measure_parallel(url: str, seconds: float) -> None:
-    print("\nSessions side by side in one browser: click and observe, list of 48")
+    print("\nParallel sessions in one browser: click and observe, list of 48")
     async with Browser(chromium()) as browser:
         for count in (1, 2, 4, 8):
             done = 0
@@ -352,7 +352,7 @@ async def measure_parallel(url: str, seconds: float) -> None:
 
             barrier = asyncio.Barrier(count)
             await asyncio.gather(*(play(barrier) for _ in range(count)))
-            print(f"{count} sessions: {done / seconds:.1f} steps a second", flush=True)
+            print(f"{count} sessions: {done / seconds:.1f} steps per second", flush=True)
 
 
 SHOP_PAGES = {"shop home": "/", "shop category": "/c/kitchen-dining", "shop search": "/search?q=steel"}

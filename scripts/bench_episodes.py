@@ -1,4 +1,4 @@
-"""Whole episodes of the oracle on the shop: steps a second, episodes a minute, and where the time goes.
+"""Whole episodes of the oracle on the shop: steps per second, episodes per minute, and where the time goes.
 
 python scripts/bench_episodes.py [--instances 1] [--workers 1 2 4]
 """
@@ -32,11 +32,11 @@ async def measure(workers: int, instances: int) -> None:
         passed = sum(store.verdict(t.id, "rules").status == "pass" for t in played)
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
     runner = (spent.ru_utime + spent.ru_stime) - (own.ru_utime + own.ru_stime)
-    print(f"\n{workers} at a time: {len(played)} episodes, {passed} passed, {len(steps)} steps in {seconds:.1f} s")
-    print(f"  {len(steps) / seconds:8.2f} steps a second")
-    print(f"  {60 * len(played) / seconds:8.1f} episodes a minute")
-    print(f"  {1000 * runner / len(steps):8.1f} ms of the runner's own CPU a step")
-    print(f"  {size / len(played) / 1e6:8.2f} MB stored an episode")
+    print(f"\n{workers} in parallel: {len(played)} episodes, {passed} passed, {len(steps)} steps in {seconds:.1f} s")
+    print(f"  {len(steps) / seconds:8.2f} steps per second")
+    print(f"  {60 * len(played) / seconds:8.1f} episodes per minute")
+    print(f"  {1000 * runner / len(steps):8.1f} ms of the runner's own CPU per step")
+    print(f"  {size / len(played) / 1e6:8.2f} MB stored per episode")
     for part in ("observe", "decide", "act", "settle"):
         print(f"  {1000 * median(getattr(step.timing, part) for step in steps):8.1f} ms {part} (median of a step)")
 

@@ -1,4 +1,4 @@
-"""What agents of known ability and the fault bench come to, without a model.
+"""Measures agents of known ability and the fault bench, without a model.
 
     python -m scripts.bench_faults rankings                   how often 3 instances a template rank two agents rightly
     python -m scripts.bench_faults success RUN…               success of flawed agents over runs, beside their skill

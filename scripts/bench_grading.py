@@ -97,7 +97,7 @@ def verdicts(folder: Path, path: Path, python: Path) -> None:
 def throughput(folder: Path, path: Path, python: Path) -> None:
     heading("Throughput on the published example logs (0.8 MB each)")
     if not EXAMPLES.is_dir():
-        print("left out: the outside data are not here")
+        print("skipped: the external data is missing")
         return
     tasks = {str(verified.number_of(task)): task for task in verified.load(path)}
     layout = LogLayout(bases={"shopping_admin": ("http://192.168.1.35:7780/admin",)}, ports=verified.PORTS)
@@ -107,17 +107,15 @@ def throughput(folder: Path, path: Path, python: Path) -> None:
     same = {str(number): tasks["108"] for number in range(copies)}
     theirs = list(reference_verdicts(EXAMPLES, [107, 108] * 20, layout, python))[4:]
     reference = sum(verdict.seconds for verdict in theirs) / len(theirs)
-    print(f"theirs, one process:   {reference * 1000:8.2f} ms of processor time a log")
+    print(f"theirs, one process:   {reference * 1000:8.2f} ms of CPU time per log")
     alone = min(seconds_alone(folder / "copies", same, layout) for _ in range(3)) / copies
-    print(
-        f"ours, one process:     {alone * 1000:8.2f} ms of processor time a log: {reference / alone:5.1f} times as fast"
-    )
+    print(f"ours, one process:     {alone * 1000:8.2f} ms of CPU time per log: {reference / alone:5.1f} times as fast")
     processes = os.cpu_count() or 1
     started = time.perf_counter()
     done = list(grade_logs(folder / "copies", same, layout, processes=processes))
     each = (time.perf_counter() - started) / copies
     assert all(log.verdict.status == "pass" for log in done)
-    # Several processes can only be timed by the clock, which says little while others use the machine.
+    # Several processes can only be timed wall time, which says little while others use the machine.
     load = os.getloadavg()[0]
     how = f"{each * 1000:8.2f} ms by the clock a log: {reference / each:5.1f} times as fast"
     print(f"ours, {processes} processes:     {how} (load {load:.1f})")
@@ -134,7 +132,7 @@ def commands(folder: Path, python: Path) -> None:
     """The two command lines as people use them, from a cold start, on the same directory of logs."""
     heading(f"The two commands on a directory of {MANY} logs, each with the published example's network log")
     if not EXAMPLES.is_dir():
-        print("left out: the outside data are not here")
+        print("skipped: the external data is missing")
         return
     runs, config = folder / "many", folder / "config.json"
     environments = {"__SHOPPING_ADMIN__": {"urls": ["http://192.168.1.35:7780/admin"]}}
@@ -149,12 +147,12 @@ def commands(folder: Path, python: Path) -> None:
     ours = {which: timed(["taskset", "-c", which, *own, "--config", str(config)]) for which in (first, cores)}
     peer = [str(python.parent / "webarena-verified"), "eval-tasks", "--output-dir", str(runs)]
     wall, processor = timed(["taskset", "-c", cores, *peer, "--config", str(config)])
-    print(f"theirs:             {wall:7.2f} s by the clock, {processor:7.2f} s of processor time")
+    print(f"theirs:             {wall:7.2f} s wall time, {processor:7.2f} s of processor time")
     for which, (clock, used) in ours.items():
         cores_used = f"ours, {len(which.split(','))} core(s):"
         print(
             f"{cores_used:19} {clock:7.2f} s by the clock ({wall / clock:4.1f} times as fast), "
-            f"{used:7.2f} s of processor time ({processor / used:4.1f} times less)"
+            f"{used:7.2f} s of CPU time ({processor / used:4.1f} times less)"
         )
     shutil.rmtree(runs)
 

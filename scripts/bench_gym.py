@@ -1,4 +1,4 @@
-"""Steps a second through the gymnasium environment, against `Episode` used directly, in turns.
+"""Steps per second through the gymnasium environment, against `Episode` used directly, in turns.
 
 python scripts/bench_gym.py [--steps 200] [--parts tree screenshot]
 """
@@ -75,7 +75,7 @@ def main() -> None:
     print(f"{given.steps} steps, parts {', '.join(parts)}, median of {ROUNDS}")
     for name, measured in found.items():
         reset, speed = median(one[0] for one in measured), median(one[1] for one in measured)
-        print(f"  {name:10} {speed:6.1f} steps a second, {1000 * reset:5.0f} ms to reset")
+        print(f"  {name:10} {speed:6.1f} steps per second, {1000 * reset:5.0f} ms to reset")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether what decides a task reaches those who decide it, measured without a model; and what facts alone can catch.
+"""Whether deciding facts reach the stages that decide, without a model; and what facts alone can catch.
 
     python scripts/bench_judging.py --runs FOLDER … [--instances 3] [--world-seed 0] [--cache FOLDER]
 
@@ -256,7 +256,7 @@ async def cost(runs: Sequence[Trajectory], blobs: Blobs) -> None:
     def relevance(number: int, criterion: int) -> int:
         return 8 if number in chosen[criterion] else 1
 
-    print("47 screenshots, 3 criteria, nothing known beforehand:")
+    print("47 screenshots, 3 criteria, nothing known in advance:")
     for title, (run, store) in (("pictures alone", bare(47)), ("pages with text", (long_run(runs, 47), blobs))):
         for name in ("paper", "webassay"):
             model = Understudy("understudy", dear=False, criteria=3, relevance=relevance)

@@ -157,8 +157,8 @@ async def measure(tasks: list[Task]) -> None:
             )
     print(f"\n{len(tasks)} tasks, {steps} steps, {passed} passed; medians of pairs, and 95th percentiles")
     print(f"  {100 * median(shares):6.2f} % of a step's CPU ({percentile_95(shares) * 100:.2f} %): at most 5")
-    print(f"  {1000 * median(extra):6.2f} ms of CPU a step")
-    print(f"  {median(sizes) / 1000:6.1f} kB an episode ({percentile_95(sizes) / 1000:.1f} kB): at most 1000")
+    print(f"  {1000 * median(extra):6.2f} ms of CPU per step")
+    print(f"  {median(sizes) / 1000:6.1f} kB per episode ({percentile_95(sizes) / 1000:.1f} kB): at most 1000")
     print(
         f"  {1000 * median(grading):6.1f} ms to grade an episode ({1000 * percentile_95(grading):.1f} ms): at most 20"
     )

@@ -227,10 +227,10 @@ def main() -> None:
     rows = big_report()
     started = time.perf_counter()
     report = summarise(rows, title="8 agents, 500 tasks")
-    summarised = time.perf_counter()
+    made = time.perf_counter()
     page = to_html(report)
     paged = time.perf_counter()
-    print(f"\n8 agents x 500 tasks: summarised in {summarised - started:.2f} s, drawn in {paged - summarised:.2f} s")
+    print(f"\n8 agents x 500 tasks: computed in {made - started:.2f} s, drawn in {paged - made:.2f} s")
     print(f"page of {len(page.encode()) / 1e6:.2f} MB, JSON of {len(render.to_json(report)) / 1e6:.2f} MB")
     seconds = asyncio.run(opened(page))
     print(

@@ -138,7 +138,9 @@ def append(folder: Path, count: int) -> None:
     ):
         wall, cpu = (count / (end - start) for start, end in zip(before, after, strict=True))
         size = len(one.to_json())
-        print(f"{wall:9,.0f} {what} of {size:,} bytes appended a second, one transaction each ({cpu:,.0f} by CPU time)")
+        print(
+            f"{wall:9,.0f} {what} of {size:,} bytes appended per second, one per transaction ({cpu:,.0f} by CPU time)"
+        )
 
 
 def fill(place: Path, count: int) -> None:

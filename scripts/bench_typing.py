@@ -54,7 +54,7 @@ async def arrives(session: Session, url: str, kind: str, dice: random.Random) ->
 
 async def bench(rounds: int, seed: int) -> None:
     dice = random.Random(seed)
-    print("field | text arrived | ms a key")
+    print("field | text arrived | ms per key")
     print("---|---|---", flush=True)
     with serving() as port:
         async with Browser(find_chromium()) as browser, browser.session(allowed_hosts={"*"}) as session:

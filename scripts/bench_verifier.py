@@ -71,7 +71,7 @@ async def bench(args: argparse.Namespace, url: str) -> None:
         f"  {seconds:.1f} s, {60 * len(seen) / seconds:.1f} trajectories a minute, {calls / seconds:.1f} calls a second"
     )
     print(f"  ideal at {args.latency:g} s and {args.concurrency} at once: {ideal:.1f} s, reached {ideal / seconds:.0%}")
-    print(f"  our own time {1000 * used / max(calls, 1):.1f} ms a call")
+    print(f"  our own time {1000 * used / max(calls, 1):.1f} ms per call")
     print(f"  peak memory {peaks[len(peaks) // 5]} MB after a fifth, {peaks[-1]} MB at the end")
 
 

@@ -50,7 +50,7 @@ def options(given: argparse.Namespace) -> PlayOptions:
 
 
 def proved(seed: int, instance: int, run: Path, given: argparse.Namespace) -> list[Proof]:
-    """Of one instance of each template."""
+    """One for each template: what one instance showed."""
 
     def tell(progress: Progress) -> None:
         if progress.total and progress.done == progress.total:
@@ -125,7 +125,7 @@ def parts(seeds: Sequence[int], given: argparse.Namespace) -> Iterator[Part]:
 
 
 def sums(proofs: Sequence[Proof]) -> list[Proof]:
-    """Of each site's templates, and of all."""
+    """Totals for each site's templates, and for all."""
     by_site = [replace(proof, template=f"all of {proof.template.partition('.')[0]}") for proof in proofs]
     return merged([by_site, [replace(proof, template="all") for proof in proofs]])
 
@@ -203,7 +203,7 @@ def main() -> None:
     print(
         f"{len(proofs)} templates, {given.instances} instances on {given.worlds} worlds: {hours:.1f} hours of episodes."
     )
-    print(f"This took {minutes:.1f} minutes, with {given.workers} side by side.")
+    print(f"This took {minutes:.1f} minutes, with {given.workers} in parallel.")
     for said in outdated(done):
         print(said)
     problems = [problem for proof in proofs for problem in proof.problems]

@@ -59,9 +59,9 @@ class Kind:
     universal: tuple[bool, float]
     """Outcome and process score."""
     blind: tuple[tuple[bool, float], ...]
-    """Of each person: outcome and process score; the process label is the score cut at 0.8."""
+    """For each person: outcome and process score; the process label is the score cut at 0.8."""
     informed: tuple[tuple[bool, bool], ...]
-    """Of each person: outcome and process after seeing the verifier."""
+    """For each person: outcome and process after seeing the verifier."""
     legacy: tuple[bool, bool] = (False, False)
     """The multimodal and the text verifier."""
     terminated: bool = True
@@ -94,7 +94,7 @@ INTERNAL: Design = (
     Kind(1, (True, GOOD), ((False, BAD),), (), (True, True)),
     Kind(64, (False, BAD), ((False, BAD),), (), (False, False)),
 )
-"""140 tasks with one person each, who labelled blind only."""
+"""140 tasks with one person each, who labeled blind only."""
 PEOPLE = ("Judge1", "Judge2", "Judge3")
 
 
@@ -107,7 +107,7 @@ def tasks_of(split: str, design: Design) -> Iterator[tuple[str, Kind]]:
 
 
 def picture(number: int) -> bytes:
-    """A PNG of one pixel, of a colour of its own."""
+    """A PNG of one pixel, in its own color."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

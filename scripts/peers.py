@@ -19,6 +19,6 @@ def peer_python(name: str, *requirements: str) -> Path | None:
         installed = subprocess.run([str(python), "-m", "pip", "install", "-q", *requirements], check=False)
         if made.returncode or installed.returncode:
             shutil.rmtree(folder, ignore_errors=True)
-            print(f"{named} could not be installed: it is left out.")
+            print(f"{named} could not be installed and is skipped.")
             return None
     return python

@@ -90,7 +90,7 @@ async def scan(tasks: Sequence[Task], cache: Path | None) -> list[str]:
 
 
 def drawn(given: argparse.Namespace, setup: Setup) -> Iterator[tuple[int, Sequence[Task], list[str]]]:
-    """Of each world: its seed, what can be drawn, and what cannot."""
+    """For each world: its seed, what can be drawn, and what cannot."""
     for seed in seeds_of(given.seeds_from or commit(), given.worlds):
         tasks: list[Task] = []
         problems = []

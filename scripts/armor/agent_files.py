@@ -1,4 +1,4 @@
-"""What the process of its own costs an agent file, a step."""
+"""What a separate process costs an agent file per step."""
 
 import asyncio
 import os

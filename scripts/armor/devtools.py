@@ -1,4 +1,4 @@
-"""What our own DevTools endpoint costs a program, a step, against Chromium's own port; recorded alike."""
+"""What our DevTools endpoint costs a program per step, compared with Chromium's own port; both are recorded."""
 
 import asyncio
 import http.server

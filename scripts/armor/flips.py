@@ -2,7 +2,7 @@
 
 Every change of content must be reported by `webassay store check`, must cost no more than the units it lies in, and
 must leave every other number as it was. What SQLite cannot read any more must be repaired without inventing anything.
-Damaged units are played again, and must come to the verdicts of the undamaged run.
+Damaged units are played again, and must get the verdicts of the undamaged run.
 """
 
 import random

@@ -315,7 +315,7 @@ def har(draw: random.Random) -> str | None:
 # --- ledger rows ----------------------------------------------------------------------------------------------
 
 ROWS = 120
-"""Of one ledger; each of them is fuzzed."""
+"""All rows of one ledger; each of them is fuzzed."""
 
 
 def ledger(folder: Path) -> Path:

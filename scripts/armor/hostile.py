@@ -1,4 +1,4 @@
-"""Pages that mean harm, beside an honest episode in the same browser.
+"""Hostile pages next to an honest episode in the same browser.
 
 For each page: how long until the agent sees something and can go on elsewhere, how much memory the browser needed, and
 whether the honest session beside it got every step done.

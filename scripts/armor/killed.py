@@ -1,4 +1,4 @@
-"""The runner is killed at a random moment: nothing that it started may be left after five seconds."""
+"""Kills the runner at a random moment: nothing that it started may be left after five seconds."""
 
 import os
 import random

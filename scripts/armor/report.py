@@ -1,4 +1,4 @@
-"""What a section tells: figures with what they must be, and the cases behind those that are not."""
+"""What a section reports: figures, what they must be, and the cases that break them."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ MOST_SHOWN = 5
 @dataclass
 class Report:
     scale: float = 1.0
-    """Of the number of cases; 1 is what the documents state."""
+    """Share of the number of cases; 1 is what the docs state."""
     seed: int = 0
     failed: list[str] = field(default_factory=list)
 

@@ -169,7 +169,7 @@ class Id:
     clickable: bool
     says: str = ""
     forms: frozenset[str] = frozenset()
-    """Of tree, pruned and marks: those in which it stands."""
+    """Those of tree, pruned and marks that show it."""
 
 
 def within(inner: str, outer: str) -> bool:
@@ -490,7 +490,7 @@ def _same(outer: Target, inner: Target) -> bool:
     # A button and the space around it, where a click does the same but leaves the focus where it was.
     if outer.meanings & inner.meanings and not outer.plain:
         return True
-    # A slider or a field of colours, which does something else at each point, and what is drawn in it.
+    # A slider or a field of colors, which does something else at each point, and what is drawn in it.
     return len(outer.meanings) > 1 and not (outer.focus or inner.focus) and outer.cursor == inner.cursor
 
 

@@ -17,7 +17,7 @@ from webassay.core.errors import StoreError
 from webassay.core.trajectory import RecordedObservation, Step
 from webassay.store import LEDGER, Store
 from webassay.store.integrity.repair import check, repair
-from webassay.store.integrity.salvage import _listed, _Pages, _varint
+from webassay.store.integrity.salvage import _cell_starts, _Pages, _varint
 from webassay.store.integrity.seals import NUMBERED, SEALED
 from webassay.store.integrity.wal import read_wal
 
@@ -338,7 +338,7 @@ def test_a_row_with_the_number_of_another_one_is_recovered(run, whole, table):
     data = bytearray((run / LEDGER).read_bytes())
     for number in range(1, pages.count + 1):
         page = pages.page(number)
-        for start in _listed(page, 100 if number == 1 else 0):
+        for start in _cell_starts(page, 100 if number == 1 else 0):
             cell = pages._cell(page, start, page[0])
             if page[0] == 13 and cell is not None and len(cell.values) == columns and cell.rowid == 3:
                 data[(number - 1) * pages.size + _varint(page, start)[1]] = 2

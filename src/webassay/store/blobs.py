@@ -55,7 +55,7 @@ class BlobFolder:
         if not place.exists():
             raise StoreError(f"{place} is missing.", hint="Was the blobs folder copied along?")
         with translate_errors(place), contextlib.ExitStack() as stack:
-            stream = stack.enter_context(_opened(place))
+            stream = stack.enter_context(_open_regular(place))
             if not self._is_sound(stream, ref):
                 raise StoreError(f"{place} is damaged: its content does not match its name.")
             stack.pop_all()
@@ -64,7 +64,7 @@ class BlobFolder:
     def _holds(self, place: Path, ref: BlobRef) -> bool:
         """A damaged file is not kept: whoever has the content writes it again."""
         try:
-            with _opened(place) as stream:
+            with _open_regular(place) as stream:
                 return self._is_sound(stream, ref)
         except OSError:
             return False
@@ -92,7 +92,7 @@ class BlobFolder:
         return self.path / digest[:2] / digest[2:]
 
 
-def _opened(place: Path) -> BinaryIO:
+def _open_regular(place: Path) -> BinaryIO:
     """A regular file and no link: a run directory may be somebody else's, and a pipe in it would hold us for ever."""
     stream = os.fdopen(os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb")
     if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) and not place.parent.is_symlink():

@@ -16,7 +16,7 @@ import apsw
 
 from webassay.core.errors import InputError
 from webassay.core.files import own_prefix
-from webassay.store.failures import not_writable, translate_errors
+from webassay.store.failures import read_only_error, translate_errors
 
 _LOCK = ".lock"
 _TRIES, _PAUSE = 25, 0.02
@@ -76,10 +76,10 @@ def _connect_without_writing(ledger: Path) -> apsw.Connection:
     with tempfile.TemporaryDirectory(prefix=own_prefix("ledger")) as folder:
         for path in (ledger, log):
             shutil.copyfile(path, Path(folder) / path.name)
-        return copied(apsw.Connection(str(Path(folder) / ledger.name)))
+        return temporary_copy(apsw.Connection(str(Path(folder) / ledger.name)))
 
 
-def copied(db: apsw.Connection) -> apsw.Connection:
+def temporary_copy(db: apsw.Connection) -> apsw.Connection:
     """A copy that goes when it is closed; what does not fit into its cache is kept in a temporary file."""
     copy = apsw.Connection("")
     with copy.backup("main", db, "main") as backup:
@@ -91,7 +91,7 @@ def copied(db: apsw.Connection) -> apsw.Connection:
 def take_lock(folder: Path, *, wait: Callable[[float], object] = time.sleep) -> BinaryIO:
     """Held by the one writer; the system lets go of it when the process dies."""
     if not os.access(folder, os.W_OK):
-        raise not_writable(folder)
+        raise read_only_error(folder)
     with translate_errors(folder / _LOCK):
         how = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         lock = os.fdopen(os.open(folder / _LOCK, how, 0o644), "rb")

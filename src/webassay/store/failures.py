@@ -17,7 +17,7 @@ OnDamage = Callable[[StoreError], None]
 
 
 @contextlib.contextmanager
-def confined(on_damage: OnDamage | None) -> Iterator[None]:
+def confine(on_damage: OnDamage | None) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
@@ -33,7 +33,7 @@ def translate_errors(place: Path) -> Iterator[None]:
     except apsw.FullError as error:
         raise _disk_full(place) from error
     except _UNREADABLE as error:
-        raise structural(place, str(error)) from error
+        raise structural_error(place, str(error)) from error
     except ValidationError as error:
         raise StoreError(
             f"{place} holds a {error.title} that this version of webassay cannot read: {error.errors()[0]['msg']}.",
@@ -42,7 +42,7 @@ def translate_errors(place: Path) -> Iterator[None]:
     except PydanticSerializationError as error:
         raise StoreError(f"A record cannot be written to {place}: {error}.") from error
     except apsw.ReadOnlyError as error:
-        raise not_writable(place) from error
+        raise read_only_error(place) from error
     except apsw.Error as error:
         raise StoreError(f"{place}: {error}.") from error
     except OSError as error:
@@ -55,7 +55,7 @@ _UNREADABLE = (apsw.NotADBError, apsw.CorruptError, apsw.FormatError, apsw.SQLEr
 """SQL of ours that fails does so because the tables are not what they were."""
 
 
-def structural(place: Path, why: str) -> StoreError:
+def structural_error(place: Path, why: str) -> StoreError:
     """Beyond single rows: nothing in the file can be relied on."""
     run = shlex.quote(str(place.parent))
     return StoreError(
@@ -64,21 +64,21 @@ def structural(place: Path, why: str) -> StoreError:
     )
 
 
-def damaged(ledger: Path, kind: str, name: object) -> StoreError:
+def damaged_error(ledger: Path, kind: str, name: object) -> StoreError:
     return StoreError(
         f"{ledger}: {kind} {name} is damaged: it is not what was written.",
         hint=f"Nothing was changed. `webassay store check {shlex.quote(str(ledger.parent))}` lists all damage.",
     )
 
 
-def unreadable(ledger: Path, kind: str, name: object, why: str) -> StoreError:
+def unreadable_error(ledger: Path, kind: str, name: object, why: str) -> StoreError:
     return StoreError(
         f"{ledger}: this version of webassay cannot read {kind} {name}: {why}.",
         hint="Nothing was changed. It may have been written by another version.",
     )
 
 
-def not_writable(place: Path) -> StoreError:
+def read_only_error(place: Path) -> StoreError:
     return StoreError(
         f"{place} is read-only.", hint="Copy the run directory to a place where you may write, and use the copy."
     )

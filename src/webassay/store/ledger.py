@@ -45,7 +45,14 @@ from webassay.store.connections import (
     refuse_strange_files,
     take_lock,
 )
-from webassay.store.failures import OnDamage, confined, damaged, structural, translate_errors, unreadable
+from webassay.store.failures import (
+    OnDamage,
+    confine,
+    damaged_error,
+    structural_error,
+    translate_errors,
+    unreadable_error,
+)
 from webassay.store.integrity.inspection import Damage, Inspection, inspect
 from webassay.store.integrity.seals import NUMBERED, digest, seal
 from webassay.store.integrity.structure import check_structure
@@ -136,7 +143,7 @@ class Store:
     # --- settings and plan --------------------------------------------------------------------------------
 
     def setting(self, key: str) -> str | None:
-        """None also if it is damaged."""
+        """None if there is none, or if it is damaged."""
         if key in self.damage.settings:
             return None
         found = self._one("SELECT value FROM setting WHERE key = :key", key=key)
@@ -176,10 +183,10 @@ class Store:
         return self._units(f"AND NOT {_FINISHED}", agents, on_damage)
 
     def count_units(self, agents: Agents = None) -> int:
-        return self._count(f"FROM unit u WHERE {_OF_AGENTS}", agents=_listed(agents))
+        return self._count(f"FROM unit u WHERE {_OF_AGENTS}", agents=_json_list(agents))
 
     def count_unfinished(self, agents: Agents = None) -> int:
-        return self._count(f"FROM unit u WHERE {_OF_AGENTS} AND NOT {_FINISHED}", agents=_listed(agents))
+        return self._count(f"FROM unit u WHERE {_OF_AGENTS} AND NOT {_FINISHED}", agents=_json_list(agents))
 
     # --- adding -------------------------------------------------------------------------------------------
 
@@ -199,11 +206,10 @@ class Store:
                 insert_verdict(self._db, self._next("verdict"), verdict, self.blobs, time=_now())
 
     def add_trajectory(self, unit_id: str, trajectory: Trajectory) -> None:
-        with self._writing():
-            insert_trajectory(self._db, self._next("trajectory"), unit_id, self.attempts(unit_id), trajectory)
+        self.add_episode(unit_id, trajectory, ())
 
     def add_verdict(self, verdict: Verdict) -> None:
-        """Its raw replies go into a blob of their own."""
+        """Its raw replies go into a blob."""
         self.add_verdicts([verdict])
 
     def add_verdicts(self, verdicts: Iterable[Verdict]) -> None:
@@ -216,22 +222,19 @@ class Store:
 
     def trajectory(self, unit_id: str) -> Trajectory | None:
         """The attempt of this unit that counts."""
-        query = (
-            "SELECT t.id, CAST(r.record AS BLOB), t.hash FROM trajectory t "
-            "LEFT JOIN trajectory_record r ON r.ordinal = t.ordinal "
-            "WHERE t.unit = :unit ORDER BY t.faulted, t.attempt DESC LIMIT 1"
-        )
-        found = self._one(query, unit=unit_id)
-        return None if found is None else self._record(Trajectory, *found)
+        return self._trajectory("t.unit = :name ORDER BY t.faulted, t.attempt DESC LIMIT 1", unit_id)
 
     def trajectory_by_id(self, trajectory_id: str) -> Trajectory | None:
         """Any attempt, also one that does not count."""
+        return self._trajectory("t.id = :name", trajectory_id)
+
+    def _trajectory(self, condition: str, name: str) -> Trajectory | None:
         query = (
             "SELECT t.id, CAST(r.record AS BLOB), t.hash FROM trajectory t "
-            "LEFT JOIN trajectory_record r ON r.ordinal = t.ordinal WHERE t.id = :id"
+            f"LEFT JOIN trajectory_record r ON r.ordinal = t.ordinal WHERE {condition}"
         )
-        found = self._one(query, id=trajectory_id)
-        return None if found is None else self._record(Trajectory, *found)
+        row = self._one(query, name=name)
+        return None if row is None else self._record(Trajectory, *row)
 
     def attempt(self, trajectory_id: str) -> Attempt | None:
         return next(iter(self._attempts("id = ?", trajectory_id)), None)
@@ -261,7 +264,7 @@ class Store:
     def trajectories(
         self, agents: Agents = None, *, on_damage: OnDamage | None = None
     ) -> Iterator[tuple[UnitOfWork, Trajectory]]:
-        """Of each unit the attempt that counts, in the order of the plan."""
+        """The attempt that counts of each unit, in the order of the plan."""
         return self._played("", agents, on_damage)
 
     def ungraded(
@@ -283,7 +286,7 @@ class Store:
             f"SELECT u.ordinal, t.id FROM unit u JOIN trajectory t ON t.ordinal = {_COUNTED} "
             f"WHERE u.ordinal > :after AND {_OF_AGENTS} ORDER BY u.ordinal LIMIT :size"
         )
-        return (name for _, name in self._paged(query, size=1000, agents=_listed(agents)))
+        return (name for _, name in self._paged(query, size=1000, agents=_json_list(agents)))
 
     # --- verdicts -----------------------------------------------------------------------------------------
 
@@ -303,7 +306,7 @@ class Store:
             "AND (:fingerprint = '' OR v.fingerprint = :fingerprint) ORDER BY v.ordinal DESC LIMIT 1"
         )
         wanted = {"trajectory": trajectory_id, "grader": grader, "fingerprint": fingerprint}
-        found = self._one(query, raters=_listed(raters or None), **wanted)
+        found = self._one(query, raters=_json_list(raters or None), **wanted)
         return None if found is None else self._verdict(found, replies)
 
     def verdicts(self, trajectory_id: str, *, replies: bool = False) -> list[Verdict]:
@@ -325,7 +328,7 @@ class Store:
             "ORDER BY v.ordinal LIMIT :size"
         )
         for row in self._paged(query, grader=grader):
-            with confined(on_damage):
+            with confine(on_damage):
                 yield self._verdict(row, replies)
 
     def has_verdict(self, trajectory_id: str, fingerprint: str) -> bool:
@@ -351,7 +354,7 @@ class Store:
             if found is not None and seal("rater", {"id": rater, "example": found[0].decode()}) == found[1]:
                 return Fingerprint.from_json(found[0])
         except (ValidationError, UnicodeDecodeError) as error:
-            raise unreadable(self._ledger, "Fingerprint", f"of {rater}", str(error)) from error
+            raise unreadable_error(self._ledger, "Fingerprint", f"of {rater}", str(error)) from error
         of_rater = self._one(f"{_VERDICTS} WHERE v.rater = :rater ORDER BY v.ordinal DESC LIMIT 1", rater=rater)
         return None if of_rater is None else self._verdict(of_rater, replies=False).fingerprint
 
@@ -379,7 +382,7 @@ class Store:
         )
         last, summary = None, None
         with translate_errors(self._ledger):
-            asked = {"grader": grader, "raters": _listed(raters), "first": places[0], "last": places[1]}
+            asked = {"grader": grader, "raters": _json_list(raters), "first": places[0], "last": places[1]}
             for row in self._db.execute(query, asked):
                 # In place, and not in a function of its own: a report spends a quarter of its time here.
                 unit, agent, task, trial, told, played, found = row
@@ -395,8 +398,10 @@ class Store:
                         last, summary = told, read_unit_summary(told)
                     yield UnitResult(agent, task, trial, summary, trajectory, verdict)
                 except (msgspec.MsgspecError, TypeError, RecursionError) as error:
-                    with confined(on_damage):
-                        raise unreadable(self._ledger, "a summary of UnitOfWork", self._id(unit), str(error)) from error
+                    with confine(on_damage):
+                        raise unreadable_error(
+                            self._ledger, "a summary of UnitOfWork", self._unit_id(unit), str(error)
+                        ) from error
 
     # --- writing, inside ----------------------------------------------------------------------------------
 
@@ -429,16 +434,21 @@ class Store:
             "SELECT u.ordinal, u.id, CAST(u.record AS BLOB), u.hash FROM unit u "
             f"WHERE u.ordinal > :after AND {_OF_AGENTS} {condition} ORDER BY u.ordinal LIMIT :size"
         )
-        for _, name, record, stamp in self._paged(query, agents=_listed(agents)):
-            with confined(on_damage):
+        for _, name, record, stamp in self._paged(query, agents=_json_list(agents)):
+            with confine(on_damage):
                 yield self._record(UnitOfWork, name, record, stamp)
 
     def _played(
         self, condition: str, agents: Agents, on_damage: OnDamage | None
     ) -> Iterator[tuple[UnitOfWork, Trajectory]]:
-        columns = "u.id, CAST(u.record AS BLOB), u.hash, t.id, CAST(r.record AS BLOB), t.hash"
-        for _, *row in self._paged(_played_query(columns, condition), agents=_listed(agents)):
-            with confined(on_damage):
+        query = (
+            "SELECT u.ordinal, u.id, CAST(u.record AS BLOB), u.hash, t.id, CAST(r.record AS BLOB), t.hash "
+            f"FROM unit u JOIN trajectory t ON t.ordinal = {_COUNTED} "
+            "LEFT JOIN trajectory_record r ON r.ordinal = t.ordinal "
+            f"WHERE u.ordinal > :after AND {_OF_AGENTS} {condition} ORDER BY u.ordinal LIMIT :size"
+        )
+        for _, *row in self._paged(query, agents=_json_list(agents)):
+            with confine(on_damage):
                 yield self._record(UnitOfWork, *row[:3]), self._record(Trajectory, *row[3:])
 
     def _verdict(self, row: tuple[Any, ...], replies: bool) -> Verdict:
@@ -449,27 +459,22 @@ class Store:
         try:
             kept = json.loads(self.blobs.read(BlobRef.from_json(reference)))
         except (ValidationError, ValueError, RecursionError) as error:
-            raise unreadable(
+            raise unreadable_error(
                 self._ledger, "the replies of Verdict", f"{ordinal} of {trajectory_id}", str(error)[:200]
             ) from error
         return verdict.model_copy(update={"replies": kept})
 
-    def _id(self, ordinal: int) -> str:
-        """Of a unit."""
+    def _unit_id(self, ordinal: int) -> str:
         found = self._one("SELECT id FROM unit WHERE ordinal = :ordinal", ordinal=ordinal)
         return str(found[0]) if found else str(ordinal)
 
     def _record(self, kind: type[R], name: str, record: bytes | None, stamp: bytes) -> R:
-        text = self._sound(kind.__name__, name, record, stamp)
+        if record is None or digest(record) != stamp:
+            raise damaged_error(self._ledger, kind.__name__, name)
         try:
-            return kind.from_json(text)
+            return kind.from_json(record)
         except ValidationError as error:
-            raise unreadable(self._ledger, kind.__name__, name, error.errors()[0]["msg"]) from error
-
-    def _sound(self, kind: str, name: object, text: bytes | None, stamp: bytes) -> bytes:
-        if text is None or digest(text) != stamp:
-            raise damaged(self._ledger, kind, name)
-        return text
+            raise unreadable_error(self._ledger, kind.__name__, name, error.errors()[0]["msg"]) from error
 
     def _one(self, query: str, **parameters: object) -> tuple[Any, ...] | None:
         with translate_errors(self._ledger):
@@ -506,8 +511,11 @@ class Store:
                 return
             # In one transaction, so that what a writer adds meanwhile is not seen in part.
             self._db, indexes = check_structure(self._db, self._ledger, writable=writable)
-            with self._snapshot():
+            self._db.execute("BEGIN")
+            try:
                 self.damage = inspect(self._db, self.blobs, hide_units=not writable, complete=thorough)
+            finally:
+                self._db.execute("COMMIT")
         except BaseException:
             self._db.close()
             raise
@@ -524,14 +532,6 @@ class Store:
             return False
         return writable or not is_being_written(self.path)
 
-    @contextlib.contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._db.execute("COMMIT")
-
     def _make_or_refuse(self, writable: bool, lost: str) -> None:
         """The tables of a new ledger are made; a ledger of another version is refused."""
         if has_our_tables(self._db) or self._db.pragma("user_version") == VERSION:
@@ -542,9 +542,9 @@ class Store:
                 hint="Play the run again with another --out; the directory was left as it is.",
             )
         if any(self.blobs.path.glob("*/*")):
-            raise structural(self._ledger, "it is empty, although there are blobs")
+            raise structural_error(self._ledger, "it is empty, although there are blobs")
         if lost:
-            raise structural(self._ledger, f"all of it was in its log, which is damaged: {lost}")
+            raise structural_error(self._ledger, f"all of it was in its log, which is damaged: {lost}")
         if not writable:
             raise StoreError(f"{self.path} has no complete ledger.", hint="Run `webassay run` on it again.")
         with self._writing():
@@ -558,17 +558,9 @@ class Store:
             self._lock = None
 
 
-def _played_query(columns: str, condition: str = "") -> str:
-    return (
-        f"SELECT u.ordinal, {columns} FROM unit u JOIN trajectory t ON t.ordinal = {_COUNTED} "
-        "LEFT JOIN trajectory_record r ON r.ordinal = t.ordinal "
-        f"WHERE u.ordinal > :after AND {_OF_AGENTS} {condition} ORDER BY u.ordinal LIMIT :size"
-    )
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _listed(agents: Agents) -> str | None:
+def _json_list(agents: Agents) -> str | None:
     return None if agents is None else json.dumps(list(agents))

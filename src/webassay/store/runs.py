@@ -9,11 +9,11 @@ from pathlib import Path
 from webassay.core.errors import InputError
 from webassay.core.progress import OnNotice
 from webassay.store import LEDGER, Damage, Store
-from webassay.store.integrity.repair import Repaired, check, repair
+from webassay.store.integrity.repair import RepairReport, check, repair
 
 __all__ = [
     "Damage",
-    "Repaired",
+    "RepairReport",
     "check",
     "damage_notices",
     "extend_run",

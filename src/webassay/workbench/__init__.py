@@ -57,7 +57,7 @@ from webassay.judging.universal.explain import explain_review as describe_review
 from webassay.judging.universal.rubric import freeze
 from webassay.llm.hosted import estimated_cost
 from webassay.store import runs as damage
-from webassay.store.runs import Damage, Repaired, is_run
+from webassay.store.runs import Damage, RepairReport, is_run
 from webassay.study import labels as _labels
 from webassay.study import sources as agreeing
 from webassay.study.label_files import Mapped
@@ -112,7 +112,7 @@ __all__ = [
     "Progress",
     "Proof",
     "ProtocolOptions",
-    "Repaired",
+    "RepairReport",
     "ReportFormat",
     "Selection",
     "StudyOptions",
@@ -233,7 +233,7 @@ class Workbench:
         """Every damage in a run directory, down to single rows and blobs. Reads everything and changes nothing."""
         return damage.check(Path(run))
 
-    def repair_store(self, run: AnyPath) -> Repaired:
+    def repair_store(self, run: AnyPath) -> RepairReport:
         """A new ledger of every row that is whole; the damaged one is kept beside it."""
         return damage.repair(Path(run))
 

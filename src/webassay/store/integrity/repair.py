@@ -18,7 +18,7 @@ from webassay.store.columns import insert_sealed, trajectory_row, unit_row, verd
 from webassay.store.connections import refuse_name, refuse_strange_files, take_lock
 from webassay.store.failures import translate_errors
 from webassay.store.integrity.inspection import Damage
-from webassay.store.integrity.salvage import Salvaged, salvage
+from webassay.store.integrity.salvage import Salvage, salvage
 from webassay.store.integrity.seals import NUMBERED, digest, seal, text
 from webassay.store.ledger import LEDGER, Store
 from webassay.store.schema import make_tables
@@ -52,7 +52,7 @@ def _bad_blobs(blobs: BlobFolder) -> Iterator[str]:
 
 
 @dataclass
-class Repaired:
+class RepairReport:
     kept_as: Path
     """The damaged ledger."""
     recovered: dict[str, int] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Repaired:
     """What was there and could not be had back, as far as anybody can tell."""
 
 
-def repair(path: Path) -> Repaired:
+def repair(path: Path) -> RepairReport:
     """A new ledger of every row whose hash fits; the damaged one is kept beside it."""
     ledger = path / LEDGER
     if not ledger.is_file():
@@ -98,14 +98,14 @@ def _exchange(ledger: Path, new: Path, kept_as: Path) -> None:
 
 
 class _Rebuilding:
-    def __init__(self, db: apsw.Connection, found: Salvaged, blobs: BlobFolder, path: Path) -> None:
+    def __init__(self, db: apsw.Connection, found: Salvage, blobs: BlobFolder, path: Path) -> None:
         self.db, self.found, self.blobs = db, found, blobs
         number = 1
         while (kept_as := path / f"ledger.damaged-{number}.sqlite").exists():
             number += 1
-        self.made = Repaired(kept_as)
+        self.made = RepairReport(kept_as)
 
-    def run(self) -> Repaired:
+    def run(self) -> RepairReport:
         make_tables(self.db)
         self._mend()
         self.db.execute("BEGIN")

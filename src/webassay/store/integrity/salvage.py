@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from webassay.store.integrity.seals import NUMBERED, SEALED, decoded, digest, sealed
+from webassay.store.integrity.seals import NUMBERED, SEALED, as_text, digest, seal_values
 from webassay.store.integrity.wal import read_wal
 from webassay.store.schema import make_tables
 
@@ -22,14 +22,14 @@ _MOST_PAYLOAD = 64 << 20
 _MOST_COLUMNS = 20
 
 
-class Cell(NamedTuple):
+class _Cell(NamedTuple):
     rowid: int
     values: tuple[Any, ...]
     """What should be text and is not is bytes."""
 
 
 @dataclass
-class Salvaged:
+class Salvage:
     rows: dict[str, dict[Any, dict[str, Any]]] = field(default_factory=lambda: {table: {} for table in SEALED})
     """By table and by first column; text as text."""
     broken: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -38,14 +38,14 @@ class Salvaged:
     """By hash: every long text that a row may be about."""
 
 
-def salvage(ledger: Path) -> Salvaged:
+def salvage(ledger: Path) -> Salvage:
     pages = _Pages(ledger)
-    found = Salvaged()
-    for cell in pages.cells(_listed):
+    found = Salvage()
+    for cell in pages.cells(_cell_starts):
         _take(cell, found)
     expected = {name: row["rows"] for name, row in found.rows["tally"].items()}
     if any(len(found.rows[table]) < expected.get(table, 1) for table in NUMBERED):
-        for cell in pages.cells(_anywhere):
+        for cell in pages.cells(_possible_starts):
             _take(cell, found)
     return found
 
@@ -62,7 +62,7 @@ def _shapes() -> dict[int, list[tuple[str, tuple[str, ...]]]]:
     return shapes
 
 
-def _take(cell: Cell, found: Salvaged) -> None:
+def _take(cell: _Cell, found: Salvage) -> None:
     if len(cell.values) == 2 and isinstance(cell.values[1], str):
         record = cell.values[1].encode()
         found.records[digest(record)] = record
@@ -75,7 +75,7 @@ def _take(cell: Cell, found: Salvaged) -> None:
             row |= {name: float(row[name])} if isinstance(row.get(name), int) else {}
         kept = row.pop("seal")
         values = tuple(row[name] for name in SEALED[table])
-        if sealed(table, values) == kept:
+        if seal_values(table, values) == kept:
             found.rows[table].setdefault(values[0], row)
         elif numbered and isinstance(row["hash"], bytes) and len(row["hash"]) == 32:
             found.broken.append((table, {**row, "seal": kept}))
@@ -100,7 +100,7 @@ class _Pages:
     def page(self, number: int) -> bytes:
         return self.log.pages.get(number) or self.data[(number - 1) * self.size : number * self.size]
 
-    def cells(self, starts: Starts) -> Iterator[Cell]:
+    def cells(self, starts: Starts) -> Iterator[_Cell]:
         for number in range(1, self.count + 1):
             page = self.page(number)
             head = 100 if number == 1 else 0
@@ -112,7 +112,7 @@ class _Pages:
                 if cell is not None:
                     yield cell
 
-    def _cell(self, page: bytes, start: int, kind: int) -> Cell | None:
+    def _cell(self, page: bytes, start: int, kind: int) -> _Cell | None:
         try:
             if kind in (_INDEX_LEAF, _INDEX_INNER):
                 size, at = _varint(page, start + (4 if kind == _INDEX_INNER else 0))
@@ -124,14 +124,14 @@ class _Pages:
             if not 2 <= size <= _MOST_PAYLOAD:
                 return None
             if size <= most:
-                return _decoded(rowid, page[at : at + size], size)
+                return _decode_cell(rowid, page[at : at + size], size)
             if _columns(page[at:]) == 0:
                 return None
             least = (self.size - 12) * 32 // 255 - 23
             local = least + (size - least) % (self.size - 4)
             local = local if local <= most else least
             first = int.from_bytes(page[at + local : at + local + 4])
-            return _decoded(rowid, page[at : at + local] + self._rest(first, size - local), size)
+            return _decode_cell(rowid, page[at : at + local] + self._rest(first, size - local), size)
         except (IndexError, ValueError):
             return None
 
@@ -145,7 +145,7 @@ class _Pages:
         return b"".join(parts)
 
 
-def _listed(page: bytes, head: int) -> Iterator[int]:
+def _cell_starts(page: bytes, head: int) -> Iterator[int]:
     """Where the page says that its cells begin."""
     if page[head] not in (_TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER):
         return
@@ -156,7 +156,7 @@ def _listed(page: bytes, head: int) -> Iterator[int]:
             yield start
 
 
-def _anywhere(page: bytes, head: int) -> Iterator[int]:
+def _possible_starts(page: bytes, head: int) -> Iterator[int]:
     if page[head] in (_INDEX_LEAF, _INDEX_INNER, _TABLE_INNER):
         return
     shapes = {2, *_shapes()}
@@ -201,7 +201,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
-def _decoded(rowid: int, payload: bytes, size: int) -> Cell | None:
+def _decode_cell(rowid: int, payload: bytes, size: int) -> _Cell | None:
     if len(payload) != size or _columns(payload) not in {2, *_shapes()}:
         return None
     head, at = payload[0], 1
@@ -214,7 +214,7 @@ def _decoded(rowid: int, payload: bytes, size: int) -> Cell | None:
         value, length = _value(kind, payload, at)
         at += length
         values.append(value)
-    return Cell(rowid, tuple(values)) if at == size else None
+    return _Cell(rowid, tuple(values)) if at == size else None
 
 
 def _value(kind: int, payload: bytes, at: int) -> tuple[Any, int]:
@@ -231,4 +231,4 @@ def _value(kind: int, payload: bytes, at: int) -> tuple[Any, int]:
         raise ValueError
     length = (kind - 12) // 2
     data = payload[at : at + length]
-    return data if kind % 2 == 0 else decoded(data), length
+    return data if kind % 2 == 0 else as_text(data), length

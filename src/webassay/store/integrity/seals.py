@@ -35,16 +35,16 @@ _pack = msgspec.msgpack.Encoder().encode
 
 
 def seal(table: str, row: Mapping[str, Any]) -> bytes:
-    return sealed(table, tuple(row[name] for name in SEALED[table]))
+    return seal_values(table, tuple(row[name] for name in SEALED[table]))
 
 
-def sealed(table: str, values: tuple[Any, ...]) -> bytes:
-    """Of the values in the order of `SEALED`. Text, bytes, whole and other numbers are packed differently, as SQLite
+def seal_values(table: str, values: tuple[Any, ...]) -> bytes:
+    """Takes the values in the order of `SEALED`. Text, bytes, whole and other numbers are packed differently, as SQLite
     keeps them apart too."""
     return digest(_pack((table, values)))
 
 
-class Scanned(NamedTuple):
+class Scan(NamedTuple):
     rows: int
     last: Any
     """The first column of the last row that is sound: the highest number, in a table that has numbers."""
@@ -52,7 +52,7 @@ class Scanned(NamedTuple):
     """Rows whose seal does not fit, in the order of `SEALED`. What is not text any more is bytes."""
 
 
-def scan(db: apsw.Connection, table: str) -> Scanned:
+def scan(db: apsw.Connection, table: str) -> Scan:
     """Looks at every row of a table, read from the table itself and not through an index."""
     try:
         return _scan(table, db.execute(f"SELECT {', '.join(SEALED[table])}, seal FROM main.{table} NOT INDEXED"))
@@ -60,7 +60,7 @@ def scan(db: apsw.Connection, table: str) -> Scanned:
         return _scan(table, _rows_as_bytes(db, table))
 
 
-def _scan(table: str, rows: Iterable[tuple[Any, ...]]) -> Scanned:
+def _scan(table: str, rows: Iterable[tuple[Any, ...]]) -> Scan:
     # A report waits for this, over hundreds of thousands of rows.
     sha256, pack = hashlib.sha256, _pack
     count, last, broken = 0, 0, []
@@ -70,7 +70,7 @@ def _scan(table: str, rows: Iterable[tuple[Any, ...]]) -> Scanned:
             last = row[0]
         else:
             broken.append(row[:-1])
-    return Scanned(count, last, broken)
+    return Scan(count, last, broken)
 
 
 def _rows_as_bytes(db: apsw.Connection, table: str) -> Iterator[tuple[Any, ...]]:
@@ -81,14 +81,14 @@ def _rows_as_bytes(db: apsw.Connection, table: str) -> Iterator[tuple[Any, ...]]
     )
     for row in db.execute(f"SELECT {cells} FROM main.{table} NOT INDEXED"):
         pairs = list(zip(row[::2], row[1::2], strict=True))
-        values = [decoded(value) if kind == "text" else value for kind, value in pairs]
+        values = [as_text(value) if kind == "text" else value for kind, value in pairs]
         # A bit can make bytes into text that is none: the same bytes, and yet not what was written.
         if any(kind == "text" and isinstance(value, bytes) for (kind, _), value in zip(pairs, values, strict=True)):
             values[-1] = None
         yield tuple(values)
 
 
-def decoded(value: Any) -> Any:
+def as_text(value: Any) -> Any:
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -96,5 +96,5 @@ def decoded(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """Of a column that may be damaged."""
+    """Readable, whatever a damaged column holds."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

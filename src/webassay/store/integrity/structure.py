@@ -4,8 +4,8 @@ from pathlib import Path
 
 import apsw
 
-from webassay.store.connections import copied
-from webassay.store.failures import structural
+from webassay.store.connections import temporary_copy
+from webassay.store.failures import structural_error
 from webassay.store.integrity.inspection import Damage
 from webassay.store.integrity.seals import SEALED
 from webassay.store.schema import has_our_tables
@@ -17,12 +17,12 @@ def check_structure(db: apsw.Connection, ledger: Path, *, writable: bool) -> tup
     """Damaged indexes are made again from their tables: in place by who may write, in a copy by who reads. Anything
     worse is an error. Who writes must be able to rely on the pages of records too."""
     if not has_our_tables(db):
-        raise structural(ledger, "its tables are not defined as they were")
+        raise structural_error(ledger, "its tables are not defined as they were")
     complaints = _complaints(db, complete=writable)
     if not complaints:
         return db, []
     if not writable:
-        db = copied(db)
+        db = temporary_copy(db)
     _make_indexes_again(db, ledger, complaints, writable=writable)
     return db, [Damage(f"index: {complaint}. It was rebuilt.") for complaint in complaints[:_MOST]]
 
@@ -40,9 +40,9 @@ def _make_indexes_again(db: apsw.Connection, ledger: Path, complaints: list[str]
             db.execute("REINDEX")
         except apsw.ConstraintError as error:
             # A damaged row has what only one row may have; which of the two it is, only `repair` finds out.
-            raise structural(ledger, f"two of its rows are the same where they must differ ({error})") from error
+            raise structural_error(ledger, f"two of its rows are the same where they must differ ({error})") from error
         if _complaints(db, complete=writable):
-            raise structural(ledger, "; ".join(complaints[:_MOST]))
+            raise structural_error(ledger, "; ".join(complaints[:_MOST]))
         db.execute("COMMIT")
     finally:
         if db.in_transaction:

@@ -29,7 +29,7 @@ class _Sums(msgspec.Struct, array_like=True):
     page_size: int
     file_size: int
     runs: list[tuple[int, int, int]]
-    """Neighbouring pages: the first, how many, and their sum."""
+    """Adjacent pages: the first, how many, and their sum."""
 
 
 _decode = msgspec.msgpack.Decoder(_Sums).decode
@@ -40,14 +40,13 @@ def place_of(ledger: Path) -> Path:
 
 
 def write_sums(ledger: Path) -> None:
-    """Of a ledger that nobody writes to. Where it cannot be done, readers check the seals."""
+    """The ledger must be closed. If this fails, readers check the seals."""
     if _has_log(ledger) or ledger.stat().st_size < SMALLEST:
         return
     with suppress(OSError, apsw.Error), closing(apsw.Connection(str(ledger), apsw.SQLITE_OPEN_READONLY)) as db:
         size = int(db.pragma("page_size"))
-        pages = sorted(_pages(db))
-        with _opened(ledger) as file:
-            runs = [(first, count, _sum(file, size, first, count)) for first, count in _neighbours(pages)]
+        with _open_pages(ledger) as file:
+            runs = [(first, count, _sum(file, size, first, count)) for first, count in _runs(_pages(db))]
         data = msgspec.msgpack.encode(_Sums(size, ledger.stat().st_size, runs))
         write_whole(place_of(ledger), digest(data) + data)
 
@@ -60,7 +59,7 @@ def sums_fit(ledger: Path) -> bool:
         if digest(data[32:]) != data[:32]:
             return False
         sums = _decode(data[32:])
-        with _opened(ledger) as file:
+        with _open_pages(ledger) as file:
             if file.xFileSize() != sums.file_size:
                 return False
             return all(_sum(file, sums.page_size, first, count) == found for first, count, found in sums.runs)
@@ -69,7 +68,7 @@ def sums_fit(ledger: Path) -> bool:
 
 
 @contextmanager
-def _opened(ledger: Path) -> Iterator[apsw.VFSFile]:
+def _open_pages(ledger: Path) -> Iterator[apsw.VFSFile]:
     """Through SQLite: closing a handle of ours would drop every lock that connections of this process have on it."""
     file = apsw.VFSFile("", str(ledger), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
@@ -93,19 +92,16 @@ def _pages(db: apsw.Connection) -> Iterator[int]:
     yield from (int(page) for (page,) in db.execute("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'"))
 
 
-def _neighbours(pages: Iterable[int]) -> Iterator[tuple[int, int]]:
-    first = count = 0
-    for page in pages:
-        if first and page < first + count:
-            continue  # named twice
-        if first and page == first + count and count < _LONGEST:
-            count += 1
-            continue
-        if first:
-            yield first, count
-        first, count = page, 1
-    if first:
-        yield first, count
+def _runs(pages: Iterable[int]) -> list[tuple[int, int]]:
+    """Adjacent pages together: the first, and how many."""
+    runs: list[tuple[int, int]] = []
+    for page in sorted(set(pages)):
+        first, count = runs[-1] if runs else (page, 0)
+        if page == first + count and count < _LONGEST:
+            runs[-1:] = [(first, count + 1)]
+        else:
+            runs.append((page, 1))
+    return runs
 
 
 def _sum(file: apsw.VFSFile, size: int, first: int, count: int) -> int:
