@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from webassay.compose.tasks import Column
 from webassay.core import task
 from webassay.core.interaction import ACTIONS, BASIC_ACTIONS, REFUSALS, STATUSES
 
@@ -154,14 +153,14 @@ def writing_kit() -> str:
     from webassay.arena.kit.effort import Effort
     from webassay.arena.kit.key import Key
     from webassay.arena.kit.template import Template
-    from webassay.compose.registries import CHORES, SITES
-    from webassay.compose.tasks import site_tables
+    from webassay.compose.registries import CHORES
     from webassay.core.interaction import Observation
     from webassay.sites.kit import World
     from webassay.sites.rng import Stream
 
     lines = ["# What templates are made of", ""]
-    lines += ["For [../writing-tasks.md](../writing-tasks.md): the classes and functions that a template may use.", ""]
+    lines += ["For [../writing-tasks.md](../writing-tasks.md): the classes and functions that a template may use."]
+    lines += ["`webassay tasks tables SITE` prints the tables of a site.", ""]
     lines += [
         "What `-> Reading[X]` returns is used with `yield from`, which gives an X. A `Sight` is what a page shows,"
     ]
@@ -177,18 +176,10 @@ def writing_kit() -> str:
         lines += [*table_of(dict(vars(kind)), only, kind.__name__ + "."), ""]
     lines += ["## Effort", "", f"`from {Effort.__module__} import Effort`", "", "| | |", "|---|---|"]
     lines += [*(f"| `{name}` | {said} |" for name, said in field_notes(Effort).items()), ""]
-    sites = {name: SITES.get(name) for name in CHORES.built_in()}
-    for module in (walking, *(module for name in sites for module in helpers_of(name))):
+    for module in (walking, *(module for name in CHORES.built_in() for module in helpers_of(name))):
         own = {name: one for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
         if len(rows := table_of(own, (), "")) > 2:
             lines += [f"## {module.__name__}", "", (module.__doc__ or "").strip(), "", *rows, ""]
-    for owner in dict.fromkeys(site.owner.name for site in sites.values()):
-        guests = [name for name, site in sites.items() if site.owner.name == owner and name != owner]
-        lines += [f"## Tables of `{owner}`", ""]
-        lines += [f"`{name}` has the same." for name in guests]
-        lines += [f"`webassay tasks tables {owner}` prints them."]
-        lines += ["A key names content columns; journals and telemetry may change by themselves.", ""]
-        lines += [*rows_of(site_tables(owner)), ""]
     return "\n".join(lines).rstrip()
 
 
@@ -200,17 +191,6 @@ def helpers_of(site: str) -> list[ModuleType]:
 
     folder = CHORES.place(site).partition(":")[0]
     return [module for module in modules_of(folder) if not list(templates_in(module))]
-
-
-def rows_of(columns: list[Column]) -> list[str]:
-    """A row for every table."""
-    rows = ["| table | content | journal and telemetry |", "|---|---|---|"]
-    for table in dict.fromkeys(column.table for column in columns):
-        own = [column for column in columns if column.table == table]
-        content = ", ".join(f"{one.column} ({one.form})" for one in own if one.counts == "content")
-        rest = ", ".join(one.column for one in own if one.counts != "content")
-        rows.append(f"| `{table}` | {content} | {rest} |")
-    return rows
 
 
 def table_of(things: dict[str, Any], only: tuple[str, ...], prefix: str) -> list[str]:
