@@ -378,7 +378,6 @@ def read_everything(place: Path) -> Iterator[str]:
                 partial(_report, rows),
                 partial(_all, store.units, told),
                 partial(_all, store.trajectories, told),
-                partial(_all, store.goals, told),
                 partial(_all, partial(store.newest_verdicts, replies=True), told),
                 store.raters,
                 partial(store.attempts_named, "t.1"),
