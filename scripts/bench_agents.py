@@ -18,7 +18,7 @@ from typing import Any
 from webassay.agents.base import Agent
 from webassay.agents.models.computer import POINTER_STYLE
 from webassay.agents.models.generic import Generic
-from webassay.agents.models.memory import PlanNotes, Table, Window
+from webassay.agents.models.memory import PlanMemory, TableMemory, WindowMemory
 from webassay.agents.models.occam import Occam
 from webassay.core.interaction import Goal, Observation, ResponseProtocol, Tab
 from webassay.llm.client import Message, Model, Reply
@@ -64,9 +64,9 @@ def pointed(step: int) -> str:
 
 AGENTS: dict[str, tuple[Callable[[Model], Agent], Callable[[int], str]]] = {
     "generic": (lambda model: Generic(model), tagged),
-    "generic + table": (lambda model: Generic(model, memory=Table()), tabled),
-    "generic + window": (lambda model: Generic(model, memory=Window()), tagged),
-    "generic + plans": (lambda model: Generic(model, memory=PlanNotes()), tagged),
+    "generic + table": (lambda model: Generic(model, memory=TableMemory()), tabled),
+    "generic + window": (lambda model: Generic(model, memory=WindowMemory()), tagged),
+    "generic + plans": (lambda model: Generic(model, memory=PlanMemory()), tagged),
     "computer": (lambda model: Generic(model, style=POINTER_STYLE), pointed),
     "occam": (lambda model: Occam(model), planned),
 }

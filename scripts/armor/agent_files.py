@@ -10,7 +10,7 @@ from pathlib import Path
 from scripts.armor.report import Report
 
 from webassay.agents.base import AgentRequest, make_agent
-from webassay.agents.cells.cell import Cell, why_not
+from webassay.agents.cells.cell import ProgramCell, why_not
 from webassay.agents.cells.child import ChildAgent, Nursery
 from webassay.core.interaction import Goal, Node, Observation, ResponseProtocol, Tab
 
@@ -57,7 +57,7 @@ async def all_measured() -> tuple[float, dict[str, list[float]]]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "quick.py"
         file.write_text(AGENT)
-        nursery = Nursery(f"{file}:Quick", {}, Cell() if not why_not() else None)
+        nursery = Nursery(f"{file}:Quick", {}, ProgramCell() if not why_not() else None)
         try:
             agent = make_agent(nursery.load(), AgentRequest(name="quick"))
             assert isinstance(agent, ChildAgent)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from webassay.browser.devtools.cdp import Refused, Unanswered
+from webassay.browser.devtools.cdp import CommandRefused, CommandTimeout
 from webassay.browser.session import Browser, Session, SessionSettings
 from webassay.core.interaction import Action, Node, Observation
 
@@ -293,7 +293,7 @@ class Copies:
                 at, job = queue.pop()
                 try:
                     results[at] = await work(copy, job)
-                except (Refused, Unanswered):
+                except (CommandRefused, CommandTimeout):
                     # The page went elsewhere while it was being asked, or the machine is busy.
                     copy.spoil()
                     results[at] = await work(copy, job)

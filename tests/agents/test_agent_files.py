@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.agent_pages import GOAL, ORDERS
 from webassay.agents.base import AgentRequest, make_agent
-from webassay.agents.cells.cell import Cell, why_not
+from webassay.agents.cells.cell import ProgramCell, why_not
 from webassay.agents.cells.child import ChildAgent, Nursery
 from webassay.core.errors import AgentError, Fault, InputError, ModelError
 from webassay.core.interaction import Decision
@@ -43,13 +43,13 @@ class Mine:
 class Played:
     """An agent file with this body of `decide`, played for one decision."""
 
-    def __init__(self, folder: Path, body: str, *, cell: Cell | None = None) -> None:
+    def __init__(self, folder: Path, body: str, *, cell: ProgramCell | None = None) -> None:
         self.file = folder / "mine.py"
         self.file.write_text(SOURCE.format(body="\n".join(f"        {line}" for line in body.splitlines())))
         self.run = folder / "run"
         self.run.mkdir(exist_ok=True)
         (self.run / "ledger").write_text("secret")
-        self.nursery = Nursery(f"{self.file}:Mine", {}, cell or Cell(hidden=(self.run,)))
+        self.nursery = Nursery(f"{self.file}:Mine", {}, cell or ProgramCell(hidden=(self.run,)))
 
     async def __aenter__(self) -> "Played":
         factory = await asyncio.to_thread(self.nursery.load)
@@ -68,7 +68,7 @@ class Played:
             return await self.agent.decide(ORDERS)  # type: ignore[union-attr]
 
 
-async def said(folder: Path, body: str, **rest: Cell) -> object:
+async def said(folder: Path, body: str, **rest: ProgramCell) -> object:
     """What the body returned, as JSON."""
     async with Played(folder, body, **rest) as played:
         decided = await played.decide()
@@ -138,7 +138,7 @@ async def test_a_model_is_asked_without_its_key(tmp_path: Path) -> None:
             "        return (await self._model.ask([Message.user(page.title)])).text\n"
             "FACTORY = AgentFactory('mine', 'Asks.', lambda request: Mine(request.model), needs=('model',))\n"
         )
-        nursery = Nursery(f"{played.file}:FACTORY", {}, Cell())
+        nursery = Nursery(f"{played.file}:FACTORY", {}, ProgramCell())
         factory = nursery.load()
         assert factory.needs == ("model",)
         try:
@@ -208,7 +208,7 @@ async def test_it_writes_where_the_user_allows_it(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     body = f"return json.dumps(open({str(notes / 'x')!r}, 'w').write('kept'))"
-    assert await said(tmp_path, body, cell=Cell(writable=(notes,))) == 4
+    assert await said(tmp_path, body, cell=ProgramCell(writable=(notes,))) == 4
     assert (notes / "x").read_text() == "kept"
 
 
@@ -216,9 +216,9 @@ async def test_it_has_no_variables_but_those_it_was_given(tmp_path: Path, monkey
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     monkeypatch.setenv("MY_MODEL_KEY", "given")
     body = "return json.dumps([os.environ.get('OPENAI_API_KEY'), os.environ.get('MY_MODEL_KEY')])"
-    assert await said(tmp_path, body, cell=Cell(variables=("MY_MODEL_KEY",))) == [None, "given"]
+    assert await said(tmp_path, body, cell=ProgramCell(variables=("MY_MODEL_KEY",))) == [None, "given"]
     with pytest.raises(InputError, match="variable NOT_SET for the agent is not set"):
-        Cell(variables=("NOT_SET",)).environment()
+        ProgramCell(variables=("NOT_SET",)).environment()
 
 
 async def test_it_cannot_undo_its_cell(tmp_path: Path) -> None:
@@ -344,4 +344,4 @@ def test_a_file_that_cannot_be_loaded_is_refused(
     monkeypatch.setattr("webassay.agents.cells.child.LOAD_SECONDS", 5.0)
     (tmp_path / "mine.py").write_text(source)
     with pytest.raises(InputError, match=message):
-        Nursery(f"{tmp_path}/mine.py:Mine", {}, Cell()).load()
+        Nursery(f"{tmp_path}/mine.py:Mine", {}, ProgramCell()).load()

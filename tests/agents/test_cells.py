@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from webassay.agents.cells import cell
-from webassay.agents.cells.cell import Cell, in_bwrap, in_our_own, need_cell
+from webassay.agents.cells.cell import ProgramCell, in_bwrap, in_our_own, need_cell
 from webassay.core.errors import InputError
 
 LOOK = """
@@ -43,7 +43,7 @@ def test_what_is_hidden_is_hidden(
     notes.mkdir()
     (secret / "key").write_text("42")
     words = [sys.executable, "-c", LOOK, str(secret), str(notes), f"/proc/{os.getpid()}/fd"]
-    command = Cell(hidden=(secret,), writable=(notes,)).command(words)
+    command = ProgramCell(hidden=(secret,), writable=(notes,)).command(words)
     done = subprocess.run(command, capture_output=True, check=True, timeout=60)
     found = json.loads(done.stdout)
     assert found["secret"] in ([], "FileNotFoundError")

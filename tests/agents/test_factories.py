@@ -20,10 +20,10 @@ from webassay.core.interaction import Action, Decision, Walk
 from webassay.core.options import describe_options, read_options, read_spec
 from webassay.core.trajectory import AgentInfo
 from webassay.llm.client import PROVIDERS_CHOICE, Model, Settings, preset
-from webassay.llm.replay import Scripted
+from webassay.llm.replay import ScriptedModel
 from webassay.play.recording import describe
 
-MODEL = Scripted.of([])
+MODEL = ScriptedModel.of([])
 MODEL_AGENTS = [factory.name for factory in AGENTS if "model" in factory.needs]
 
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_meant_is_refused(spec: str, told: str) -> None:
 
 
 async def test_the_models_settings_are_sent_and_recorded() -> None:
-    model = Scripted.of(["I do not know."])
+    model = ScriptedModel.of(["I do not know."])
     agent = model_agent("knowledge", model, preset("generic/gpt-4o"))
     await agent.start(GOAL)
     await agent.decide(page(0))

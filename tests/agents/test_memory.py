@@ -13,16 +13,16 @@ from webassay.agents.models.memory import (
     MEMORIES,
     Memory,
     MemoryName,
-    Notes,
-    PlanNotes,
-    Table,
-    Window,
+    NotesMemory,
+    PlanMemory,
+    TableMemory,
+    WindowMemory,
     number_in,
 )
 from webassay.agents.models.tools import Call, Toolbox
 from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
-from webassay.llm.replay import Scripted
+from webassay.llm.replay import ScriptedModel
 
 
 def started(memory: Memory) -> Any:
@@ -32,7 +32,7 @@ def started(memory: Memory) -> Any:
 
 
 def test_notes_are_kept_word_for_word() -> None:
-    notes = started(Notes())
+    notes = started(NotesMemory())
     notes.remember(" $10 on 4 January ")
     notes.at("http://b/", 3)
     notes.remember("")
@@ -42,8 +42,8 @@ def test_notes_are_kept_word_for_word() -> None:
     assert notes.show() == ""
 
 
-def table() -> Table:
-    made: Table = started(Table())
+def table() -> TableMemory:
+    made: TableMemory = started(TableMemory())
     made.add(
         "posts",
         [
@@ -69,7 +69,7 @@ def test_a_table_counts_filters_and_adds_up() -> None:
 
 
 def test_a_table_shows_its_shape_and_not_all_its_rows() -> None:
-    posts: Table = started(Table())
+    posts: TableMemory = started(TableMemory())
     posts.add("numbers", [{"n": n} for n in range(600)])
     assert "600 rows, columns n" in posts.show()
     assert len(posts.show().splitlines()) == 4
@@ -98,7 +98,7 @@ def test_what_a_table_cannot_do_is_told_to_the_agent(call: Any, told: str) -> No
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize("odd", ["n/a", None, "3 stars", True])
 def test_more_and_less_than_a_number_is_asked_of_numbers_only(sign: str, odd: Any) -> None:
-    reviews: Table = started(Table())
+    reviews: TableMemory = started(TableMemory())
     reviews.add("reviews", [{"stars": 5}, {"stars": odd}, {"stars": 2}, {"author": "Ana"}])
     with pytest.raises(ActionError, match=rf"stars {sign} 3: {odd!r} is not a number.*table_remove"):
         reviews.compute("reviews", "count", where={"stars": [sign, 3]})
@@ -109,7 +109,7 @@ def test_more_and_less_than_a_number_is_asked_of_numbers_only(sign: str, odd: An
 
 
 def test_texts_are_compared_by_alphabet_and_not_with_numbers() -> None:
-    days: Table = started(Table())
+    days: TableMemory = started(TableMemory())
     days.add("days", [{"day": "2023-05-02"}, {"day": "2023-04-30"}])
     assert days.compute("days", "count", where={"day": [">", "2023-05-01"]}) == "count = 1 over 1 rows"
     days.add("days", {"day": 2023})
@@ -126,7 +126,7 @@ def test_a_limit_and_an_order_that_make_no_sense_are_refused() -> None:
 
 @given(st.lists(st.decimals(-(10**6), 10**6, places=2), min_size=1, max_size=30))
 def test_the_sum_of_a_column_is_exact(values: list[Decimal]) -> None:
-    memory: Table = started(Table())
+    memory: TableMemory = started(TableMemory())
     memory.add("t", [{"v": str(value)} for value in values])
     shown = memory.compute("t", "sum", "v").split()[2]
     assert Fraction(shown) == sum(Fraction(value) for value in values)
@@ -134,7 +134,7 @@ def test_the_sum_of_a_column_is_exact(values: list[Decimal]) -> None:
 
 @given(st.lists(st.integers(-50, 50), max_size=30), st.integers(-50, 50))
 def test_conditions_split_a_table_in_two(values: list[int], edge: int) -> None:
-    memory: Table = started(Table())
+    memory: TableMemory = started(TableMemory())
     memory.add("t", [{"v": value} for value in values])
     below = memory.compute("t", "count", where={"v": ["<", edge]}).split()[2]
     rest = memory.compute("t", "count", where={"v": [">=", edge]}).split()[2]
@@ -150,8 +150,8 @@ def test_numbers_in_cells(cell: Any, number: float | None) -> None:
 
 
 async def test_a_window_stays_bounded_and_asks_now_and_then() -> None:
-    window: Window = started(Window(keep=3, slack=2))
-    model = Scripted.of(["SUMMARY A", "SUMMARY B"])
+    window: WindowMemory = started(WindowMemory(keep=3, slack=2))
+    model = ScriptedModel.of(["SUMMARY A", "SUMMARY B"])
     for step in range(9):
         window.at("http://a/", step)
         window.remember(f"note {step}")
@@ -165,15 +165,15 @@ async def test_a_window_stays_bounded_and_asks_now_and_then() -> None:
 
 
 async def test_an_empty_summary_loses_nothing() -> None:
-    window: Window = started(Window(keep=1, slack=0))
+    window: WindowMemory = started(WindowMemory(keep=1, slack=0))
     window.remember("a")
     window.remember("b")
-    await window.tidy(Scripted.of([" "]))
+    await window.tidy(ScriptedModel.of([" "]))
     assert [text for _, text in window.recent] == ["a", "b"]
 
 
 def test_plans_as_a_memory_of_any_agent() -> None:
-    memory: PlanNotes = started(PlanNotes())
+    memory: PlanMemory = started(PlanMemory())
     box = Toolbox.of(memory.tools())
     box.use(Call("plan_branch", (0, "try the search"), {}))
     memory.at("http://b/", 1)

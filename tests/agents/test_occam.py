@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from tests.support.agent_pages import GOAL, PRUNED, occam_reply, page
 from webassay.agents.base import Agent
-from webassay.agents.models.occam import Command, Occam, Options, highlight, parse_command, sections
+from webassay.agents.models.occam import Command, Occam, OccamOptions, highlight, parse_command, sections
 from webassay.agents.models.plans import PlanTree
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import Action, Tab
-from webassay.llm.replay import Act, Scripted
+from webassay.llm.replay import Act, ScriptedModel
 
 
 async def started(agent: Occam, **changes: object) -> Occam:
@@ -94,10 +94,10 @@ def test_a_text_without_headings_has_no_sections() -> None:
     ],
 )
 async def test_points_are_an_option(said: str, actions: list[Action]) -> None:
-    agent = await started(Occam(Scripted.of([occam_reply(said)]), options=Options(coordinates=True)))
+    agent = await started(Occam(ScriptedModel.of([occam_reply(said)]), options=OccamOptions(coordinates=True)))
     assert "screenshot" in agent.wants
     assert (await agent.decide(page(0))).actions == tuple(actions)
-    model = Scripted.of([occam_reply(said), occam_reply("click [33]")])
+    model = ScriptedModel.of([occam_reply(said), occam_reply("click [33]")])
     without = await started(Occam(model))
     assert "screenshot" not in without.wants
     assert (await without.decide(page(0))).actions == (Action.of("click", "33"),)
@@ -176,7 +176,7 @@ def test_the_active_plan_is_always_visible_and_connected(moves: list[tuple[bool,
 
 
 async def test_branch_note_and_prune_in_an_episode() -> None:
-    model = Scripted.of(
+    model = ScriptedModel.of(
         [
             occam_reply("branch [0] [Use the search]"),
             occam_reply("note [The search is empty]\nclick [33]"),
@@ -202,7 +202,7 @@ async def test_branch_note_and_prune_in_an_episode() -> None:
 
 
 async def test_history_is_that_of_the_active_plan() -> None:
-    model = Scripted.of(
+    model = ScriptedModel.of(
         [
             occam_reply("click [33]", reason="REASON AT THE ROOT", highlight="33"),
             occam_reply("branch [0] [inner]", reason="BRANCHING"),
@@ -245,7 +245,7 @@ def test_an_element_of_a_large_part_is_left_out() -> None:
 
 async def test_a_long_highlight_gives_way_to_the_models_own_description() -> None:
     wordy = PRUNED.replace("'Search'", "'" + "word " * 250 + "'")
-    model = Scripted.of([occam_reply("click [33]", highlight="30", description="MY OWN WORDS"), occam_reply("go_back")])
+    model = ScriptedModel.of([occam_reply("click [33]", highlight="30", description="MY OWN WORDS"), occam_reply("go_back")])
     agent = await started(Occam(model))
     await agent.decide(page(0, pruned=wordy))
     await agent.decide(page(1))
@@ -253,8 +253,8 @@ async def test_a_long_highlight_gives_way_to_the_models_own_description() -> Non
 
 
 async def test_only_the_latest_steps_in_detail_where_asked() -> None:
-    model = Scripted.of([occam_reply("click [33]", highlight="33", description=f"SUMMARY {n}") for n in range(4)])
-    agent = await started(Occam(model, options=Options(detailed_steps=1)))
+    model = ScriptedModel.of([occam_reply("click [33]", highlight="33", description=f"SUMMARY {n}") for n in range(4)])
+    agent = await started(Occam(model, options=OccamOptions(detailed_steps=1)))
     for step in range(4):
         await agent.decide(page(step, pruned=f"{PRUNED}\n\ttext 'visit {step}'"))
     text = model.asked[3].messages[-1].text
@@ -286,15 +286,15 @@ BACK = Action.of("go_back")
     ],
 )
 async def test_what_cannot_be_done_is_asked_for_again(said: str, complaint: str, then: str, action: Action) -> None:
-    model = Scripted.of([said, occam_reply(then)])
+    model = ScriptedModel.of([said, occam_reply(then)])
     agent = await started(Occam(model))
     assert (await agent.decide(page(0))).actions == (action,)
     assert complaint in model.asked[1].messages[-1].text
 
 
 async def test_the_validity_loop_is_bounded() -> None:
-    model = Scripted.of([Act(text=occam_reply("click [999]"), times=99)])
-    agent = await started(Occam(model, options=Options(validity_retries=3)))
+    model = ScriptedModel.of([Act(text=occam_reply("click [999]"), times=99)])
+    agent = await started(Occam(model, options=OccamOptions(validity_retries=3)))
     decision = await agent.decide(page(0))
     assert decision.actions == ()
     assert len(model.asked) == 4
@@ -303,7 +303,7 @@ async def test_the_validity_loop_is_bounded() -> None:
 
 
 async def test_typing_presses_enter_and_choosing_selects() -> None:
-    model = Scripted.of(
+    model = ScriptedModel.of(
         [occam_reply("type [30] [lamp]"), occam_reply("type [30] [lamp] [0]"), occam_reply("type [20] [Total] [1]")]
     )
     agent = await started(Occam(model))
@@ -313,8 +313,8 @@ async def test_typing_presses_enter_and_choosing_selects() -> None:
 
 
 async def test_the_last_step_is_announced() -> None:
-    model = Scripted.of([Act(text=occam_reply("go_back"), times=2)])
-    agent = await started(Occam(model, options=Options(max_steps=2)))
+    model = ScriptedModel.of([Act(text=occam_reply("go_back"), times=2)])
+    agent = await started(Occam(model, options=OccamOptions(max_steps=2)))
     await agent.decide(page(0))
     await agent.decide(page(1))
     assert "FINAL STEP" not in model.asked[0].messages[-1].text
@@ -322,13 +322,13 @@ async def test_the_last_step_is_announced() -> None:
 
 
 async def test_go_home_exists_across_sites() -> None:
-    model = Scripted.of([occam_reply("go_home")])
+    model = ScriptedModel.of([occam_reply("go_home")])
     agent = await started(Occam(model), sites=("shop", "forum"), hints=("The sites are listed at http://home.test/.",))
     assert (await agent.decide(page(0))).actions == (Action.of("goto", "http://home.test/"),)
 
 
 async def test_tabs_are_listed_and_switched_where_there_are_several() -> None:
-    model = Scripted.of(
+    model = ScriptedModel.of(
         [
             occam_reply("tab_focus [1]"),
             occam_reply("go_back"),
@@ -349,7 +349,7 @@ async def test_tabs_are_listed_and_switched_where_there_are_several() -> None:
 
 async def test_an_address_can_be_opened() -> None:
     addresses = ("http://other.test/a?b=[1]", "/orders/17?show=all")
-    model = Scripted.of([occam_reply(f"note [It is 17]\ngoto [{address}]") for address in addresses])
+    model = ScriptedModel.of([occam_reply(f"note [It is 17]\ngoto [{address}]") for address in addresses])
     agent = await started(Occam(model))
     assert (await agent.decide(page(0))).actions == (Action.of("goto", "http://other.test/a?b=[1]"),)
     assert (await agent.decide(page(1))).actions == (Action.of("goto", "http://shop.test/orders/17?show=all"),)
@@ -368,8 +368,8 @@ CANDIDATES = (
 
 async def test_the_judge_chooses_among_what_can_be_done() -> None:
     for choice in (0, 1):
-        model = Scripted.of([CANDIDATES, f'{{"ratings": ["a", "b"], "choice": {choice}}}'])
-        agent = await started(Occam(model, options=Options(judge=True)))
+        model = ScriptedModel.of([CANDIDATES, f'{{"ratings": ["a", "b"], "choice": {choice}}}'])
+        agent = await started(Occam(model, options=OccamOptions(judge=True)))
         decision = await agent.decide(page(0))
         offered = decision.info["candidates"]
         assert isinstance(offered, list)
@@ -380,8 +380,8 @@ async def test_the_judge_chooses_among_what_can_be_done() -> None:
 
 
 async def test_a_judge_that_cannot_be_read_leaves_the_first() -> None:
-    model = Scripted.of([CANDIDATES, Act(text="the second one", times=9)])
-    agent = await started(Occam(model, options=Options(judge=True)))
+    model = ScriptedModel.of([CANDIDATES, Act(text="the second one", times=9)])
+    agent = await started(Occam(model, options=OccamOptions(judge=True)))
     decision = await agent.decide(page(0))
     offered = decision.info["candidates"]
     assert isinstance(offered, list)
@@ -394,8 +394,8 @@ async def test_a_judge_that_cannot_be_read_leaves_the_first() -> None:
 
 
 async def test_occam_with_another_memory() -> None:
-    model = Scripted.of([occam_reply("note [$30 in March]"), occam_reply("stop [30]")])
-    agent = await started(Occam(model, options=Options(memory="notes")))
+    model = ScriptedModel.of([occam_reply("note [$30 in March]"), occam_reply("stop [30]")])
+    agent = await started(Occam(model, options=OccamOptions(memory="notes")))
     decision = await agent.decide(page(0))
     assert decision.memory == "step 0: $30 in March"
     await agent.decide(page(1))
@@ -403,7 +403,7 @@ async def test_occam_with_another_memory() -> None:
 
 
 async def test_occam_with_a_table_and_a_calculator() -> None:
-    model = Scripted.of(
+    model = ScriptedModel.of(
         [
             occam_reply("table_add('o', [{'t': 25.5}, {'t': 4.5}])"),
             occam_reply("table_compute('o', 'sum', 't')"),
@@ -411,7 +411,7 @@ async def test_occam_with_a_table_and_a_calculator() -> None:
             occam_reply("stop [30]"),
         ]
     )
-    agent = await started(Occam(model, options=Options(memory="table", tools=("calculator",))))
+    agent = await started(Occam(model, options=OccamOptions(memory="table", tools=("calculator",))))
     decision = await agent.decide(page(0))
     assert decision.actions == (Action.of("send_msg_to_user", "30"),)
     assert decision.info["tool_uses"] == {"table_add": 1, "table_compute": 1, "calculate": 1}
@@ -419,7 +419,7 @@ async def test_occam_with_a_table_and_a_calculator() -> None:
 
 
 async def test_occam_fits_the_seam() -> None:
-    agent = Occam(Scripted.of([]))
+    agent = Occam(ScriptedModel.of([]))
     assert isinstance(agent, Agent)
     await started(agent, modality="tree+screenshot")
     assert tuple(agent.wants) == ("pruned", "screenshot")

@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from tests.support.toy import TASK
 from tests.support.worlds import CACHE, arena
-from webassay.agents.cells.cell import Cell, why_not
+from webassay.agents.cells.cell import ProgramCell, why_not
 from webassay.agents.cells.external import External
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
@@ -57,10 +57,10 @@ class Played:
         self._browser, self._environment = browser, environment
 
     async def __call__(
-        self, words: str, *, cell: Cell | None = None, limits: Limits | None = None, program: Path = ATTACKER
+        self, words: str, *, cell: ProgramCell | None = None, limits: Limits | None = None, program: Path = ATTACKER
     ) -> tuple[Trajectory, Verdict, MemoryBlobs]:
         blobs = MemoryBlobs()
-        agent = External(f"{sys.executable} {program} {words}", "attacker", cell or Cell(hidden=(CACHE,)))
+        agent = External(f"{sys.executable} {program} {words}", "attacker", cell or ProgramCell(hidden=(CACHE,)))
         limits = limits or Limits(episode_seconds=100)
         context = EpisodeContext(self._browser, self._environment, blobs, limits=limits)
         trajectory = await play(task(), agent, context, id="attack")
@@ -85,7 +85,7 @@ async def tried(played: Played, tmp_path_factory: pytest.TempPathFactory) -> dic
     (run / "ledger.sqlite").write_text("0 %")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "secret")
-        trajectory, _, _ = await played(f"everything {os.getpid()} {run}", cell=Cell(hidden=(run, CACHE)))
+        trajectory, _, _ = await played(f"everything {os.getpid()} {run}", cell=ProgramCell(hidden=(run, CACHE)))
     assert (run / "ledger.sqlite").read_text() == "0 %"
     report = told(trajectory)
     assert isinstance(report, dict)
@@ -210,7 +210,7 @@ def _words(place: Path) -> str:
 async def test_nobody_else_is_let_in(played: Played, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    cell = Cell(hidden=(CACHE,), writable=(notes,))
+    cell = ProgramCell(hidden=(CACHE,), writable=(notes,))
     playing = asyncio.ensure_future(
         played(f"wait {notes / 'address'} 600", cell=cell, limits=Limits(episode_seconds=120))
     )

@@ -13,12 +13,11 @@ from tests.support.agent_pages import GOAL, PRUNED, occam_reply, page, tagged
 from webassay.agents.base import Agent
 from webassay.agents.models import prompts
 from webassay.agents.models.computer import POINTER_STYLE
-from webassay.agents.models.generic import Generic, Options, TreeOptions
+from webassay.agents.models.generic import Generic, GenericOptions, TreeOptions
 from webassay.agents.models.knowledge import Knowledge
-from webassay.agents.models.occam import Occam
-from webassay.agents.models.occam import Options as OccamOptions
+from webassay.agents.models.occam import Occam, OccamOptions
 from webassay.llm.client import Image, Message, Model
-from webassay.llm.replay import Scripted
+from webassay.llm.replay import ScriptedModel
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"
 CROSS_SITE = GOAL.model_copy(
@@ -46,7 +45,7 @@ PLAYS: dict[str, tuple[Callable[[Model], Agent], list[str]]] = {
     "generic.txt": (lambda model: Generic(model), TAGGED),
     "generic-table-tools.txt": (
         lambda model: Generic(
-            model, options=Options(memory="table", tools=("calculator",), several_actions=False, tips=False)
+            model, options=GenericOptions(memory="table", tools=("calculator",), several_actions=False, tips=False)
         ),
         [
             tagged("table_add('orders', [{'id': 189, 'total': 25.5}, {'id': 191, 'total': 4.5}])"),
@@ -83,7 +82,7 @@ def shown(messages: list[Message]) -> str:
 async def play(name: str) -> str:
     """The last question of a short episode: by then there is a history, an error and a memory."""
     make, replies = PLAYS[name]
-    model = Scripted.of(replies)
+    model = ScriptedModel.of(replies)
     agent = make(model)
     await agent.start(CROSS_SITE if name == "occam.txt" else GOAL)
     picture = b"jpeg" if "screenshot" in agent.wants else None
@@ -106,13 +105,13 @@ async def test_golden(name: str) -> None:
 
 async def test_every_prompt_file_in_use_is_hashed_into_the_trajectory() -> None:
     for make, _ in PLAYS.values():
-        recorded: dict[str, str] = make(Scripted.of([])).prompts  # type: ignore[attr-defined]
+        recorded: dict[str, str] = make(ScriptedModel.of([])).prompts  # type: ignore[attr-defined]
         assert recorded
         assert all(recorded[name] == prompts.prompt_hash(name) for name in recorded)
 
 
 def test_every_prompt_file_is_used_by_some_agent() -> None:
-    used = {name for make, _ in PLAYS.values() for name in make(Scripted.of([])).prompts}  # type: ignore[attr-defined]
+    used = {name for make, _ in PLAYS.values() for name in make(ScriptedModel.of([])).prompts}  # type: ignore[attr-defined]
     files = {path.name for path in prompts.FOLDER.glob("*.md")}
     memories = {f"memory_{kind}.md" for kind in ("window", "plans", "notes", "summary")}
     assert files - used <= memories

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browser.server import serving
-from webassay.browser.session import Acted, Browser, Session, SessionSettings
+from webassay.browser.session import ActionResult, Browser, Session, SessionSettings
 from webassay.core.interaction import Action, Node, Observation
 from webassay.core.trajectory import Exchange
 
@@ -33,7 +33,7 @@ class Visit:
     async def see(self, *parts: Any) -> Observation:
         return await self.session.observe(parts or ("tree",))
 
-    async def do(self, name: str, *args: Any) -> Acted:
+    async def do(self, name: str, *args: Any) -> ActionResult:
         return await self.session.act(Action.of(name, *args))
 
     async def node(self, role: str, name: str | None = None) -> Node:
@@ -42,10 +42,10 @@ class Visit:
         assert node is not None, f"no {role} {name!r} in\n{seen.tree}"
         return node
 
-    async def click(self, role: str, name: str | None = None) -> Acted:
+    async def click(self, role: str, name: str | None = None) -> ActionResult:
         return await self.do("click", (await self.node(role, name)).id)
 
-    async def fill(self, role: str, name: str, value: str) -> Acted:
+    async def fill(self, role: str, name: str, value: str) -> ActionResult:
         return await self.do("fill", (await self.node(role, name)).id, value)
 
     async def log(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import Opener, Visit
 from tests.browser.test_names import chromium_tree, compare, our_lines
 from webassay.browser.devtools.chromium import find_chromium, has_window
-from webassay.browser.devtools.page import Page
+from webassay.browser.devtools.page import TabPage
 from webassay.browser.session import SessionSettings
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -400,7 +400,7 @@ async def test_popups(visit: Opener) -> None:
         assert "no tab 7" in (await page.do("tab_focus", 7)).error
 
 
-async def only_a_popup(page: Visit) -> Page:
+async def only_a_popup(page: Visit) -> TabPage:
     """A page may close a tab that a page has opened."""
     await page.click("button", "Open a window")
     await page.do("tab_focus", 0)
@@ -410,7 +410,7 @@ async def only_a_popup(page: Visit) -> Page:
     return page.session._context.active
 
 
-async def closes_itself(tab: Page) -> None:
+async def closes_itself(tab: TabPage) -> None:
     tab.channel.post("Runtime.evaluate", {"expression": "close()"})
     assert await tab.until(lambda: tab.closed, 10)
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.browser.conftest import Opener, Visit
-from webassay.browser.devtools.cdp import Unanswered
+from webassay.browser.devtools.cdp import CommandTimeout
 from webassay.browser.devtools.chromium import find_chromium, launch_flags
 from webassay.browser.session import MAX_TITLE, Browser, SessionSettings
 from webassay.core.errors import BrowserError
@@ -108,7 +108,7 @@ async def test_a_page_that_never_ends_its_script_can_be_left(visit: Opener, monk
     async with visit("quiet.html") as page:
         tab = page.session._context.active
         tab.channel.post("Runtime.evaluate", {"expression": "for (;;) {}"})
-        with pytest.raises(Unanswered):
+        with pytest.raises(CommandTimeout):
             await tab.channel.send("Runtime.evaluate", {"expression": "1"}, timeout=0.2)
         await page.do("keyboard_press", "Tab")
         assert (await page.see()).find("button", "Count") is not None
@@ -126,7 +126,7 @@ async def opened_and_hung(port: int, monkeypatch: pytest.MonkeyPatch, **bounds: 
         await page.session._context.active.channel.send("Runtime.evaluate", {"expression": hang})
         button = await page.node("button", "Count")
         monkeypatch.setattr("webassay.browser.devtools.page.CALL_TIMEOUT", bounds["script"])
-        monkeypatch.setattr("webassay.browser.context._SETUP_TIMEOUT", bounds["tab"])
+        monkeypatch.setattr("webassay.browser.tabs.context._SETUP_TIMEOUT", bounds["tab"])
         async with asyncio.timeout(90):
             await page.do("click", button.id)
         yield page

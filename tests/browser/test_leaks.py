@@ -46,7 +46,7 @@ async def test_two_thousand_steps(port: int) -> None:
         before, objects = megabytes(browser.pid), len(gc.get_objects())
         connection = browser._connection
         assert connection is not None
-        tasks = len(connection._tasks)  # the warden's stays
+        tasks = len(connection._tasks)  # the memory guard's stays
         for _ in range((STEPS - WARM) // 50):
             await play(50)
         gc.collect()

@@ -11,7 +11,7 @@ from tests.browser.random_pages import RandomPages
 from tests.browser.server import PAGES, serving
 from tests.support.worlds import arena
 from webassay.browser.devtools.cdp import Params
-from webassay.browser.devtools.page import Frame
+from webassay.browser.devtools.page import PageFrame
 from webassay.browser.session import Browser
 from webassay.core.interaction import Node
 
@@ -94,7 +94,7 @@ async def chromium_tree(page: Visit) -> list[Line]:
     document = await tab.channel.send("DOM.getDocument", {"depth": -1, "pierce": True})
     internal = internals(document["root"])
 
-    async def lines_of(frame: Frame) -> list[Line]:
+    async def lines_of(frame: PageFrame) -> list[Line]:
         answer = await frame.channel.send("Accessibility.getFullAXTree", {"frameId": frame.id})
         inner: dict[int, list[Line]] = {}
         for child in tab.children(frame.id):

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webassay.browser.context import Context
 from webassay.browser.devtools import chromium
 from webassay.browser.devtools.cdp import decoded
 from webassay.browser.devtools.chromium import find_chromium, launch_flags
@@ -22,6 +21,7 @@ from webassay.browser.input.act import InputController
 from webassay.browser.look.observe import letters, line_of, render, split_id
 from webassay.browser.look.prune import prune
 from webassay.browser.session import Browser
+from webassay.browser.tabs.context import Context
 from webassay.core.errors import ActionError, BrowserError
 from webassay.core.interaction import ACTIONS, Node
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webassay.browser.devtools.rules import FORBIDDEN, TARGET_METHODS, Answered, Forbidden, HangUp, Rules
-from webassay.browser.devtools.websocket import Broken, Request, WebSocket, accepted, read_request
+from webassay.browser.devtools.websocket import BrokenSocket, HttpRequest, WebSocket, accepted, read_request
 from webassay.core.errors import ActionError
 
 MINE, OTHER = "A" * 32, "B" * 32
@@ -214,25 +214,25 @@ def test_what_a_client_says_arrives(parts: list[bytes], mask: bytes) -> None:
 def test_nonsense_is_hung_up_on(data: bytes) -> None:
     try:
         asyncio.run(heard(data))
-    except Broken:
+    except BrokenSocket:
         return
     assert data[0] & 0x0F in (0, 1, 2, 9, 10)
 
 
 async def test_a_message_that_is_too_long_is_not_read() -> None:
-    with pytest.raises(Broken, match="too long"):
+    with pytest.raises(BrokenSocket, match="too long"):
         await heard(struct.pack(">BBQ", 0x81, 0x80 | 127, 1 << 40))
 
 
 def test_the_handshake_is_that_of_the_standard() -> None:
-    request = Request("GET", "/", {"upgrade": "websocket", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="})
+    request = HttpRequest("GET", "/", {"upgrade": "websocket", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="})
     assert b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in accepted(request)
 
 
 async def test_a_request_that_is_none_is_refused() -> None:
     reader = asyncio.StreamReader()
     reader.feed_data(b"hello\r\n\r\n")
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenSocket):
         await read_request(reader)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import Opener, Visit
-from webassay.browser.devtools.cdp import Unanswered
+from webassay.browser.devtools.cdp import CommandTimeout
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -131,7 +131,7 @@ async def test_a_page_that_stops_answering_leaves_no_key_down(visit: Opener, mon
         hand = page.session._hand
 
         async def unanswered(*_: object, **__: object) -> None:
-            raise Unanswered("Input.dispatchKeyEvent was not answered.")
+            raise CommandTimeout("Input.dispatchKeyEvent was not answered.")
 
         with monkeypatch.context() as broken:
             broken.setattr(hand, "_key_up", unanswered)

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from tests.support.agent_pages import occam_reply, tagged
 from tests.support.toy import Lines, Place, serving
-from webassay.agents.models.generic import Generic, Options
+from webassay.agents.models.generic import Generic, GenericOptions
 from webassay.agents.models.occam import Occam
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
@@ -133,7 +133,7 @@ async def test_a_table_and_a_calculator_in_an_episode(place: Place) -> None:
         ]
     )
     async with model_for(lines) as (model, _):
-        trajectory = await place.play(Generic(model, options=Options(memory="table", tools=("calculator",))))
+        trajectory = await place.play(Generic(model, options=GenericOptions(memory="table", tools=("calculator",))))
     assert trajectory.answer == "$42.00"
     assert len(trajectory.steps) == 3
     assert "sum = 42 over 3 rows" in lines.asked[4]

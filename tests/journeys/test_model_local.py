@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.agent_pages import GOAL, page
-from webassay.agents.models.generic import Generic, Options
+from webassay.agents.models.generic import Generic, GenericOptions
 from webassay.core.interaction import ResponseProtocol
 from webassay.llm.client import Message, Settings, ask_json, close, configured
 from webassay.llm.providers import connect
@@ -82,7 +82,7 @@ async def test_an_agent_takes_a_step_on_a_toy_page(endpoint: str) -> None:
     )
     model = connect(f"openai:smollm2@{endpoint}/v1", env={})
     asking = configured(model, Settings(temperature=0.0, max_tokens=60, seed=1))
-    agent = Generic(asking, options=Options(parse_retries=1, tips=False))
+    agent = Generic(asking, options=GenericOptions(parse_retries=1, tips=False))
     await agent.start(goal)
     decision = await agent.decide(page(0, tree="RootWebArea 'Toy'\n\t[1] link 'Home'"))
     await close(model)

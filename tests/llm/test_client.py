@@ -40,7 +40,7 @@ from webassay.llm.client import (
     request_hash,
     retrying,
 )
-from webassay.llm.replay import Act, Scripted
+from webassay.llm.replay import Act, ScriptedModel
 
 HELLO = [Message.user("hello")]
 
@@ -71,13 +71,13 @@ def test_presets_are_those_of_the_papers_appendix() -> None:
 
 
 async def test_configured_fills_in_only_what_is_not_set() -> None:
-    model = Scripted.of(["a"])
+    model = ScriptedModel.of(["a"])
     await configured(model, Settings(temperature=0.1, max_tokens=9)).ask(HELLO, settings=Settings(temperature=0.7))
     assert model.asked[0].settings == Settings(temperature=0.7, max_tokens=9)
 
 
 async def test_a_temperature_of_zero_is_a_setting() -> None:
-    model = Scripted.of(["a"])
+    model = ScriptedModel.of(["a"])
     await configured(model, Settings(temperature=1.0)).ask(HELLO, settings=Settings(temperature=0.0))
     assert model.asked[0].settings.temperature == 0.0
 
@@ -87,7 +87,7 @@ async def test_a_temperature_of_zero_is_a_setting() -> None:
 
 async def test_retry_after_is_honoured_to_the_second() -> None:
     naps = Naps()
-    model = Scripted.of([Act(status=429, retry_after=7.0), Act(status=503), "fine"])
+    model = ScriptedModel.of([Act(status=429, retry_after=7.0), Act(status=503), "fine"])
     reply = await retrying(model, Patience(sleep=naps)).ask(HELLO)
     assert reply.text == "fine"
     assert reply.raw["attempts"] == 3
@@ -97,7 +97,7 @@ async def test_retry_after_is_honoured_to_the_second() -> None:
 
 async def test_retries_are_bounded_by_number() -> None:
     naps = Naps()
-    model = Scripted.of([Act(status=500, times=99)])
+    model = ScriptedModel.of([Act(status=500, times=99)])
     with pytest.raises(ModelError, match="after 3 attempts"):
         await retrying(model, Patience(attempts=3, sleep=naps)).ask(HELLO)
     assert len(model.asked) == 3
@@ -105,14 +105,14 @@ async def test_retries_are_bounded_by_number() -> None:
 
 async def test_retries_are_bounded_by_time_and_never_sleep_for_nothing() -> None:
     naps = Naps()
-    model = Scripted.of([Act(status=429, retry_after=4000, times=99)])
+    model = ScriptedModel.of([Act(status=429, retry_after=4000, times=99)])
     with pytest.raises(ModelError, match="after 1 attempt and 0 s of waiting"):
         await retrying(model, Patience(sleep=naps)).ask(HELLO)
     assert naps.taken == []
 
 
 async def test_what_will_never_work_is_not_tried_again() -> None:
-    model = Scripted.of([Act(status=401, text="bad key"), "never"])
+    model = ScriptedModel.of([Act(status=401, text="bad key"), "never"])
     with pytest.raises(ModelError, match="bad key"):
         await retrying(model, Patience(sleep=Naps())).ask(HELLO)
     assert len(model.asked) == 1
@@ -146,7 +146,7 @@ def priced(usd: float | None) -> Act:
 
 async def test_the_spend_cap_stops_before_the_next_question() -> None:
     budget = Budget(usd=0.25)
-    inner = Scripted.of([priced(0.1)])
+    inner = ScriptedModel.of([priced(0.1)])
     model = budgeted(inner, budget)
     for _ in range(2):
         await model.ask(HELLO)
@@ -157,7 +157,7 @@ async def test_the_spend_cap_stops_before_the_next_question() -> None:
 
 
 async def test_a_cap_can_be_spent_to_the_last_cent() -> None:
-    model = budgeted(Scripted.of([priced(0.1)]), Budget(usd=1.0))
+    model = budgeted(ScriptedModel.of([priced(0.1)]), Budget(usd=1.0))
     for _ in range(10):
         await model.ask(HELLO)
     with pytest.raises(BudgetError, match=r"\$1"):
@@ -168,7 +168,7 @@ async def test_a_cap_can_be_spent_to_the_last_cent() -> None:
 async def test_many_at_once_do_not_run_through_the_cap(known: bool) -> None:
     budget = Budget(usd=1.0)
     act = priced(0.4).model_copy(update={"delay": 0.001})
-    model = budgeted(Scripted.of([act]), budget)
+    model = budgeted(ScriptedModel.of([act]), budget)
     if known:
         await model.ask(HELLO)
     results = await asyncio.gather(*(model.ask(HELLO) for _ in range(20)), return_exceptions=True)
@@ -177,18 +177,18 @@ async def test_many_at_once_do_not_run_through_the_cap(known: bool) -> None:
 
 
 async def test_a_cap_in_dollars_needs_a_price() -> None:
-    model = budgeted(Scripted.of([priced(None)]), Budget(usd=5))
+    model = budgeted(ScriptedModel.of([priced(None)]), Budget(usd=5))
     with pytest.raises(BudgetError, match="not known"):
         await model.ask(HELLO)
 
 
 async def test_tokens_and_calls_can_be_capped_too() -> None:
-    by_tokens = budgeted(Scripted.of([priced(None)]), Budget(tokens=30))
+    by_tokens = budgeted(ScriptedModel.of([priced(None)]), Budget(tokens=30))
     for _ in range(2):
         await by_tokens.ask(HELLO)
     with pytest.raises(BudgetError, match="30 tokens"):
         await by_tokens.ask(HELLO)
-    by_calls = budgeted(Scripted.of([priced(None)]), Budget(calls=1))
+    by_calls = budgeted(ScriptedModel.of([priced(None)]), Budget(calls=1))
     await by_calls.ask(HELLO)
     with pytest.raises(BudgetError, match="1 calls"):
         await by_calls.ask(HELLO)
@@ -203,7 +203,7 @@ def test_an_unknown_cost_makes_the_sum_unknown() -> None:
 
 
 async def test_the_cache_answers_without_asking_and_without_cost(tmp_path: Path) -> None:
-    inner = Scripted.of([priced(0.5)])
+    inner = ScriptedModel.of([priced(0.5)])
     budget = Budget(usd=10)
     model = cached(budgeted(inner, budget), tmp_path)
     first = await model.ask(HELLO)
@@ -226,14 +226,14 @@ async def test_the_cache_answers_without_asking_and_without_cost(tmp_path: Path)
     ],
 )
 async def test_anything_that_could_change_the_answer_is_another_entry(tmp_path: Path, change: dict[str, Any]) -> None:
-    model = cached(Scripted.of(["one", "two"]), tmp_path)
+    model = cached(ScriptedModel.of(["one", "two"]), tmp_path)
     await model.ask(HELLO)
     question: dict[str, Any] = {"messages": HELLO, **change}
     assert (await model.ask(question.pop("messages"), **question)).text == "two"
 
 
 async def test_trials_do_not_share_answers_and_the_first_one_reads_old_caches(tmp_path: Path) -> None:
-    inner = Scripted.of(["one", "two", "three"])
+    inner = ScriptedModel.of(["one", "two", "three"])
     await cached(inner, tmp_path).ask(HELLO)
     model = assemble(inner, folder=tmp_path, budget=Budget(calls=2))
     said = [(await for_trial(model, trial).ask(HELLO)).text for trial in (0, 1, 2, 1, 0)]
@@ -244,7 +244,7 @@ async def test_trials_do_not_share_answers_and_the_first_one_reads_old_caches(tm
 
 
 async def test_a_salt_is_never_lost_silently(tmp_path: Path) -> None:
-    bare = Scripted.of(["one"])
+    bare = ScriptedModel.of(["one"])
     assert for_trial(bare, 2) is bare
     with pytest.raises(TypeError, match="before anything is wrapped"):
         for_trial(configured(cached(bare, tmp_path), Settings(seed=1)), 2)
@@ -255,7 +255,7 @@ async def test_a_salt_is_never_lost_silently(tmp_path: Path) -> None:
 
 async def test_the_stack_is_in_the_right_order(tmp_path: Path) -> None:
     naps, budget = Naps(), Budget(usd=0.5)
-    inner = Scripted.of([Act(status=503), priced(0.5)])
+    inner = ScriptedModel.of([Act(status=503), priced(0.5)])
     model = assemble(inner, folder=tmp_path, budget=budget, concurrency=1, patience=Patience(sleep=naps))
     first, second = [await model.ask(HELLO) for _ in range(2)]
     # One failure and one answer: retried, charged once, and free the second time, even when the money is gone.
@@ -289,14 +289,14 @@ async def test_waiting_for_a_retry_keeps_nobody_from_asking() -> None:
 
 
 async def test_without_a_folder_there_is_no_cache() -> None:
-    model = assemble(Scripted.of(["one", "two"]))
+    model = assemble(ScriptedModel.of(["one", "two"]))
     assert [(await model.ask(HELLO)).text for _ in range(2)] == ["one", "two"]
 
 
 async def test_closing_reaches_the_model_under_all_wrappers(tmp_path: Path) -> None:
     closed: list[str] = []
 
-    class Open(Scripted):
+    class Open(ScriptedModel):
         async def close(self) -> None:
             closed.append(self.name)
 
@@ -305,7 +305,7 @@ async def test_closing_reaches_the_model_under_all_wrappers(tmp_path: Path) -> N
 
 
 async def test_a_question_is_kept_as_it_was_asked() -> None:
-    model, talk = Scripted.of(["a", "b"]), [Message.user("one")]
+    model, talk = ScriptedModel.of(["a", "b"]), [Message.user("one")]
     await model.ask(talk)
     talk.append(Message.user("two"))
     await model.ask(talk)
@@ -330,7 +330,7 @@ def test_a_reply_is_bounded_and_joined() -> None:
 
 
 async def test_a_torn_cache_entry_is_asked_again(tmp_path: Path) -> None:
-    model = cached(Scripted.of(["one", "two"]), tmp_path)
+    model = cached(ScriptedModel.of(["one", "two"]), tmp_path)
     await model.ask(HELLO)
     (entry,) = tmp_path.rglob("*.json")
     entry.write_text('{"text": "on', encoding="utf-8")
@@ -339,7 +339,7 @@ async def test_a_torn_cache_entry_is_asked_again(tmp_path: Path) -> None:
 
 
 async def test_errors_are_not_cached(tmp_path: Path) -> None:
-    model = cached(Scripted.of([Act(status=400), "fine"]), tmp_path)
+    model = cached(ScriptedModel.of([Act(status=400), "fine"]), tmp_path)
     with pytest.raises(ModelError):
         await model.ask(HELLO)
     assert (await model.ask(HELLO)).text == "fine"
@@ -357,7 +357,7 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 
 
 async def test_a_bad_answer_is_repaired_with_its_error_in_view() -> None:
-    model = Scripted.of(["no json here", '{"n": "seven"}', 'Sure:\n```json\n{"n": 7}\n```'])
+    model = ScriptedModel.of(["no json here", '{"n": "seven"}', 'Sure:\n```json\n{"n": 7}\n```'])
     value, replies = await ask_json(model, HELLO, schema=NUMBER)
     assert value == {"n": 7}
     assert len(replies) == 3
@@ -367,7 +367,7 @@ async def test_a_bad_answer_is_repaired_with_its_error_in_view() -> None:
 
 
 async def test_repair_is_bounded_and_keeps_the_evidence() -> None:
-    model = Scripted.of([Act(text="{}", times=99)])
+    model = ScriptedModel.of([Act(text="{}", times=99)])
     with pytest.raises(UnusableReply, match="2 replies") as caught:
         await ask_json(model, HELLO, schema=NUMBER, attempts=2)
     assert [reply.text for reply in caught.value.replies] == ["{}", "{}"]
@@ -379,14 +379,14 @@ async def test_the_callers_own_check_may_refuse_or_improve() -> None:
             raise ValueError("n must be even")
         return int(value["n"])
 
-    model = Scripted.of(['{"n": 1}', '{"n": 2}'])
+    model = ScriptedModel.of(['{"n": 1}', '{"n": 2}'])
     value, _ = await ask_json(model, HELLO, validate=even)
     assert value == 2
     assert "n must be even" in model.asked[1].messages[-1].text
 
 
 async def test_an_answer_cut_at_the_limit_is_told_so() -> None:
-    model = Scripted.of([Act(text='{"n": 1', finish_reason="length"), '{"n": 1}'])
+    model = ScriptedModel.of([Act(text='{"n": 1', finish_reason="length"), '{"n": 1}'])
     await ask_json(model, HELLO, schema=NUMBER)
     assert "cut off" in model.asked[1].messages[-1].text
 

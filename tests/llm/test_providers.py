@@ -13,7 +13,7 @@ from webassay.core.errors import Fault, InputError, ModelError
 from webassay.llm import hosted
 from webassay.llm.client import Image, Message, Model, Patience, Reply, Settings, Unavailable, assemble, close, retrying
 from webassay.llm.providers import PROVIDERS, Price, Provider, connect
-from webassay.llm.replay import Act, Recorded, ReplayServer, Script, Scripted, recording, replaying, talk_hash
+from webassay.llm.replay import Act, RecordedModel, ReplayServer, Script, ScriptedModel, recording, replaying, talk_hash
 
 KEY = "sk-very-secret-0123456789"
 TALK = [
@@ -228,7 +228,7 @@ async def test_the_other_adapters_build_and_report_a_missing_server(provider: st
 
 def test_a_model_of_ones_own_is_one_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("their_models")
-    module.make = lambda: Scripted.of(["hi"], name="theirs")  # type: ignore[attr-defined]
+    module.make = lambda: ScriptedModel.of(["hi"], name="theirs")  # type: ignore[attr-defined]
     module.wrong = lambda: 5  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "their_models", module)
     assert connect("python:their_models:make", env={}).name == "theirs"
@@ -263,7 +263,7 @@ def test_every_provider_describes_itself() -> None:
 
 async def test_a_provider_of_somebody_elses() -> None:
     def theirs(rest: str, env: Any, price: Price | None) -> Model:
-        return Scripted.of([f"{rest} with {env['THEIR_KEY']} at {price}"], name=f"theirs:{rest}")
+        return ScriptedModel.of([f"{rest} with {env['THEIR_KEY']} at {price}"], name=f"theirs:{rest}")
 
     provider = Provider("theirs", "Theirs.", theirs, ("THEIR_KEY",))
     model = connect("theirs:small:v2", env={"THEIR_KEY": "k"}, price=Price(1, 2), find={"theirs": provider}.__getitem__)
@@ -275,11 +275,11 @@ async def test_a_provider_of_somebody_elses() -> None:
 
 async def test_a_recording_replays_in_process_and_over_the_socket(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
-    live: Model = recording(Scripted.of(["first", "second"]), path)
+    live: Model = recording(ScriptedModel.of(["first", "second"]), path)
     other = [Message.user("another question")]
     await live.ask(TALK)
     await live.ask(other)
-    recorded = Recorded.load(path)
+    recorded = RecordedModel.load(path)
     assert (await recorded.ask(other)).text == "second"
     assert (await recorded.ask(TALK)).text == "first"
     assert (await recorded.ask(TALK)).text == "first"
@@ -291,9 +291,9 @@ async def test_a_recording_replays_in_process_and_over_the_socket(tmp_path: Path
 
 async def test_recordings_of_one_name_share_no_cached_replies(tmp_path: Path) -> None:
     for folder in ("one", "other"):
-        await recording(Scripted.of([folder]), tmp_path / folder / "replies.jsonl").ask(TALK)
+        await recording(ScriptedModel.of([folder]), tmp_path / folder / "replies.jsonl").ask(TALK)
     for folder in ("one", "other"):
-        model = assemble(Recorded.load(tmp_path / folder / "replies.jsonl"), folder=tmp_path / "cache")
+        model = assemble(RecordedModel.load(tmp_path / folder / "replies.jsonl"), folder=tmp_path / "cache")
         assert (await model.ask(TALK)).text == folder
 
 

@@ -171,12 +171,12 @@ class AgentRequest:
     seed: int = 0
     model: Model | None = None
     settings: Settings = PROVIDERS_CHOICE
-    """Of the model."""
+    """Passed to the model with every question."""
     ask: AskPerson | None = None
     solution: Solution | None = None
     """For agents that are made of it, such as the oracle."""
     kind: str = ""
-    """Of the task: retrieve, navigate, mutate, unachievable. Told to those only that get its solution."""
+    """The task's: retrieve, navigate, mutate, unachievable. Only agents that get the solution know it."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def as_factory(thing: Any, name: str) -> AgentFactory:
 
 
 def _own_name(thing: Callable[[], Any]) -> str:
-    """Of the class, or of an agent that is made only to ask it; empty if it has none."""
+    """The name of the class, or of an agent made only to read it; empty if it has none."""
     name = getattr(thing, "name", None)
     if not isinstance(name, str):
         try:

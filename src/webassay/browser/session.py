@@ -12,25 +12,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from webassay.browser.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
-from webassay.browser.devtools.cdp import Connection, Params, Refused, Unanswered
+from webassay.browser.devtools.cdp import CommandRefused, CommandTimeout, Connection, Params
 from webassay.browser.devtools.chromium import has_window, launch_flags
-from webassay.browser.devtools.effects import Deed
+from webassay.browser.devtools.effects import Effect
 from webassay.browser.devtools.endpoint import Endpoint, Front
 from webassay.browser.devtools.hosts import AllowList
-from webassay.browser.devtools.memory_guard import Warden
-from webassay.browser.devtools.page import Page
+from webassay.browser.devtools.memory_guard import MemoryGuard
+from webassay.browser.devtools.page import TabPage
 from webassay.browser.devtools.rules import Rules
 from webassay.browser.input.act import InputController
 from webassay.browser.look.observe import all_text, mark, picture, read_facts, read_tree, render
 from webassay.browser.look.prune import prune
+from webassay.browser.tabs.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
 from webassay.browser.wait.settle import new_epoch, settle
 from webassay.core.errors import ActionError, BrowserError, ProbeError
 from webassay.core.files import own_prefix
 from webassay.core.interaction import PDF_NOTICE, Action, Cookie, Observation, ObservationPart, Tab, cut_notice
 from webassay.core.text import MAX_TEXT, capped
 
-__all__ = ["Acted", "Browser", "FinalPage", "Session", "SessionSettings"]
+__all__ = ["ActionResult", "Browser", "FinalPage", "Session", "SessionSettings"]
 
 MAX_TITLE = 2_000
 MAX_ERROR = 4_000
@@ -45,7 +45,7 @@ _WITHOUT_PAGE = frozenset({"goto", "new_tab", "tab_close", "tab_focus"})
 
 
 @dataclass(frozen=True)
-class Acted:
+class ActionResult:
     error: str
     """Why the action failed, written for the agent; empty if it succeeded."""
     waited_for: tuple[str, ...]
@@ -124,20 +124,20 @@ class Browser:
                 root.on("Target.targetDestroyed", self._target_gone)
                 root.on("Target.attachedToTarget", lambda p: self._attached(connection, p))
                 root.on("Target.detachedFromTarget", lambda p: self._detached(connection, p))
-                warden = Warden(connection.pid)
-                root.on("Target.targetCrashed", lambda p: self._crashed(p, warden))
+                guard = MemoryGuard(connection.pid)
+                root.on("Target.targetCrashed", lambda p: self._crashed(p, guard))
                 root.on("Browser.downloadWillBegin", self._download_began)
                 root.on("Browser.downloadProgress", self._download_went_on)
                 try:
                     await root.send("Target.setDiscoverTargets", {"discover": True, "filter": [{}]})
                     await root.send("Target.setAutoAttach", AUTO_ATTACH)
-                except (Refused, Unanswered) as error:
+                except (CommandRefused, CommandTimeout) as error:
                     await connection.close()
                     raise BrowserError(f"{connection.version} cannot be driven: {error}.") from error
-                except BaseException:  # cancelled: nobody else knows of this process
+                except BaseException:  # canceled: nobody else knows of this process
                     await connection.close()
                     raise
-                connection.spawn(warden.watch())
+                connection.spawn(guard.watch())
                 self._connection = connection
             return self._connection
 
@@ -158,7 +158,7 @@ class Browser:
                 made = await connection.root.send(
                     "Target.createBrowserContext", {"disposeOnDetach": True, **allow.proxy(dead_end)}
                 )
-            except (Refused, Unanswered) as error:
+            except (CommandRefused, CommandTimeout) as error:
                 raise BrowserError(f"No session could be opened: {error}.") from error
             context_id = made["browserContextId"]
             context = Context(connection, context_id, allow, settings or SessionSettings(), Path(folder), now_ms)
@@ -195,8 +195,8 @@ class Browser:
     def _target_gone(self, params: Params) -> None:
         self._targets.pop(params["targetId"], None)
 
-    def _crashed(self, params: Params, warden: Warden) -> None:
-        why = "The page took too much memory and was ended." if warden.was_busy else "The page crashed."
+    def _crashed(self, params: Params, guard: MemoryGuard) -> None:
+        why = "The page took too much memory and was ended." if guard.was_busy else "The page crashed."
         for context in self._contexts.values():
             context.crashed(params["targetId"], why)
 
@@ -235,9 +235,9 @@ class Session:
         self._endpoint = Endpoint(front, guarded=guarded)
         return (*await self._endpoint.open(), self._endpoint.admit)
 
-    def deeds(self) -> list[Deed]:
+    def effects(self) -> list[Effect]:
         """What that program has done since this was last asked."""
-        return self._context.deeds.take() if self._context.deeds is not None else []
+        return self._context.effects.take() if self._context.effects is not None else []
 
     async def shut(self) -> None:
         """Nobody else drives the session any more, and nothing that they had set is left."""
@@ -256,7 +256,7 @@ class Session:
                 await self._context.connection.root.send(
                     "Storage.setCookies", {"cookies": made, "browserContextId": self._context.id}
                 )
-        except (Refused, Unanswered) as error:
+        except (CommandRefused, CommandTimeout) as error:
             raise BrowserError(f"A session could not be set up: {error}.") from error
 
     async def open(self, urls: Sequence[str]) -> None:
@@ -269,10 +269,10 @@ class Session:
                 await context.settle()
             if len(urls) > 1:
                 await context.bring_to_front(context.pages[0])
-        except (ActionError, Refused, Unanswered) as error:
+        except (ActionError, CommandRefused, CommandTimeout) as error:
             raise BrowserError(f"A start page could not be opened: {error}") from error
 
-    async def act(self, action: Action) -> Acted:
+    async def act(self, action: Action) -> ActionResult:
         """Performs the action and waits until the page has reacted."""
         context = self._context
         started = time.monotonic()
@@ -291,9 +291,9 @@ class Session:
         self._spent = time.monotonic() - started
         self._last_error = error
         self._step += 1
-        return Acted(error, waited, acted - started, time.monotonic() - acted)
+        return ActionResult(error, waited, acted - started, time.monotonic() - acted)
 
-    def _moved_on(self, page: Page) -> str:
+    def _moved_on(self, page: TabPage) -> str:
         """For an action that failed because an earlier one of the same reply led to another page, or because the page
         went away by itself."""
         if self._seen is None or self._seen == (page.target_id, page.document):
@@ -320,7 +320,7 @@ class Session:
                     return seen
                 for notice in seen.notices:
                     context.notice(notice)
-            except (Refused, Unanswered):
+            except (CommandRefused, CommandTimeout):
                 # The page moved on to another document meanwhile: look at that one. If it is stuck, settling ends it.
                 await context.settle(max(0.0, deadline - time.monotonic()))
             except TimeoutError:
@@ -330,7 +330,7 @@ class Session:
         tabs = tuple(Tab(tab.url, "") for tab in context.pages)
         return replace(self._blank(page, tabs), tree="")
 
-    async def _look(self, page: Page, wanted: frozenset[ObservationPart]) -> Observation:
+    async def _look(self, page: TabPage, wanted: frozenset[ObservationPart]) -> Observation:
         form = self._context.settings.picture
         shot: asyncio.Task[bytes] | None = None
         if wanted & {"screenshot", "full_screenshot", "marks"}:
@@ -377,7 +377,7 @@ class Session:
             scroll=tree.scroll,
         )
 
-    def _blank(self, page: Page, tabs: tuple[Tab, ...]) -> Observation:
+    def _blank(self, page: TabPage, tabs: tuple[Tab, ...]) -> Observation:
         """What is known without looking into the page."""
         pages = self._context.pages
         return Observation(
@@ -397,19 +397,19 @@ class Session:
         self._context.notice(cut_notice(part))
         return capped(found)
 
-    async def _tabs(self, front: Page, title: str) -> tuple[Tab, ...]:
+    async def _tabs(self, front: TabPage, title: str) -> tuple[Tab, ...]:
         pages = self._context.pages
         return tuple([Tab(page.url, title if page is front else await self._title(page)) for page in pages])
 
-    async def _title(self, page: Page) -> str:
+    async def _title(self, page: TabPage) -> str:
         try:
             return _short_title(str(await page.evaluate(page.main_frame, "document.title")))
-        except (Refused, Unanswered):
+        except (CommandRefused, CommandTimeout):
             return ""
 
     @property
     def browser_pid(self) -> int:
-        """Of the Chromium whose requests are this session's."""
+        """The process of the Chromium whose requests are this session's."""
         return self._context.connection.pid
 
     @property
@@ -444,7 +444,7 @@ class Session:
         root = self._context.connection.root
         try:
             answer = await root.send("Storage.getCookies", {"browserContextId": self._context.id})
-        except (Refused, Unanswered) as error:
+        except (CommandRefused, CommandTimeout) as error:
             raise BrowserError(f"The cookies could not be read: {error}.") from error
         return [Cookie(c["name"], c["value"], c["domain"].lstrip("."), c["path"]) for c in answer["cookies"]]
 
@@ -468,14 +468,14 @@ class Session:
         return value if isinstance(value, str) else json.dumps(value)
 
     @asynccontextmanager
-    async def _in_front(self) -> AsyncIterator[Page]:
+    async def _in_front(self) -> AsyncIterator[TabPage]:
         try:
             yield await self._context.front()
-        except (Refused, Unanswered) as error:
+        except (CommandRefused, CommandTimeout) as error:
             raise BrowserError(f"The page in front could not be read: {error}") from error
 
     @asynccontextmanager
-    async def _fresh_tab(self, url: str) -> AsyncIterator[Page]:
+    async def _fresh_tab(self, url: str) -> AsyncIterator[TabPage]:
         context = self._context
         before = await context.front()
         try:
@@ -489,7 +489,7 @@ class Session:
                 # Else it has closed itself meanwhile.
                 if not before.closed:
                     await context.bring_to_front(before)
-        except (ActionError, Refused, Unanswered) as error:
+        except (ActionError, CommandRefused, CommandTimeout) as error:
             raise ProbeError(f"{url:.200} could not be read: {error}") from error
 
 

@@ -17,7 +17,7 @@ from webassay.agents.base import (
     check_needs,
     make_agent,
 )
-from webassay.agents.cells.cell import Cell, need_cell
+from webassay.agents.cells.cell import ProgramCell, need_cell
 from webassay.agents.cells.child import Nursery
 from webassay.agents.cells.external import COMMAND, external
 from webassay.agents.oracle import OracleOptions
@@ -81,7 +81,7 @@ class Builder:
 
     options: PlayOptions
     models: OpenModels
-    cell: Cell | None = None
+    cell: ProgramCell | None = None
     """Where agents run that are not trusted; None: they are trusted."""
     tasks: TaskSet | None = None
     _factories: dict[str, tuple[AgentFactory, Any]] = field(default_factory=dict)

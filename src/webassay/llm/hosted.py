@@ -56,7 +56,7 @@ class Secret:
 
 
 @dataclass(slots=True)
-class Hosted(Answering):
+class HostedModel(Answering):
     provider: str
     model: str
     url: str
@@ -177,21 +177,21 @@ def _may_pass(cause: BaseException) -> bool:
 # --- one builder per SDK, which is loaded only here -------------------------------------------------------
 
 
-def _anthropic(wanted: Hosted) -> "SdkModel":
+def _anthropic(wanted: HostedModel) -> "SdkModel":
     from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415 - see above
     from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415 - see above
 
     return AnthropicModel(wanted.model, provider=AnthropicProvider(api_key=_key(wanted), base_url=wanted.url or None))
 
 
-def _google(wanted: Hosted) -> "SdkModel":
+def _google(wanted: HostedModel) -> "SdkModel":
     from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415 - see above
     from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415 - see above
 
     return GoogleModel(wanted.model, provider=GoogleProvider(api_key=_key(wanted), base_url=wanted.url or None))
 
 
-def _openai(wanted: Hosted) -> "SdkModel":
+def _openai(wanted: HostedModel) -> "SdkModel":
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - see above
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415 - see above
 
@@ -200,7 +200,7 @@ def _openai(wanted: Hosted) -> "SdkModel":
     )
 
 
-def _azure(wanted: Hosted) -> "SdkModel":
+def _azure(wanted: HostedModel) -> "SdkModel":
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - see above
     from pydantic_ai.providers.azure import AzureProvider  # noqa: PLC0415 - see above
 
@@ -208,11 +208,11 @@ def _azure(wanted: Hosted) -> "SdkModel":
     return OpenAIChatModel(wanted.model, provider=azure)
 
 
-def _key(wanted: Hosted) -> str:
+def _key(wanted: HostedModel) -> str:
     return wanted.secret.reveal() or "none"
 
 
-_BUILDERS: Mapping[str, "Callable[[Hosted], SdkModel]"] = {
+_BUILDERS: Mapping[str, "Callable[[HostedModel], SdkModel]"] = {
     "openai": _openai,
     "azure": _azure,
     "anthropic": _anthropic,

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from webassay.core.errors import InputError, ModelError, boundary
 from webassay.llm.client import Model, Question, Reply, model_of
-from webassay.llm.hosted import Hosted, Price, Secret
-from webassay.llm.replay import Recorded
+from webassay.llm.hosted import HostedModel, Price, Secret
+from webassay.llm.replay import RecordedModel
 
 OWN_KEY = "WEBASSAY_MODEL_KEY"
 OWN_PRICE = "WEBASSAY_MODEL_PRICE"
@@ -101,8 +101,8 @@ def _hosted(name: str, summary: str, keys: tuple[str, ...], *, url_variable: str
         if not model:
             raise InputError(f"{name}:{rest} does not name a model.", hint=_HINT)
         if url:
-            return Hosted(name, model, address, Secret(env.get(OWN_KEY, "")), price)
-        return Hosted(name, model, address, Secret(_key(name, keys, env)), price)
+            return HostedModel(name, model, address, Secret(env.get(OWN_KEY, "")), price)
+        return HostedModel(name, model, address, Secret(_key(name, keys, env)), price)
 
     return Provider(name, summary, connect, keys)
 
@@ -121,7 +121,7 @@ def _azure(rest: str, env: Mapping[str, str], price: Price | None) -> Model:
         )
     _check_url(address)
     version = env.get("OPENAI_API_VERSION", "2024-10-21")
-    return Hosted("azure", deployment, address, Secret(_key("azure", AZURE_KEYS, env)), price, version)
+    return HostedModel("azure", deployment, address, Secret(_key("azure", AZURE_KEYS, env)), price, version)
 
 
 def _need_packages() -> None:
@@ -166,7 +166,7 @@ def _own_model(place: str, env: Mapping[str, str], price: Price | None) -> Model
 
 
 def _recorded(place: str, env: Mapping[str, str], price: Price | None) -> Model:
-    return Recorded.load(Path(place))
+    return RecordedModel.load(Path(place))
 
 
 PROVIDERS = (

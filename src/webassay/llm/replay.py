@@ -113,7 +113,7 @@ def _act(item: Act | str) -> Act:
 
 
 @dataclass
-class Scripted(Answering):
+class ScriptedModel(Answering):
     """A model that follows a script. `asked` keeps every question, for tests to look at."""
 
     script: Script
@@ -121,7 +121,7 @@ class Scripted(Answering):
     asked: list[Question] = field(default_factory=list)
 
     @classmethod
-    def of(cls, acts: Iterable[Act | str] | Author, name: str = "scripted") -> "Scripted":
+    def of(cls, acts: Iterable[Act | str] | Author, name: str = "scripted") -> "ScriptedModel":
         return cls(Script(acts), name)
 
     async def answer(self, question: Question) -> Reply:
@@ -135,11 +135,11 @@ class Scripted(Answering):
         return Reply(act.text, _usage(act, question.messages), act.finish_reason)
 
 
-class Recorded(Scripted):
+class RecordedModel(ScriptedModel):
     """Answers from a file that `recording` wrote."""
 
     @classmethod
-    def load(cls, path: Path) -> "Recorded":
+    def load(cls, path: Path) -> "RecordedModel":
         script = Script.load(path)
         # What the file says is part of the name, by which replies are cached: another file may be called the same.
         content = hashlib.sha256(read_regular(path)).hexdigest()[:12]

@@ -379,8 +379,8 @@ class Episode:
                 await session.shut()
 
     async def _look_again(self, session: Session) -> None:
-        for deed in session.deeds():
-            self._did(deed.in_words, {"driven": deed.as_json})
+        for effect in session.effects():
+            self._did(effect.in_words, {"driven": effect.as_json})
         if not session.has_tab:  # It has closed all of them, and may open another.
             return
         page, last = await session.final_page(), self._last_seen

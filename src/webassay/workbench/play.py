@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from webassay.agents.cells.cell import Cell
+from webassay.agents.cells.cell import ProgramCell
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
@@ -114,7 +114,7 @@ async def _run(
             await run_units(store, builder, context, graders, agents=named, settings=settings, on_done=done)
 
 
-def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...]) -> Cell | None:
+def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...]) -> ProgramCell | None:
     """For agents that are not trusted: without a view of the run, of the worlds that were built for it, or of the files
     that its tasks come from."""
     if options.trust_agent:
@@ -126,7 +126,7 @@ def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...])
             )
         if folder.resolve().is_relative_to(out.resolve()):
             raise InputError(f"{folder} is in the run directory, which no agent may see.", hint="Name another folder.")
-    return Cell(hidden=(out, setup.cache, *keys), writable=options.agent_dirs, variables=options.agent_env)
+    return ProgramCell(hidden=(out, setup.cache, *keys), writable=options.agent_dirs, variables=options.agent_env)
 
 
 async def try_goals(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.worlds import CACHE
 from webassay import GradeOptions, PlayOptions, Selection, Workbench
-from webassay.agents.cells.cell import Cell, why_not
+from webassay.agents.cells.cell import ProgramCell, why_not
 from webassay.compose.tasks import key_files
 from webassay.core.errors import InputError
 
@@ -56,9 +56,9 @@ def test_an_agent_that_is_not_trusted_cannot_read_the_keys(tmp_path):
         (Selection(benchmark="webarena", file=str(file)), file),
         (Selection(benchmark=str(file)), file),
     ):
-        shown = Cell(writable=(tmp_path,)).command(["cat", str(secret)])
+        shown = ProgramCell(writable=(tmp_path,)).command(["cat", str(secret)])
         assert subprocess.run(shown, capture_output=True, check=True).stdout == secret.read_bytes()
-        hidden = Cell(hidden=key_files(selection), writable=(tmp_path,)).command(["cat", str(secret)])
+        hidden = ProgramCell(hidden=key_files(selection), writable=(tmp_path,)).command(["cat", str(secret)])
         assert subprocess.run(hidden, capture_output=True, check=False).stdout == b""
     assert key_files(Selection(benchmark="mine.py:tasks")) == (Path("mine.py"),)
 

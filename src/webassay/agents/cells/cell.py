@@ -29,7 +29,7 @@ OPEN_TO_AGENTS = ("agents", "core", "llm")
 """What an agent may import; the rest of the package computes keys or grades."""
 TEMPORARY = ("/tmp", "/var/tmp")
 SOCKETS = ("/run/docker.sock", "/run/podman", "/run/containerd", "/run/dbus")
-"""Of services that do things outside of the cell for whoever asks."""
+"""Services that do things outside of the cell for whoever asks."""
 _KEPT = frozenset(
     ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "PYTHONPATH")
 ) | frozenset(("LD_LIBRARY_PATH", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"))
@@ -40,7 +40,7 @@ _PROBE_SECONDS = 20
 
 
 @dataclass(frozen=True)
-class Cell:
+class ProgramCell:
     hidden: tuple[Path, ...] = ()
     """Besides what is always hidden: the run directory, the cache."""
     writable: tuple[Path, ...] = ()

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from webassay.agents.base import Agent, AgentFactory, AgentRequest, BrowserDriver, DevToolsEndpoint, Need
-from webassay.agents.cells.cell import Cell
+from webassay.agents.cells.cell import ProgramCell
 from webassay.agents.cells.child_main import BUFFER, LARGEST, LENGTH, packed, received
 from webassay.core.errors import ActionError, AgentError, BudgetError, InputError, ModelError, WebassayError, boundary
 from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart, Usage
@@ -63,7 +63,7 @@ class Child:
         self.dead = ""
 
     @classmethod
-    def spawn(cls, cell: Cell | None, shown: Sequence[Path]) -> "Child":
+    def spawn(cls, cell: ProgramCell | None, shown: Sequence[Path]) -> "Child":
         ours, theirs = socket.socketpair()
         for end in (ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
@@ -226,7 +226,7 @@ class Nursery:
 
     spec: str
     wishes: Mapping[str, str]
-    cell: Cell | None
+    cell: ProgramCell | None
     _idle: list[Child] = field(default_factory=list)
     _all: list[Child] = field(default_factory=list)
 

@@ -23,7 +23,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 
 from webassay.agents.base import AgentFactory, DevToolsEndpoint
-from webassay.agents.cells.cell import Cell
+from webassay.agents.cells.cell import ProgramCell
 from webassay.core.errors import AgentError, InputError
 from webassay.core.interaction import Goal, ObservationPart
 from webassay.core.record import Json
@@ -44,7 +44,7 @@ PIPE_SECONDS = 0.5
 class External:
     wants: Sequence[ObservationPart] = ()
 
-    def __init__(self, command: str, name: str = "external", cell: Cell | None = None) -> None:
+    def __init__(self, command: str, name: str = "external", cell: ProgramCell | None = None) -> None:
         """Without a `cell` the program is trusted with everything that the user may do."""
         self.name = name
         self._cell = cell
@@ -172,7 +172,7 @@ async def _end(process: Process) -> None:
 _NAMED = re.compile(r"([\w.+-]{1,100})=(.*)", re.DOTALL)
 
 
-def external(text: str, cell: Cell | None = None) -> AgentFactory:
+def external(text: str, cell: ProgramCell | None = None) -> AgentFactory:
     """The agent that `cmd:COMMAND` or `cmd:NAME=COMMAND` means; a command that cannot be parsed is refused now."""
     named = _NAMED.fullmatch(text.strip())
     name, command = (named[1], named[2]) if named else (f"{COMMAND}{text}", text)

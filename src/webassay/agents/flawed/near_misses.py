@@ -53,7 +53,7 @@ def _other_amount(digits: str, rng: random.Random) -> str:
 
 
 def _alike(other: str, text: str) -> bool:
-    """Of the same form, and neither is in the other."""
+    """Whether both have the same form and neither contains the other."""
     one, two = other.casefold().strip(), text.casefold().strip()
     forms = [re.sub(r"[a-z]+", "a", re.sub(r"\d", "0", name)) for name in (one, two)]
     same = forms[0] == forms[1] and one[:1].isalpha() == two[:1].isalpha()

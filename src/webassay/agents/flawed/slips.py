@@ -55,7 +55,7 @@ class Scene:
     rng: random.Random
     incident: Incident = field(default_factory=Incident)
     kind: str = "retrieve"
-    """Of the task."""
+    """The kind of the task."""
     length: int = 6
     """About how many moves the right course takes."""
 
@@ -122,7 +122,7 @@ def before(
 
 
 @dataclass
-class Seen:
+class PageView:
     """The texts of all pages so far."""
 
     texts: dict[str, None] = field(default_factory=dict)
@@ -135,11 +135,11 @@ class Seen:
         return any(wanted.search(text) for text in self.texts)
 
 
-def answering(course: Course, say: Callable[[dict[str, Any], Seen, Observation], Json]) -> Course:
+def answering(course: Course, say: Callable[[dict[str, Any], PageView, Observation], Json]) -> Course:
     """The same course with another answer."""
 
     def play(page: Observation) -> Moves:
-        seen = Seen()
+        seen = PageView()
         moves = course(page)
         move = next(moves)
         while True:
@@ -178,7 +178,7 @@ def _retrieved(response: dict[str, Any]) -> list[Any]:
 def misquoted(course: Course, scene: Scene) -> Course:
     """What stood on a page is given as something else."""
 
-    def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
+    def say(response: dict[str, Any], seen: PageView, page: Observation) -> Json:
         results = _retrieved(response)
         if not all(seen.shows(value) for _, value in values(results)):
             raise NoOccasionError("the answer does not stand on a page as it is")
@@ -191,7 +191,7 @@ def misquoted(course: Course, scene: Scene) -> Course:
 def miscalculated(course: Course, scene: Scene) -> Course:
     """Everything was read, and the number that is made of it is wrong."""
 
-    def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
+    def say(response: dict[str, Any], seen: PageView, page: Observation) -> Json:
         results = _retrieved(response)
         made = [place for place, value in values(results) if is_number(value) and not seen.shows(value)]
         if not made:
@@ -206,7 +206,7 @@ def miscalculated(course: Course, scene: Scene) -> Course:
 def misreported(course: Course, scene: Scene) -> Course:
     """Another value than the right one, wherever that comes from."""
 
-    def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
+    def say(response: dict[str, Any], seen: PageView, page: Observation) -> Json:
         scene.incident.at()
         return {**response, "results": near_miss(_retrieved(response), scene.rng, tuple(seen.texts))}
 
@@ -216,7 +216,7 @@ def misreported(course: Course, scene: Scene) -> Course:
 def withheld(course: Course, scene: Scene) -> Course:
     """Everything was found, and the answer does not say it."""
 
-    def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
+    def say(response: dict[str, Any], seen: PageView, page: Observation) -> Json:
         _retrieved(response)
         scene.incident.at()
         return {**response, "results": []}
@@ -227,7 +227,7 @@ def withheld(course: Course, scene: Scene) -> Course:
 def partly_delivered(course: Course, scene: Scene) -> Course:
     """One of several results is left out."""
 
-    def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
+    def say(response: dict[str, Any], seen: PageView, page: Observation) -> Json:
         results = _retrieved(response)
         if len(results) < 2:
             raise NoOccasionError("there is one result only")
@@ -241,7 +241,7 @@ def partly_delivered(course: Course, scene: Scene) -> Course:
 def feigned(course: Course, scene: Scene) -> Course:
     """What cannot be done is said to be done, or what does not exist is said to be so and so."""
 
-    def say(response: dict[str, Any], seen: Seen, page: Observation) -> Json:
+    def say(response: dict[str, Any], seen: PageView, page: Observation) -> Json:
         if response.get("status") == "SUCCESS":
             raise NoOccasionError("the task can be done")
         action = str(response.get("action"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from webassay.agents.models.generic import Example, Generic, Options, Style
+from webassay.agents.models.generic import Example, Generic, GenericOptions, Style
 from webassay.agents.models.thinking import thinking_factory
 
 POINTER_STYLE = Style(
@@ -37,7 +37,7 @@ POINTER_STYLE = Style(
 
 
 @dataclass(frozen=True, slots=True)
-class PointerOptions(Options):
+class PointerOptions(GenericOptions):
     modality: Literal["screenshot"] = "screenshot"
     """It points at what it sees, so there is no other."""
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from webassay.agents.models.dialogue import (
-    Answer,
+from webassay.agents.models.conversation import (
+    ModelAnswer,
     ask_until_read,
     books,
     cut_tree,
@@ -21,7 +21,7 @@ from webassay.agents.models.dialogue import (
 from webassay.agents.models.memory import Memory
 from webassay.agents.models.prompts import hashes, render
 from webassay.agents.models.thinking import ThinkingOptions, equip, thinking_factory, tips_of
-from webassay.agents.models.tools import Outcome, Tool, parse_calls
+from webassay.agents.models.tools import Tool, ToolResult, parse_calls
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import (
     ACTIONS,
@@ -70,7 +70,7 @@ TREE_STYLE = Style(
 
 
 @dataclass(frozen=True, slots=True)
-class Options(ThinkingOptions):
+class GenericOptions(ThinkingOptions):
     several_actions: bool = True
     """Whether one step may take more than one action."""
     parse_retries: Count = 4
@@ -90,7 +90,7 @@ POINTER_ACTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class TreeOptions(Options):
+class TreeOptions(GenericOptions):
     coordinates: bool = False
     """Whether it may also point with the mouse; it then sees a screenshot beside the tree."""
 
@@ -121,14 +121,14 @@ class Generic:
         self,
         model: Model,
         *,
-        options: Options | None = None,
+        options: GenericOptions | None = None,
         memory: Memory | None = None,
         tools: Sequence[Tool] | None = None,
         style: Style = TREE_STYLE,
     ) -> None:
         """`memory` and `tools` replace what the options name, for some of your own."""
         self._model = model
-        self._options = options or Options()
+        self._options = options or GenericOptions()
         self._points = isinstance(options, TreeOptions) and options.coordinates
         self._style = replace(style, actions=(*style.actions, *POINTER_ACTIONS)) if self._points else style
         equipment = equip(self._options, memory, tools)
@@ -190,7 +190,7 @@ class Generic:
             info=notes,
         )
 
-    async def _ask(self, messages: Sequence[Message], work: _Work) -> Answer[_Read]:
+    async def _ask(self, messages: Sequence[Message], work: _Work) -> ModelAnswer[_Read]:
         """Asks until there is something for the browser to do, using tools on the way."""
         talk = list(messages)
         for _ in range(self._options.tool_rounds + 1):
@@ -224,7 +224,7 @@ class Generic:
             try:
                 outcome = self._toolbox.use(item)
             except ActionError as error:
-                outcome = Outcome(f"an error: {error}")
+                outcome = ToolResult(f"an error: {error}")
             results.append((item.name, outcome.text))
             work.actions += outcome.actions
         work.results += results

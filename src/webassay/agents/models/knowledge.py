@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from webassay.agents.models.dialogue import books, goal_values
+from webassay.agents.models.conversation import books, goal_values
 from webassay.agents.models.prompts import hashes, render
 from webassay.agents.models.thinking import thinking_factory
 from webassay.core.interaction import Decision, Goal, Observation, ObservationPart

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from webassay.agents.models.plans import PlanTree
 from webassay.agents.models.prompts import render
-from webassay.agents.models.tools import Outcome, Tool, show_number
+from webassay.agents.models.tools import Tool, ToolResult, show_number
 from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
 from webassay.llm.client import Message, Model, Reply
@@ -76,7 +76,7 @@ class _Plain:
         return ()
 
 
-class Notes(_Plain):
+class NotesMemory(_Plain):
     kind = "notes"
     in_history = True
 
@@ -96,7 +96,7 @@ class Notes(_Plain):
         return "\n".join(f"step {step}: {text}" for step, text in self.notes)
 
 
-class Window(_Plain):
+class WindowMemory(_Plain):
     """Bounded, whatever the length of the episode."""
 
     kind = "window"
@@ -142,14 +142,14 @@ MAX_COLUMNS = 40
 MAX_SHOWN = 200
 
 
-class Table(_Plain):
+class TableMemory(_Plain):
     kind = "table"
 
     def __init__(self) -> None:
         super().__init__()
         self.tables: dict[str, list[Row]] = {}
         self._columns: dict[str, dict[str, None]] = {}
-        self._notes = Notes()
+        self._notes = NotesMemory()
 
     def start(self, instruction: str) -> None:
         super().start(instruction)
@@ -323,7 +323,7 @@ def _computed(what: str, column: str, rows: Sequence[Row]) -> str:
 
 
 @dataclass
-class PlanNotes(_Plain):
+class PlanMemory(_Plain):
     kind = "plans"
     tree: PlanTree = field(default_factory=PlanTree)
 
@@ -358,17 +358,17 @@ class PlanNotes(_Plain):
     def _branch(self, parent: int, intent: str) -> str:
         return f"Plan [{self.tree.branch(int(parent), str(intent)).id}] is active."
 
-    def _prune(self, plan: int, reason: str) -> Outcome:
+    def _prune(self, plan: int, reason: str) -> ToolResult:
         node = self.tree.prune(int(plan), str(reason))
         back = (Action.of("goto", node.url),) if node.url and node.url != self._url else ()
-        return Outcome(f"Back at plan [{node.id}].", back)
+        return ToolResult(f"Back at plan [{node.id}].", back)
 
 
 MemoryName = Literal["notes", "table", "window", "plans"]
 
 MEMORIES: Mapping[MemoryName, Callable[[], Memory]] = {
-    "notes": Notes,
-    "table": Table,
-    "window": Window,
-    "plans": PlanNotes,
+    "notes": NotesMemory,
+    "table": TableMemory,
+    "window": WindowMemory,
+    "plans": PlanMemory,
 }

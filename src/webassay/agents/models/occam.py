@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urljoin
 
-from webassay.agents.models.dialogue import Answer, ask_until_read, books, goal_values, picture_of
-from webassay.agents.models.memory import Memory, MemoryName, PlanNotes
+from webassay.agents.models.conversation import ModelAnswer, ask_until_read, books, goal_values, picture_of
+from webassay.agents.models.memory import Memory, MemoryName, PlanMemory
 from webassay.agents.models.plans import PlanTree
 from webassay.agents.models.prompts import hashes, render
 from webassay.agents.models.thinking import ThinkingOptions, equip, thinking_factory, tips_of
-from webassay.agents.models.tools import Outcome, Tool, parse_calls
+from webassay.agents.models.tools import Tool, ToolResult, parse_calls
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import REFUSALS, Action, Call, Decision, Goal, Node, Observation, ObservationPart
 from webassay.core.options import Count, Positive
@@ -29,7 +29,7 @@ MAX_HIGHLIGHT_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Options(ThinkingOptions):
+class OccamOptions(ThinkingOptions):
     modality: Literal["tree", "tree+screenshot"] | None = None
     """Whether a screenshot comes with the tree, which its actions need; none: if the task asks for a picture."""
     memory: MemoryName = "plans"
@@ -72,7 +72,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReplyParts:
     """A reply that could be read; several proposals only if a judge is to choose."""
 
     summary: str
@@ -217,7 +217,7 @@ class Occam:
         self,
         model: Model,
         *,
-        options: Options | None = None,
+        options: OccamOptions | None = None,
         memory: Memory | None = None,
         tools: Sequence[Tool] | None = None,
         judge: Model | None = None,
@@ -225,9 +225,9 @@ class Occam:
         """`memory` and `tools` replace what the options name, for some of your own."""
         self._model = model
         self._judge = judge or model
-        self._options = options or Options()
+        self._options = options or OccamOptions()
         # Plans have commands of their own; only what another memory offers is a tool.
-        equipment = equip(self._options, memory, tools, lambda own: () if isinstance(own, PlanNotes) else own.tools())
+        equipment = equip(self._options, memory, tools, lambda own: () if isinstance(own, PlanMemory) else own.tools())
         self._memory, self._toolbox = equipment.memory, equipment.toolbox
         self.model = model.name
         self.settings = equipment.settings
@@ -242,8 +242,8 @@ class Occam:
         self.wants = ("pruned", "screenshot") if pictures else ("pruned",)
         self.settings["modality"] = "tree+screenshot" if pictures else "tree"
         self._memory.start(goal.instruction)
-        own = isinstance(self._memory, PlanNotes)
-        self._plans = self._memory.tree if isinstance(self._memory, PlanNotes) else PlanTree(goal.instruction)
+        own = isinstance(self._memory, PlanMemory)
+        self._plans = self._memory.tree if isinstance(self._memory, PlanMemory) else PlanTree(goal.instruction)
         self._toolbox.uses.clear()
         self._past: list[_Past] = []
         self._failures = 0
@@ -300,7 +300,7 @@ class Occam:
 
     # --- asking ---
 
-    async def _ask(self, messages: Sequence[Message], work: _Work) -> tuple[Answer[Reading], Proposal | None]:
+    async def _ask(self, messages: Sequence[Message], work: _Work) -> tuple[ModelAnswer[ReplyParts], Proposal | None]:
         talk = list(messages)
         for _ in range(self._options.tool_rounds + 1):
             answer = await ask_until_read(
@@ -317,7 +317,7 @@ class Occam:
             talk += [Message.assistant(answer.raw), Message.user(render("tool_results.md", results=results))]
         return answer, chosen
 
-    async def _choose(self, reading: Reading, work: _Work) -> Proposal:
+    async def _choose(self, reading: ReplyParts, work: _Work) -> Proposal:
         proposals = list(reading.proposals)
         if len(proposals) == 1:
             return proposals[0]
@@ -351,7 +351,7 @@ class Occam:
         return proposals[choice]
 
     def _messages(self, observation: Observation) -> list[Message]:
-        own = isinstance(self._memory, PlanNotes)
+        own = isinstance(self._memory, PlanMemory)
         text = render(
             "occam_user.md",
             **goal_values(self._goal),
@@ -387,7 +387,7 @@ class Occam:
             lines += [f"{call} gave: {result}" for call, result in self._results]
         return "\n".join(lines).rstrip()
 
-    def _remembered(self, observation: Observation, reading: Reading, chosen: Proposal) -> _Past:
+    def _remembered(self, observation: Observation, reading: ReplyParts, chosen: Proposal) -> _Past:
         pointed_at = highlight(self._page, reading.highlight)
         short = pointed_at and len(pointed_at.split()) < MAX_HIGHLIGHT_WORDS
         return _Past(
@@ -403,7 +403,7 @@ class Occam:
 
     # --- reading ---
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> ReplyParts:
         blocks = _CANDIDATE.split(text) if self._options.judge else [text]
         parts = sections(text)
         proposals: list[Proposal] = []
@@ -421,7 +421,7 @@ class Occam:
                 proposals.append(proposal)
         if not proposals:
             raise problem
-        return Reading(
+        return ReplyParts(
             summary=parts.get("INTERACTION HISTORY SUMMARY", ""),
             description=parts.get("OBSERVATION DESCRIPTION", ""),
             highlight=tuple(re.findall(r"[A-Za-z]*\d+", parts.get("OBSERVATION HIGHLIGHT", ""))),
@@ -481,9 +481,9 @@ class Occam:
                     outcome = self._toolbox.use(item)
                     results.append((item.name, outcome.text))
                 else:
-                    outcome = Outcome("", self._do(item))
+                    outcome = ToolResult("", self._do(item))
             except ActionError as error:
-                outcome = Outcome(str(error))
+                outcome = ToolResult(str(error))
                 if isinstance(item, Call):
                     results.append((item.name, f"an error: {error}"))
                 else:
@@ -579,5 +579,5 @@ OCCAM_AGENT = thinking_factory(
     "occam",
     "AgentOccam-style: a pruned tree, plans that branch and prune, notes.",
     lambda model, options: Occam(model, options=options),
-    Options,
+    OccamOptions,
 )

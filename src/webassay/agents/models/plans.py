@@ -9,7 +9,7 @@ MAX_PLANS = 200
 
 
 @dataclass(slots=True)
-class Plan:
+class PlanNode:
     id: int
     intent: str
     parent: int | None
@@ -29,11 +29,11 @@ class PlanTree:
     def __init__(self, objective: str = "") -> None:
         self._url = ""
         self._step = 0
-        self.plans: dict[int, Plan] = {0: Plan(0, objective, None, "", 0)}
+        self.plans: dict[int, PlanNode] = {0: PlanNode(0, objective, None, "", 0)}
         self.active_id = 0
 
     @property
-    def active(self) -> Plan:
+    def active(self) -> PlanNode:
         return self.plans[self.active_id]
 
     def at(self, url: str, step: int) -> None:
@@ -50,18 +50,18 @@ class PlanTree:
             raise ActionError("That note is already there.", hint="Do something else.")
         self.active.notes.append(line)
 
-    def branch(self, parent_id: int, intent: str) -> Plan:
+    def branch(self, parent_id: int, intent: str) -> PlanNode:
         parent = self.visible(parent_id)
         if not intent.strip():
             raise ActionError("A plan needs an intent.")
         if len(self.plans) >= MAX_PLANS:
             raise ActionError(f"There are {MAX_PLANS} plans already.")
-        plan = Plan(len(self.plans), intent.strip(), parent.id, self._url, parent.level + 1)
+        plan = PlanNode(len(self.plans), intent.strip(), parent.id, self._url, parent.level + 1)
         self.plans[plan.id] = plan
         self.active_id = plan.id
         return plan
 
-    def prune(self, plan_id: int, reason: str) -> Plan:
+    def prune(self, plan_id: int, reason: str) -> PlanNode:
         """Back to that plan as it was when it was made: what followed is hidden, the reason stays."""
         plan = self.visible(plan_id)
         for other in self.plans.values():
@@ -96,21 +96,21 @@ class PlanTree:
             for plan in self.plans.values()
         ]
 
-    def visible(self, plan_id: int) -> Plan:
+    def visible(self, plan_id: int) -> PlanNode:
         plan = self.plans.get(plan_id)
         if plan is None or not plan.visible:
             known = ", ".join(str(p.id) for p in self.plans.values() if p.visible)
             raise ActionError(f"There is no plan [{plan_id}].", hint=f"Plans: {known}.")
         return plan
 
-    def _is_below(self, plan: Plan, top: Plan) -> bool:
+    def _is_below(self, plan: PlanNode, top: PlanNode) -> bool:
         while plan.parent is not None:
             if plan.parent == top.id:
                 return True
             plan = self.plans[plan.parent]
         return False
 
-    def _lines(self, plan: Plan) -> list[str]:
+    def _lines(self, plan: PlanNode) -> list[str]:
         indent = "  " * plan.level
         active = " (active)" if plan.id == self.active_id else ""
         lines = [f"{indent}[{plan.id}] {plan.intent}{active}"]

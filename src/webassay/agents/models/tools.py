@@ -21,7 +21,7 @@ from webassay.core.record import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolResult:
     """A tool's answer, and what the browser has to do for it, if anything."""
 
     text: str
@@ -33,7 +33,7 @@ class Tool:
     usage: str
     """As the model reads it: `calculate(expression: str)`."""
     help: str
-    run: Callable[..., str | Outcome]
+    run: Callable[..., str | ToolResult]
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class Toolbox:
     def guide(self) -> str:
         return "\n".join(f"{tool.usage}: {tool.help}" for tool in self.tools.values())
 
-    def use(self, call: Call) -> Outcome:
+    def use(self, call: Call) -> ToolResult:
         tool = self.tools[call.name]
         self.uses[call.name] += 1
         try:
@@ -61,7 +61,7 @@ class Toolbox:
         except (TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError):
             # Arguments are whatever the model wrote: none of them may end the episode.
             raise ActionError(f"{call.name} was called the wrong way.", hint=f"Write {tool.usage}.") from None
-        return Outcome(answer) if isinstance(answer, str) else answer
+        return ToolResult(answer) if isinstance(answer, str) else answer
 
     def counts(self) -> dict[str, Json]:
         return dict(self.uses)
@@ -85,7 +85,7 @@ def parse_calls(text: str, tools: Mapping[str, Tool], actions: Sequence[str]) ->
 
 MAX_EXPRESSION = 4000
 MAX_BITS = 4096
-"""Of a numerator or denominator: exact arithmetic must not become a way to stop the clock."""
+"""In a numerator or denominator: exact arithmetic must not become a way to stop the clock."""
 MAX_EXPONENT = 1000
 
 _BINARY: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {

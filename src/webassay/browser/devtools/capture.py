@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from webassay.browser.devtools.cdp import Channel, Params, Refused, Unanswered
+from webassay.browser.devtools.cdp import Channel, CommandRefused, CommandTimeout, Params
 from webassay.core.trajectory import Exchange
 
 MAX_POST_DATA = 64 * 1024 * 1024
@@ -199,7 +199,7 @@ class Capture:
         try:
             async with asyncio.timeout(_BODY_TIMEOUT):
                 answer = await asked
-        except (Refused, Unanswered, TimeoutError) as error:
+        except (CommandRefused, CommandTimeout, TimeoutError) as error:
             entry.fields["error"] = entry.fields.get("error") or f"the body could not be read: {error}"
             return
         data = answer["postData"]

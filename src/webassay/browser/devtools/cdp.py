@@ -43,11 +43,11 @@ A shell cannot do it (some accept one-digit descriptors only), and running code 
 On Linux it also asks to be killed when this process ends: a busy Chromium notices a closed pipe only minutes later."""
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """Chromium understood the command but rejected it: the page, frame or node is gone or unsuitable."""
 
 
-class Unanswered(Exception):
+class CommandTimeout(Exception):
     """No answer arrived in time; the page may be stuck in a script."""
 
 
@@ -96,7 +96,7 @@ class Channel:
             async with asyncio.timeout(timeout):
                 return await future
         except TimeoutError:
-            raise Unanswered(f"{method} was not answered within {timeout:g} s") from None
+            raise CommandTimeout(f"{method} was not answered within {timeout:g} s") from None
 
     def post(self, method: str, params: Params | None = None) -> asyncio.Future[Params]:
         """Sends without waiting; Chromium carries out the commands of one channel in order."""
@@ -104,7 +104,7 @@ class Channel:
         # Nobody may be waiting for the result; that must not be logged as an unhandled error.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         if self.gone:
-            future.set_exception(Refused(self.gone))
+            future.set_exception(CommandRefused(self.gone))
             return future
         number = self._connection.write(self, method, params or {})
         if self.trace is not None:
@@ -121,7 +121,7 @@ class Channel:
         if error is None:
             future.set_result(message.get("result", {}))
         else:
-            future.set_exception(Refused(str(error.get("message", error))))
+            future.set_exception(CommandRefused(str(error.get("message", error))))
 
     def happened(self, method: str, params: Params) -> None:
         if self.trace is not None:
@@ -130,7 +130,7 @@ class Channel:
         if handler is not None:
             handler(params)
 
-    def lose(self, why: str, error: type[Exception] = Refused) -> None:
+    def lose(self, why: str, error: type[Exception] = CommandRefused) -> None:
         """The target is gone: fails every command that is still waiting for an answer."""
         self.gone = why
         for future in list(self._waiting.values()):
@@ -218,7 +218,7 @@ class Connection:
         try:
             await connection._connect(our_end, our_other_end)
             connection.version = (await connection.root.send("Browser.getVersion", timeout=START_TIMEOUT))["product"]
-        except (Refused, Unanswered, BrowserError) as error:
+        except (CommandRefused, CommandTimeout, BrowserError) as error:
             await connection.close()
             raise BrowserError(
                 f"Chromium at {executable} started but did not answer: {error}.",
@@ -252,7 +252,7 @@ class Connection:
             self._by_number = {number: other for number, other in self._by_number.items() if other is not channel}
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Runs work that an event started; it is cancelled when the connection closes."""
+        """Runs work that an event started; it is canceled when the connection closes."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
@@ -262,7 +262,7 @@ class Connection:
         self._tasks.discard(task)
         # Targets come and go while they are being set up; any other error is a bug and must be visible.
         error = None if task.cancelled() else task.exception()
-        if error is not None and not isinstance(error, Refused | Unanswered | BrowserError):
+        if error is not None and not isinstance(error, CommandRefused | CommandTimeout | BrowserError):
             asyncio.get_running_loop().call_exception_handler({"message": "browser event", "exception": error})
 
     def write(self, channel: Channel, method: str, params: Params) -> int:
@@ -360,7 +360,7 @@ class Connection:
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
-        # Whoever is cancelled while the pipes are being opened may have one of them only.
+        # Whoever is canceled while the pipes are being opened may have one of them only.
         for transport in (self._outgoing, self._incoming):
             if transport is not None:
                 transport.close()

@@ -10,13 +10,13 @@ from pydantic import JsonValue
 from webassay.browser.devtools.cdp import Channel, Params, decoded
 from webassay.browser.devtools.page import WORLD
 
-MAX_DEEDS = 2_000
+MAX_EFFECTS = 2_000
 MAX_TEXT = 300
 _SCRIPT = (files("webassay.browser") / "scripts" / "effects.js").read_text(encoding="utf-8").partition("(binding)")
 
 
 @dataclass(frozen=True)
-class Deed:
+class Effect:
     kind: str
     """`click`, `press` or `input`."""
     role: str
@@ -37,12 +37,12 @@ class Deed:
         return f"{self.kind} {self.text} on {what}" if self.text else f"{self.kind} {what}"
 
 
-class Deeds:
+class Effects:
     """Collects what is done in the pages that it is attached to."""
 
     def __init__(self) -> None:
         self._binding = f"webassay{secrets.token_hex(8)}"
-        self._done: list[Deed] = []
+        self._done: list[Effect] = []
         self._count = 0
 
     def watch(self, channel: Channel) -> None:
@@ -54,12 +54,12 @@ class Deeds:
             "Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": WORLD, "runImmediately": True}
         )
 
-    def take(self) -> list[Deed]:
+    def take(self) -> list[Effect]:
         done, self._done = self._done, []
         return done
 
     def _called(self, params: Params) -> None:
-        if params.get("name") != self._binding or self._count >= MAX_DEEDS:
+        if params.get("name") != self._binding or self._count >= MAX_EFFECTS:
             return
         try:
             told: Any = decoded(params["payload"])
@@ -69,10 +69,10 @@ class Deeds:
             return
         kind, role, name, text = (str(told.get(key, ""))[:MAX_TEXT] for key in ("kind", "role", "name", "text"))
         number = told.get("element")
-        deed = Deed(kind, role, name, text, number if isinstance(number, int) else 0)
+        effect = Effect(kind, role, name, text, number if isinstance(number, int) else 0)
         before = self._done[-1] if self._done else None
-        if deed.kind == "input" and before is not None and (before.kind, before.element) == ("input", deed.element):
-            self._done[-1] = deed  # One text, typed key by key.
+        if effect.kind == "input" and before is not None and (before.kind, before.element) == ("input", effect.element):
+            self._done[-1] = effect  # One text, typed key by key.
             return
         self._count += 1
-        self._done.append(deed)
+        self._done.append(effect)

@@ -18,9 +18,9 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from webassay.browser.devtools.cdp import NOTHING, Connection, Envelope, Params, Refused, Unanswered
+from webassay.browser.devtools.cdp import NOTHING, CommandRefused, CommandTimeout, Connection, Envelope, Params
 from webassay.browser.devtools.rules import Answered, Forbidden, HangUp, Post, Rules
-from webassay.browser.devtools.websocket import Broken, Request, WebSocket, accepted, read_request, response
+from webassay.browser.devtools.websocket import BrokenSocket, HttpRequest, WebSocket, accepted, read_request, response
 from webassay.core.errors import BrowserError
 from webassay.core.peers import comes_from
 
@@ -51,7 +51,7 @@ class Relay:
         try:
             while True:
                 self._said(await self._socket.receive())
-        except (Broken, HangUp, BrowserError):
+        except (BrokenSocket, HangUp, BrowserError):
             pass
         finally:
             await self.close()
@@ -61,7 +61,7 @@ class Relay:
         self._socket.close()
         for session in self._sessions:
             self._connection.relay(session, None)
-        with contextlib.suppress(Refused, Unanswered, BrowserError):
+        with contextlib.suppress(CommandRefused, CommandTimeout, BrowserError):
             await self._connection.root.send("Target.detachFromTarget", {"sessionId": self._root}, timeout=5)
         self._sessions.clear()
 
@@ -71,7 +71,7 @@ class Relay:
         try:
             command = _commands.decode(data)
         except msgspec.DecodeError as error:
-            raise Broken(str(error)) from None
+            raise BrokenSocket(str(error)) from None
         session = command.sessionId or self._base
         if session not in self._sessions:
             self._refuse(command, "Session with given id not found.", code=-32001)
@@ -90,7 +90,7 @@ class Relay:
                 session, command.method, params, lambda reply: self._replied(command, reply, post)
             )
             if not forwarded:
-                raise Broken("the browser is gone")
+                raise BrokenSocket("the browser is gone")
 
     def _checked(self, command: _Command, browser: bool) -> tuple[msgspec.Raw, Post | None]:
         try:
@@ -215,7 +215,7 @@ class Endpoint:
                 else:
                     writer.write(response(*await self._json(request)))
                     await writer.drain()
-        except (Broken, ConnectionError, Refused, Unanswered, BrowserError):
+        except (BrokenSocket, ConnectionError, CommandRefused, CommandTimeout, BrowserError):
             pass  # It is gone, or never spoke the protocol; there is nobody to tell.
         finally:
             writer.close()
@@ -229,7 +229,7 @@ class Endpoint:
 
     # --- HTTP --------------------------------------------------------------------------------------------
 
-    async def _json(self, request: Request) -> tuple[int, Any]:
+    async def _json(self, request: HttpRequest) -> tuple[int, Any]:
         # As Chromium does: a page that has our address under another name must not get an answer.
         if request.headers.get("host", "").rpartition(":")[0] not in LOCAL:
             return 403, "Host header is not a local address."
@@ -259,7 +259,7 @@ class Endpoint:
         try:
             self._front.rules.check(method, params, browser=True)
             made = await self._front.connection.root.send(method, params)
-        except (Forbidden, Refused, Unanswered) as error:
+        except (Forbidden, CommandRefused, CommandTimeout) as error:
             return 500, str(error)
         info = self._front.rules.targets.get(str(made.get("targetId", "")))
         return 200, self._described(info) if info is not None else "Target activated or closing"
@@ -279,7 +279,7 @@ class Endpoint:
 
     # --- WebSocket ---------------------------------------------------------------------------------------
 
-    async def _upgrade(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _upgrade(self, request: HttpRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if "origin" in request.headers:
             writer.write(response(403, "Pages may not connect."))
             return
@@ -301,5 +301,5 @@ class Endpoint:
         self._front.connection.forward(root, "Target.attachToTarget", params, answer.set_result)
         reply = await answer
         if reply.error is not NOTHING:
-            raise Refused("The tab is gone.")
+            raise CommandRefused("The tab is gone.")
         return str(msgspec.json.decode(reply.result)["sessionId"])

@@ -13,7 +13,7 @@ _RECENTLY = 10.0
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Warden:
+class MemoryGuard:
     """Watches the processes of one Chromium. Only where the system says what a process holds, as Linux does."""
 
     def __init__(self, group: int) -> None:

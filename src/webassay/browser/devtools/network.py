@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from webassay.browser.devtools.capture import Capture
 from webassay.browser.devtools.cdp import Channel, Params
 from webassay.browser.devtools.hosts import AllowList
-from webassay.browser.devtools.page import Frame, Page, Request
+from webassay.browser.devtools.page import PageFrame, PendingRequest, TabPage
 
 UNAWAITED = frozenset(
     {"EventSource", "WebSocket", "Media", "Ping", "Preflight", "CSPViolationReport", "Prefetch", "Other"}
@@ -16,7 +16,7 @@ icons; what is said on web sockets has rules of its own."""
 
 
 class NetworkWatch:
-    def __init__(self, channel: Channel, page: Page | None, capture: Capture, allow: AllowList) -> None:
+    def __init__(self, channel: Channel, page: TabPage | None, capture: Capture, allow: AllowList) -> None:
         """`page` is the tab that the target belongs to; None for workers that belong to no tab."""
         self._channel = channel
         self._page = page
@@ -33,7 +33,7 @@ class NetworkWatch:
         if page is not None:
             self._follow_sockets(page)
 
-    def _follow_sockets(self, page: Page) -> None:
+    def _follow_sockets(self, page: TabPage) -> None:
         def sent(params: Params) -> None:
             page.sockets.sent(self._key(params), params["response"]["opcode"], params["response"]["payloadData"])
 
@@ -61,7 +61,7 @@ class NetworkWatch:
         if self._page is not None and kind not in UNAWAITED:
             key = f"{request['method']} {parts.netloc}{parts.path}"
             label = f"{kind.lower()} {parts.path[:80]}"
-            self._page.request_started(self._key(params), Request(key, label, time.monotonic()))
+            self._page.request_started(self._key(params), PendingRequest(key, label, time.monotonic()))
 
     def _received(self, params: Params) -> None:
         self._capture.response(self._channel, params)
@@ -91,7 +91,7 @@ class NetworkWatch:
         if self._page is not None:
             self._page.request_ended(self._key(params))
 
-    def _frame(self, params: Params) -> Frame | None:
+    def _frame(self, params: Params) -> PageFrame | None:
         return self._page.frames.get(params.get("frameId", "")) if self._page is not None else None
 
     def _key(self, params: Params) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from webassay.browser.devtools.cdp import Channel, Connection, Params, Refused, Unanswered, decoded
+from webassay.browser.devtools.cdp import Channel, CommandRefused, CommandTimeout, Connection, Params, decoded
 from webassay.browser.devtools.sockets import Sockets
 
 WORLD = "webassay"
@@ -39,7 +39,7 @@ class Scripts:
 
 
 @dataclass
-class Frame:
+class PageFrame:
     id: str
     parent: str
     channel: Channel
@@ -62,20 +62,20 @@ Arrival = tuple[str, int, bool]
 
 
 @dataclass
-class Request:
+class PendingRequest:
     key: str
     label: str
     started: float
 
 
 @dataclass
-class Page:
+class TabPage:
     connection: Connection
     channel: Channel
     target_id: str
     number: int
     opener: str = ""
-    frames: dict[str, Frame] = field(default_factory=dict)
+    frames: dict[str, PageFrame] = field(default_factory=dict)
     main: str = ""
     crashed: bool = False
     stuck: bool = False
@@ -85,7 +85,7 @@ class Page:
     ended_scripts: int = 0
     """Since the agent was last told."""
     closed: bool = False
-    pending: dict[tuple[str, str], Request] = field(default_factory=dict)
+    pending: dict[tuple[str, str], PendingRequest] = field(default_factory=dict)
     """Requests in flight, by channel and request id."""
     ignored: set[tuple[str, str]] = field(default_factory=set)
     """Requests that settling gave up on."""
@@ -101,7 +101,7 @@ class Page:
     document: int = 0
     """Number of documents the main frame has had."""
     document_url: str = ""
-    """Of the last one, whatever its scripts made of the address since."""
+    """Where the last one came from, whatever its scripts made of the address since."""
     downloads: set[str] = field(default_factory=set)
     """Those that have begun and not ended."""
     downloads_asked: int = 0
@@ -115,12 +115,12 @@ class Page:
 
     def listen(self, channel: Channel) -> None:
         """Tracks the frames reported by this channel: the page's own, or that of a frame in another process."""
-        channel.on("Page.frameAttached", lambda p: self._attached(channel, p["frameId"], p["parentFrameId"]))
-        channel.on("Page.frameNavigated", lambda p: self._navigated(channel, p["frame"]))
-        channel.on("Page.frameDetached", self._detached)
-        channel.on("Page.frameStartedLoading", lambda p: self._loading(p["frameId"], True))
-        channel.on("Page.frameStoppedLoading", lambda p: self._loading(p["frameId"], False))
-        channel.on("Page.navigatedWithinDocument", self._within)
+        channel.on("TabPage.frameAttached", lambda p: self._attached(channel, p["frameId"], p["parentFrameId"]))
+        channel.on("TabPage.frameNavigated", lambda p: self._navigated(channel, p["frame"]))
+        channel.on("TabPage.frameDetached", self._detached)
+        channel.on("TabPage.frameStartedLoading", lambda p: self._loading(p["frameId"], True))
+        channel.on("TabPage.frameStoppedLoading", lambda p: self._loading(p["frameId"], False))
+        channel.on("TabPage.navigatedWithinDocument", self._within)
         channel.on("Runtime.executionContextCreated", lambda p: self._context(channel, p["context"]))
         channel.on("Runtime.executionContextDestroyed", lambda p: self._forget(channel, p["executionContextId"]))
         channel.on("Runtime.executionContextsCleared", lambda _: self._forget(channel, None))
@@ -146,7 +146,7 @@ class Page:
     def _attached(self, channel: Channel, frame_id: str, parent: str) -> None:
         known = self.frames.get(frame_id)
         if known is None:
-            self.frames[frame_id] = Frame(frame_id, parent, channel)
+            self.frames[frame_id] = PageFrame(frame_id, parent, channel)
         else:
             known.channel = channel
             known.parent = parent or known.parent
@@ -169,7 +169,7 @@ class Page:
             self.noisy = False
         self.changed.set()
 
-    def _drop(self, frame: Frame) -> None:
+    def _drop(self, frame: PageFrame) -> None:
         self.frames.pop(frame.id, None)
         for child in list(self.children(frame.id)):
             self._drop(child)
@@ -216,10 +216,10 @@ class Page:
         return frame.url if frame else ""
 
     @property
-    def main_frame(self) -> Frame:
+    def main_frame(self) -> PageFrame:
         frame = self.frames.get(self.main)
         if frame is None:
-            raise Refused("The page has no document.")
+            raise CommandRefused("The page has no document.")
         return frame
 
     @property
@@ -227,10 +227,10 @@ class Page:
         frame = self.frames.get(self.main)
         return self.target_id, self.document, frame is None or frame.loading
 
-    def children(self, frame_id: str) -> Iterator[Frame]:
+    def children(self, frame_id: str) -> Iterator[PageFrame]:
         return (frame for frame in list(self.frames.values()) if frame.parent == frame_id and frame.id != frame_id)
 
-    def in_viewer(self, frame: Frame | None) -> bool:
+    def in_viewer(self, frame: PageFrame | None) -> bool:
         """Whether the frame belongs to Chromium's PDF viewer, whose requests reach no server and may never be reported
         as finished."""
         above = self.frames.get(frame.parent) if frame else None
@@ -238,7 +238,7 @@ class Page:
 
     # --- requests --------------------------------------------------------------------------------------
 
-    def request_started(self, key: tuple[str, str], request: Request) -> None:
+    def request_started(self, key: tuple[str, str], request: PendingRequest) -> None:
         self.pending[key] = request
         self.started.setdefault(request.key, []).append(request.started)
         self.changed.set()
@@ -250,39 +250,39 @@ class Page:
 
     # --- calling into the isolated world ---------------------------------------------------------------
 
-    async def call(self, frame: Frame, function: str, *args: Any, wait: bool = False) -> Any:
+    async def call(self, frame: PageFrame, function: str, *args: Any, wait: bool = False) -> Any:
         """Calls a function of our isolated world. Raises `Refused` if the document went away meanwhile."""
         arguments = ", ".join(json.dumps(arg) for arg in args)
         value = await self.evaluate(frame, f"webassay.{function}({arguments})", wait=wait)
         return decoded(value) if isinstance(value, str) and value[:1] in "{[" else value
 
-    async def evaluate(self, frame: Frame, expression: str, *, wait: bool = False) -> Any:
+    async def evaluate(self, frame: PageFrame, expression: str, *, wait: bool = False) -> Any:
         result = await self._evaluate(frame, expression, {"returnByValue": True, "awaitPromise": wait})
         return result["result"].get("value")
 
-    async def handle(self, frame: Frame, expression: str) -> str:
+    async def handle(self, frame: PageFrame, expression: str) -> str:
         """Id of the remote object that the expression evaluates to; empty for null."""
         result = await self._evaluate(frame, expression, {})
         return str(result["result"].get("objectId", ""))
 
-    async def _evaluate(self, frame: Frame, expression: str, options: Params) -> Params:
+    async def _evaluate(self, frame: PageFrame, expression: str, options: Params) -> Params:
         if frame.world is None:
-            raise Refused("The frame has no document.")
+            raise CommandRefused("The frame has no document.")
         command = {"expression": expression, "contextId": frame.world, "silent": True, **options}
         try:
             result = await frame.channel.send("Runtime.evaluate", command, timeout=CALL_TIMEOUT)
-        except Unanswered:
+        except CommandTimeout:
             # A page script that never ends; without it the page can at least be observed.
             frame.channel.post("Runtime.terminateExecution")
             self.ended_scripts += 1
             try:
                 result = await frame.channel.send("Runtime.evaluate", command, timeout=_LAST_TIMEOUT)
-            except Unanswered:
+            except CommandTimeout:
                 self.stuck = True
                 raise
         if "exceptionDetails" in result:
             details = result["exceptionDetails"]
-            raise Refused(str(details.get("exception", {}).get("description", details.get("text"))))
+            raise CommandRefused(str(details.get("exception", {}).get("description", details.get("text"))))
         return result
 
     async def until(self, condition: Callable[[], bool], timeout: float) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.browser.devtools.cdp import Channel, Params
-from webassay.browser.devtools.page import Page
+from webassay.browser.devtools.page import TabPage
 
 _LONGEST_TEXT = 2000
 
@@ -68,10 +68,10 @@ class Film:
         self._file = self.path.open("w", encoding="utf-8")
         self._file.write(_PLAYER)
         self._started = time.monotonic()
-        self._page: Page | None = None
+        self._page: TabPage | None = None
         self._document = -1
 
-    def follow(self, page: Page) -> None:
+    def follow(self, page: TabPage) -> None:
         """Call again whenever the document may have changed: the new one's first frames can get lost otherwise."""
         if page.crashed or (page is self._page and page.document == self._document):
             return

@@ -109,7 +109,7 @@ SCHEMES = frozenset(("http", "https", "data", "blob"))
 @dataclass
 class Rules:
     context: str
-    """Of the session: the only one that the program gets to know."""
+    """The session's browser context: the only one that the program gets to know."""
     downloads: str
     """Where files go, whatever it asks for."""
     files: Callable[[Sequence[str]], list[str]]

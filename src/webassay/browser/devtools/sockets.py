@@ -15,7 +15,7 @@ from typing import Literal
 PATIENCE = 1.0
 """Seconds until an answer is no longer expected, counted from the first question of an action."""
 _LESS = 0.25
-"""Of the patience, what is left for the next time if no answer came."""
+"""The share of the patience that is left for the next time if no answer came."""
 _LEAST = 0.1
 _CHATTER = 4
 """If so many questions were asked and one is still open, the page and its server talk for themselves."""
@@ -38,7 +38,7 @@ class _Socket:
     questions: int = 0
     """Since the action."""
     form: str = ""
-    """Of the last one."""
+    """The form of the last one."""
 
 
 class Sockets:

@@ -19,12 +19,12 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _CONTINUATION, _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0, 1, 2, 8, 9, 10
 
 
-class Broken(Exception):
+class BrokenSocket(Exception):
     """The client does not speak the protocol, or is gone."""
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     method: str
     target: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -34,20 +34,20 @@ class Request:
         return "websocket" in self.headers.get("upgrade", "").lower() and "sec-websocket-key" in self.headers
 
 
-async def read_request(reader: asyncio.StreamReader) -> Request:
+async def read_request(reader: asyncio.StreamReader) -> HttpRequest:
     try:
         async with asyncio.timeout(HEAD_SECONDS):
             head = await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, TimeoutError) as error:
-        raise Broken(str(error)) from None
+        raise BrokenSocket(str(error)) from None
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3:
-        raise Broken("no request")
+        raise BrokenSocket("no request")
     headers = {
         name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
     }
-    return Request(parts[0], parts[1], headers)
+    return HttpRequest(parts[0], parts[1], headers)
 
 
 def response(status: int, content: Any) -> bytes:
@@ -57,7 +57,7 @@ def response(status: int, content: Any) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body
 
 
-def accepted(request: Request) -> bytes:
+def accepted(request: HttpRequest) -> bytes:
     key = base64.b64encode(hashlib.sha1(request.headers["sec-websocket-key"].encode("latin-1") + _MAGIC).digest())
     head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     return head + b"Sec-WebSocket-Accept: " + key + b"\r\n\r\n"
@@ -98,17 +98,17 @@ class WebSocket:
         while True:
             last, kind, data = await self._read()
             if kind == _CLOSE:
-                raise Broken("the client said goodbye")
+                raise BrokenSocket("the client said goodbye")
             if kind == _PING:
                 self._frame(_PONG, data)
             elif kind in (_TEXT, _BINARY, _CONTINUATION):
                 parts.append(data)
                 if sum(map(len, parts)) > MAX_MESSAGE:
-                    raise Broken("a message is too long")
+                    raise BrokenSocket("a message is too long")
                 if last:
                     return parts[0] if len(parts) == 1 else b"".join(parts)
             elif kind != _PONG:
-                raise Broken(f"there are no frames of kind {kind}")
+                raise BrokenSocket(f"there are no frames of kind {kind}")
 
     async def _read(self) -> tuple[bool, int, bytes]:
         try:
@@ -119,11 +119,11 @@ class WebSocket:
             elif size == 127:
                 (size,) = struct.unpack(">Q", await self._reader.readexactly(8))
             if size > MAX_MESSAGE:
-                raise Broken("a message is too long")
+                raise BrokenSocket("a message is too long")
             mask = await self._reader.readexactly(4) if second & 0x80 else b""
             data = await self._reader.readexactly(size)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise Broken(str(error)) from None
+            raise BrokenSocket(str(error)) from None
         return bool(first & 0x80), first & 0x0F, _unmasked(data, mask) if mask else data
 
 

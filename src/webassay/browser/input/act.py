@@ -5,14 +5,14 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
-from webassay.browser.context import Context
-from webassay.browser.devtools.cdp import Params, Refused, Unanswered
-from webassay.browser.devtools.page import Frame, Page
+from webassay.browser.devtools.cdp import CommandRefused, CommandTimeout, Params
+from webassay.browser.devtools.page import PageFrame, TabPage
 from webassay.browser.input import keys
 from webassay.browser.input.drag import drag_natively
 from webassay.browser.input.typist import Typist
 from webassay.browser.look.frames import inner_frame
 from webassay.browser.look.observe import owner_of, split_id
+from webassay.browser.tabs.context import Context
 from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
 
@@ -74,18 +74,18 @@ class InputController:
             raise ActionError(f"{action.name} is not a browser action.")
         try:
             await method(action)
-        except Refused as error:
+        except CommandRefused as error:
             raise ActionError(f"{action.name} failed: {error}.") from error
-        except Unanswered as error:
+        except CommandTimeout as error:
             raise ActionError(f"{action.name}: the page did not respond; it may be stuck.") from error
 
     @property
-    def _page(self) -> Page:
+    def _page(self) -> TabPage:
         return self._context.active
 
     # --- finding elements ------------------------------------------------------------------------------
 
-    def _frame(self, element_id: str) -> tuple[Frame, int]:
+    def _frame(self, element_id: str) -> tuple[PageFrame, int]:
         parts = split_id(element_id)
         if parts is None:
             raise ActionError(
@@ -97,7 +97,7 @@ class InputController:
                 return frame, number
         raise ActionError(f"There is no element [{element_id}] on this page.", hint="Use an id from the latest tree.")
 
-    async def _gone(self, element_id: str, frame: Frame, number: int) -> ActionError:
+    async def _gone(self, element_id: str, frame: PageFrame, number: int) -> ActionError:
         """What became of an id that is not there, as far as can be told."""
         lost = await self._page.call(frame, "missing", number)
         was = lost["was"]
@@ -135,9 +135,9 @@ class InputController:
                 return x, y
         raise ActionError(f"Element [{element_id}]: It cannot be scrolled into view.")
 
-    async def _show(self, frame: Frame) -> None:
+    async def _show(self, frame: PageFrame) -> None:
         """Scrolls the frame itself into view, outermost first; fails if nobody can use it now."""
-        chain: list[Frame] = []
+        chain: list[PageFrame] = []
         while frame.parent and frame.parent in self._page.frames:
             chain.append(frame)
             frame = self._page.frames[frame.parent]
@@ -149,7 +149,7 @@ class InputController:
                 if error:
                     raise ActionError(f"The frame around it, [{parent.prefix or ''}{owner['id']}]: {error}")
 
-    async def _on_page(self, frame: Frame, x: float, y: float) -> tuple[float, float]:
+    async def _on_page(self, frame: PageFrame, x: float, y: float) -> tuple[float, float]:
         """Where a point of this frame is in the page's viewport."""
         while frame.parent and frame.parent in self._page.frames:
             owner = await owner_of(self._page, frame)
@@ -187,7 +187,7 @@ class InputController:
         except TimeoutError:
             if page.closed or page.crashed:
                 return
-            raise Unanswered("the page did not respond") from None
+            raise CommandTimeout("the page did not respond") from None
 
     async def _click(self, x: float, y: float, button: str = "left", count: int = 1) -> None:
         bit = _BUTTONS[button]
@@ -283,7 +283,7 @@ class InputController:
         under = await self._frames_under(x, y)
         await self._all([self._mouse("mouseWheel", x, y, deltaX=right, deltaY=down)])
         # A page may react to the wheel by going elsewhere; then there is nothing to say.
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(CommandRefused):
             for _ in range(_SCROLL_LOOKS):
                 seen = [(frame, await page.call(frame, "afterScroll", wait=True)) for frame in reversed(under)]
                 told = next((one for one in seen if one[1]["moved"]), seen[-1])
@@ -291,7 +291,7 @@ class InputController:
                     break
             self._say_what_scrolled(*told)
 
-    async def _frames_under(self, x: float, y: float) -> list[Frame]:
+    async def _frames_under(self, x: float, y: float) -> list[PageFrame]:
         """The main frame, and the frames inside each other at this point."""
         frames = [self._page.main_frame]
         while True:
@@ -302,7 +302,7 @@ class InputController:
             x, y = (x - hit["left"]) / hit["across"], (y - hit["top"]) / hit["down"]
             frames.append(inner)
 
-    def _say_what_scrolled(self, frame: Frame, seen: Params, page: str = "") -> None:
+    def _say_what_scrolled(self, frame: PageFrame, seen: Params, page: str = "") -> None:
         """`page`: what to call the whole document of this frame."""
         if "at" not in seen:
             return
@@ -384,7 +384,7 @@ class InputController:
                 # Also where the page no longer answers: else the key would be down on every page after it.
                 self._held[:] = held
 
-    def _key(self, name: str, *, exact: bool) -> keys.Key:
+    def _key(self, name: str, *, exact: bool) -> keys.KeyStroke:
         """`exact`: the character itself, even while Shift is held."""
         key = keys.key_named(name)
         return keys.with_shift(key) if "Shift" in self._held and not exact else key

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
-from webassay.browser.devtools.cdp import Params, Refused
-from webassay.browser.devtools.page import Page
+from webassay.browser.devtools.cdp import CommandRefused, Params
+from webassay.browser.devtools.page import TabPage
 
 _PAUSE = 0.05
 """Seconds between two events, as where a hand moves: lists that sort themselves ignore what comes while they move their
@@ -17,7 +17,9 @@ Point = tuple[float, float]
 Delivery = Callable[[Sequence[asyncio.Future[Params]]], Awaitable[None]]
 
 
-async def drag_natively(page: Page, data: Params, points: Sequence[Point], modifiers: int, delivered: Delivery) -> None:
+async def drag_natively(
+    page: TabPage, data: Params, points: Sequence[Point], modifiers: int, delivered: Delivery
+) -> None:
     """`delivered` waits until the page has handled events."""
 
     async def event(kind: str, point: Point) -> None:
@@ -27,7 +29,7 @@ async def drag_natively(page: Page, data: Params, points: Sequence[Point], modif
     async def pause(seconds: float) -> None:
         await asyncio.sleep(seconds)
         # On a busy machine what the page does meanwhile takes longer.
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(CommandRefused):
             await page.call(page.main_frame, "nextFrame", wait=True)
 
     await event("dragEnter", points[0])

@@ -9,7 +9,7 @@ MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
 
 @dataclass(frozen=True)
-class Key:
+class KeyStroke:
     key: str
     code: str
     number: int
@@ -18,33 +18,33 @@ class Key:
     location: int = 0
 
 
-_NAMED: dict[str, Key] = {
+_NAMED: dict[str, KeyStroke] = {
     key.key: key
     for key in (
-        Key("Backspace", "Backspace", 8),
-        Key("Tab", "Tab", 9),
-        Key("Enter", "Enter", 13, "\r"),
-        Key("Escape", "Escape", 27),
-        Key("PageUp", "PageUp", 33),
-        Key("PageDown", "PageDown", 34),
-        Key("End", "End", 35),
-        Key("Home", "Home", 36),
-        Key("ArrowLeft", "ArrowLeft", 37),
-        Key("ArrowUp", "ArrowUp", 38),
-        Key("ArrowRight", "ArrowRight", 39),
-        Key("ArrowDown", "ArrowDown", 40),
-        Key("Insert", "Insert", 45),
-        Key("Delete", "Delete", 46),
-        Key("Shift", "ShiftLeft", 16, location=1),
-        Key("Control", "ControlLeft", 17, location=1),
-        Key("Alt", "AltLeft", 18, location=1),
-        Key("Meta", "MetaLeft", 91, location=1),
-        Key("CapsLock", "CapsLock", 20),
-        Key("ContextMenu", "ContextMenu", 93),
-        *(Key(f"F{n}", f"F{n}", 111 + n) for n in range(1, 13)),
+        KeyStroke("Backspace", "Backspace", 8),
+        KeyStroke("Tab", "Tab", 9),
+        KeyStroke("Enter", "Enter", 13, "\r"),
+        KeyStroke("Escape", "Escape", 27),
+        KeyStroke("PageUp", "PageUp", 33),
+        KeyStroke("PageDown", "PageDown", 34),
+        KeyStroke("End", "End", 35),
+        KeyStroke("Home", "Home", 36),
+        KeyStroke("ArrowLeft", "ArrowLeft", 37),
+        KeyStroke("ArrowUp", "ArrowUp", 38),
+        KeyStroke("ArrowRight", "ArrowRight", 39),
+        KeyStroke("ArrowDown", "ArrowDown", 40),
+        KeyStroke("Insert", "Insert", 45),
+        KeyStroke("Delete", "Delete", 46),
+        KeyStroke("Shift", "ShiftLeft", 16, location=1),
+        KeyStroke("Control", "ControlLeft", 17, location=1),
+        KeyStroke("Alt", "AltLeft", 18, location=1),
+        KeyStroke("Meta", "MetaLeft", 91, location=1),
+        KeyStroke("CapsLock", "CapsLock", 20),
+        KeyStroke("ContextMenu", "ContextMenu", 93),
+        *(KeyStroke(f"F{n}", f"F{n}", 111 + n) for n in range(1, 13)),
     )
 }
-WRITTEN = Key("Process", "", 229)
+WRITTEN = KeyStroke("Process", "", 229)
 """What pages hear if an input method takes the key and writes the text itself."""
 _ALIASES = {
     "esc": "Escape",
@@ -86,12 +86,12 @@ _SHIFTED = dict(zip('~!@#$%^&*()_+{}|:"<>?', "`1234567890-=[]\\;',./", strict=Tr
 _WITH_SHIFT = {plain: char for char, plain in _SHIFTED.items()}
 
 
-def key_named(name: str) -> Key:
+def key_named(name: str) -> KeyStroke:
     """A named key or a single character."""
     if len(name) == 1:
-        return character(name) or Key(name, "", 0, name)
+        return character(name) or KeyStroke(name, "", 0, name)
     known = _ALIASES.get(name.lower())
-    if known is None and len(name) == 4 and name.startswith("Key"):
+    if known is None and len(name) == 4 and name.startswith("KeyStroke"):
         known = name[3].lower()
     if known is None and len(name) == 6 and name.startswith("Digit"):
         known = name[5]
@@ -100,7 +100,7 @@ def key_named(name: str) -> Key:
     return _NAMED.get(known) or key_named(known)
 
 
-def character(char: str) -> Key | None:
+def character(char: str) -> KeyStroke | None:
     """The key that types a character; None if the layout has none."""
     if char in "\r\n":
         return _NAMED["Enter"]
@@ -108,12 +108,12 @@ def character(char: str) -> Key | None:
         return _NAMED["Tab"]
     base = _SHIFTED.get(char, char)
     if base.isascii() and base.isalpha():
-        return Key(char, f"Key{base.upper()}", ord(base.upper()), char)
+        return KeyStroke(char, f"Key{base.upper()}", ord(base.upper()), char)
     if base.isascii() and base.isdigit():
-        return Key(char, f"Digit{base}", ord(base), char)
+        return KeyStroke(char, f"Digit{base}", ord(base), char)
     if base in _PLAIN:
         code, number = _PLAIN[base]
-        return Key(char, code, number, char)
+        return KeyStroke(char, code, number, char)
     return None
 
 
@@ -121,7 +121,7 @@ def needs_shift(char: str) -> bool:
     return char in _SHIFTED or (char.isascii() and char.isupper())
 
 
-def with_shift(key: Key) -> Key:
+def with_shift(key: KeyStroke) -> KeyStroke:
     """What a key is while Shift is held: `A` for `a`, `!` for `1`, and otherwise itself."""
     shifted = _WITH_SHIFT.get(key.key, key.key.upper())
     return key_named(shifted) if len(key.key) == len(shifted) == 1 else key

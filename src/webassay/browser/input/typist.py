@@ -4,8 +4,8 @@ without an error."""
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from webassay.browser.devtools.cdp import Params, Refused
-from webassay.browser.devtools.page import Frame, Page
+from webassay.browser.devtools.cdp import CommandRefused, Params
+from webassay.browser.devtools.page import PageFrame, TabPage
 from webassay.browser.look.frames import inner_frame
 from webassay.core.errors import ActionError
 
@@ -19,7 +19,7 @@ Press = Callable[[str], Awaitable[None]]
 
 
 class Typist:
-    def __init__(self, page: Page, press: Press) -> None:
+    def __init__(self, page: TabPage, press: Press) -> None:
         """`press` sends one key, or a character that no key has."""
         self._page = page
         self._press = press
@@ -43,7 +43,7 @@ class Typist:
                         )
                 await self._page.call(typing.frame, "endTyping")
                 typing.check(part)
-        except Refused as error:
+        except CommandRefused as error:
             if sent < len(text):
                 raise ActionError(
                     f"The page changed after {text[:sent]!r:.200} was typed; the rest was not."
@@ -61,7 +61,7 @@ class Typist:
             hint="Look at the page, and type the rest into the right field.",
         )
 
-    async def _focused_frame(self) -> Frame:
+    async def _focused_frame(self) -> PageFrame:
         frame = self._page.main_frame
         while True:
             begun: Params = await self._page.call(frame, "beginTyping")
@@ -77,7 +77,7 @@ class Typist:
 class _Typing:
     """A run of characters without Enter or Tab, after which the focus may rightly be elsewhere."""
 
-    frame: Frame
+    frame: PageFrame
     count: int = 0
     wary: int = _WARY_KEYS
     arrived: str = ""

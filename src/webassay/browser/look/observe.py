@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webassay.browser.devtools.cdp import Refused, decoded
-from webassay.browser.devtools.page import Frame, Page
+from webassay.browser.devtools.cdp import CommandRefused, decoded
+from webassay.browser.devtools.page import PageFrame, TabPage
 from webassay.browser.look.wording import made_of, stands_in
 from webassay.core.interaction import Node
 
@@ -52,7 +52,7 @@ class _Place:
     down: float = 1.0
 
     def inside(self, owner: dict[str, Any]) -> "_Place":
-        """Of the frame in this element; the numbers are those of `owner_of`."""
+        """The place of the frame in this element; the numbers are those of `owner_of`."""
         left, top, across, down = owner["left"], owner["top"], owner["across"], owner["down"]
         visible = (
             max(0.0, (self.clip[0] - left) / across),
@@ -90,22 +90,22 @@ def split_id(element_id: str) -> tuple[str, int] | None:
 # --- the tree ---------------------------------------------------------------------------------------------
 
 
-async def read_tree(page: Page, viewport: tuple[int, int], *, boxes: bool) -> Tree:
+async def read_tree(page: TabPage, viewport: tuple[int, int], *, boxes: bool) -> Tree:
     place = _Place(0.0, 0.0, (0.0, 0.0, float(viewport[0]), float(viewport[1])))
     return await _read_frame(page, page.main_frame, "", place, boxes=boxes)
 
 
-async def read_facts(page: Page) -> Tree:
+async def read_facts(page: TabPage) -> Tree:
     """Title and scroll position, without the nodes."""
     facts = await page.call(page.main_frame, "page")
     return Tree((), "", False, facts["title"], (facts["scroll"][0], facts["scroll"][1]))
 
 
-async def owner_of(page: Page, frame: Frame) -> dict[str, Any]:
+async def owner_of(page: TabPage, frame: PageFrame) -> dict[str, Any]:
     """Position, size and scale, in the parent document, of the element that holds this frame."""
     parent = page.frames.get(frame.parent)
     if parent is None or parent.world is None:
-        raise Refused("The frame has no parent.")
+        raise CommandRefused("The frame has no parent.")
     owner = await parent.channel.send("DOM.getFrameOwner", {"frameId": frame.id})
     resolved = await parent.channel.send(
         "DOM.resolveNode", {"backendNodeId": owner["backendNodeId"], "executionContextId": parent.world}
@@ -123,7 +123,7 @@ async def owner_of(page: Page, frame: Frame) -> dict[str, Any]:
     return dict(decoded(result["result"]["value"]))
 
 
-async def _read_frame(page: Page, frame: Frame, prefix: str, place: _Place, *, boxes: bool) -> Tree:
+async def _read_frame(page: TabPage, frame: PageFrame, prefix: str, place: _Place, *, boxes: bool) -> Tree:
     frame.prefix = prefix
     found = await page.call(frame, "observe", {"boxes": boxes, "clip": place.clip, "inFrame": bool(prefix)})
     inner = await _read_children(page, frame, prefix, place, boxes=boxes)
@@ -142,7 +142,9 @@ async def _read_frame(page: Page, frame: Frame, prefix: str, place: _Place, *, b
     return Tree(tuple(nodes), focused, truncated, found["title"], (found["scroll"][0], found["scroll"][1]))
 
 
-async def _read_children(page: Page, frame: Frame, prefix: str, place: _Place, *, boxes: bool) -> dict[int, Tree]:
+async def _read_children(
+    page: TabPage, frame: PageFrame, prefix: str, place: _Place, *, boxes: bool
+) -> dict[int, Tree]:
     trees: dict[int, Tree] = {}
     for child in page.children(frame.id):
         if child.world is None:
@@ -151,7 +153,7 @@ async def _read_children(page: Page, frame: Frame, prefix: str, place: _Place, *
             owner = await owner_of(page, child)
             number = int(owner["place"])
             trees[number] = await _read_frame(page, child, prefix + letters(number), place.inside(owner), boxes=boxes)
-        except Refused:
+        except CommandRefused:
             # The frame went away while it was being read: the tree keeps its element, with nothing inside.
             continue
     return trees
@@ -305,7 +307,7 @@ class PictureFormat:
         return {"format": "jpeg", "quality": self.quality, "optimizeForSpeed": True}
 
 
-async def picture(page: Page, form: PictureFormat, *, full: bool) -> bytes:
+async def picture(page: TabPage, form: PictureFormat, *, full: bool) -> bytes:
     options = form.options()
     if full:
         metrics = await page.channel.send("Page.getLayoutMetrics")
@@ -319,7 +321,7 @@ async def picture(page: Page, form: PictureFormat, *, full: bool) -> bytes:
     return base64.b64decode(result["data"])
 
 
-async def mark(page: Page, shot: bytes, form: PictureFormat, nodes: Sequence[Node]) -> bytes:
+async def mark(page: TabPage, shot: bytes, form: PictureFormat, nodes: Sequence[Node]) -> bytes:
     """Draws a numbered box around everything that can be clicked, on a canvas outside the document."""
     boxes = [[node.id, *node.box] for node in nodes if node.marked and node.box is not None]
     encoded = base64.b64encode(shot).decode("ascii")
@@ -327,7 +329,7 @@ async def mark(page: Page, shot: bytes, form: PictureFormat, nodes: Sequence[Nod
     return base64.b64decode(str(drawn))
 
 
-async def all_text(page: Page) -> str:
+async def all_text(page: TabPage) -> str:
     frames = [frame for frame in page.frames.values() if frame.world is not None]
     frames.sort(key=lambda frame: frame.id != page.main)
     texts = await asyncio.gather(*(page.evaluate(frame, "webassay.text()") for frame in frames))

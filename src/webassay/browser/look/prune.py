@@ -222,7 +222,7 @@ def _hide_images(item: _Item) -> None:
 
 
 def _hide_twins(item: _Item) -> None:
-    """Keeps one of several neighbours that say the same, unless they are separate controls."""
+    """Keeps one of several neighbors that say the same, unless they are separate controls."""
     if item.role == "row":
         return
     kept: list[_Item] = []
@@ -248,7 +248,7 @@ def _rename(item: _Item) -> None:
     children: list[_Item] = []
     for child in item.children:
         if child.role == "LabelText" and not child.name and child.says_no_more:
-            # The control it labelled already carries its name; keep only what it holds.
+            # The control it labeled already carries its name; keep only what it holds.
             children += _released(child)
             continue
         if child.role in ("StaticText", "LabelText"):

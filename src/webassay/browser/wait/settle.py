@@ -11,8 +11,8 @@ import asyncio
 import time
 from dataclasses import dataclass
 
-from webassay.browser.devtools.cdp import Refused, Unanswered
-from webassay.browser.devtools.page import Frame, Page, Request
+from webassay.browser.devtools.cdp import CommandRefused, CommandTimeout
+from webassay.browser.devtools.page import PageFrame, PendingRequest, TabPage
 from webassay.core.errors import BrowserError
 
 _RESTLESS = frozenset({"changes", "frames"})
@@ -29,7 +29,7 @@ _POLL = 0.5
 
 
 @dataclass(frozen=True)
-class Patience:
+class SettleLimits:
     cap: float = 10.0
     """Seconds after which the page is accepted as it is."""
     timer_bound: float = 0.6
@@ -46,7 +46,7 @@ class _Look:
     """Seconds until it is worth looking again, unless something happens first."""
 
 
-async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
+async def settle(page: TabPage, patience: SettleLimits) -> tuple[str, ...]:
     """Returns what was waited for, in order, each thing once."""
     try:
         return await _settle(page, patience)
@@ -54,7 +54,7 @@ async def settle(page: Page, patience: Patience) -> tuple[str, ...]:
         page.sockets.action_ends()
 
 
-async def _settle(page: Page, patience: Patience) -> tuple[str, ...]:
+async def _settle(page: TabPage, patience: SettleLimits) -> tuple[str, ...]:
     waited: dict[str, None] = {}
     started = time.monotonic()
     restless_since: float | None = None
@@ -92,7 +92,7 @@ async def _settle(page: Page, patience: Patience) -> tuple[str, ...]:
             pass
 
 
-def new_epoch(page: Page) -> None:
+def new_epoch(page: TabPage) -> None:
     """Call before an action: repetitions are counted from here."""
     page.started.clear()
     page.sockets.action_begins()
@@ -104,7 +104,7 @@ def new_epoch(page: Page) -> None:
             )
 
 
-async def _look(page: Page, patience: Patience) -> _Look:
+async def _look(page: TabPage, patience: SettleLimits) -> _Look:
     if page.connection.closed:
         raise BrowserError(page.connection.closed)
     if page.crashed or page.closed or page.stuck or page.runaway:
@@ -138,7 +138,7 @@ async def _look(page: Page, patience: Patience) -> _Look:
     return _Look(reasons, min(waits, default=0))
 
 
-def _reasons(page: Page, pulse: dict[str, float] | None) -> list[tuple[str, float]]:
+def _reasons(page: TabPage, pulse: dict[str, float] | None) -> list[tuple[str, float]]:
     if pulse is None:
         return [("navigation", 0.05)]
     found: list[tuple[str, float]] = []
@@ -157,28 +157,28 @@ def _reasons(page: Page, pulse: dict[str, float] | None) -> list[tuple[str, floa
     return found
 
 
-async def _pulse(page: Page, frame: Frame, patience: Patience) -> dict[str, float] | None:
+async def _pulse(page: TabPage, frame: PageFrame, patience: SettleLimits) -> dict[str, float] | None:
     bounds = (patience.timer_bound * 1000, patience.animation_bound * 1000, patience.endless_after * 1000)
     try:
         pulse = await page.call(frame, "pulse", *bounds, wait=True)
-    except (Refused, Unanswered):
+    except (CommandRefused, CommandTimeout):
         return None
     return pulse if isinstance(pulse, dict) else None
 
 
-def _downloading(page: Page) -> bool:
+def _downloading(page: TabPage) -> bool:
     due = page.downloads_asked > page.downloads_begun and time.monotonic() - page.asked_at < _DOWNLOAD_TIME
     return due or bool(page.downloads)
 
 
-def _requests(page: Page, patience: Patience) -> list[Request]:
+def _requests(page: TabPage, patience: SettleLimits) -> list[PendingRequest]:
     for key, times in page.started.items():
         if len(times) >= _REPEATS and times[-1] - times[0] > patience.endless_after:
             page.pollers.add(key)
     return [r for key, r in page.pending.items() if key not in page.ignored and r.key not in page.pollers]
 
 
-async def _give_up(page: Page) -> None:
+async def _give_up(page: TabPage) -> None:
     page.ignored.update(page.pending)
     page.noisy = True
     page.sockets.give_up()

@@ -11,14 +11,14 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from webassay.browser.devtools.capture import MAX_POST_DATA, Capture
-from webassay.browser.devtools.cdp import Channel, Connection, Params, Refused, Unanswered
-from webassay.browser.devtools.effects import Deeds
+from webassay.browser.devtools.cdp import Channel, CommandRefused, CommandTimeout, Connection, Params
+from webassay.browser.devtools.effects import Effects
 from webassay.browser.devtools.hosts import AllowList
 from webassay.browser.devtools.network import NetworkWatch
-from webassay.browser.devtools.page import CALL_TIMEOUT, WORLD, Arrival, Page, Scripts
+from webassay.browser.devtools.page import CALL_TIMEOUT, WORLD, Arrival, Scripts, TabPage
 from webassay.browser.devtools.recording import Film, Trace
 from webassay.browser.look.observe import PictureFormat
-from webassay.browser.wait.settle import MAX_DOCUMENTS, Patience, settle
+from webassay.browser.wait.settle import MAX_DOCUMENTS, SettleLimits, settle
 from webassay.core.errors import ActionError, BrowserError
 
 MAX_NOTICES = 20
@@ -61,8 +61,8 @@ class SessionSettings:
     """Where to write a trace of every DevTools command and event."""
 
     @property
-    def patience(self) -> Patience:
-        return Patience(cap=self.settle_cap_ms / 1000, timer_bound=self.timer_bound_ms / 1000)
+    def patience(self) -> SettleLimits:
+        return SettleLimits(cap=self.settle_cap_ms / 1000, timer_bound=self.timer_bound_ms / 1000)
 
     @property
     def picture(self) -> PictureFormat:
@@ -81,24 +81,24 @@ class Context:
     ) -> None:
         offset = None if now_ms is None else now_ms - round(time.time() * 1000)
         self.settings = settings
-        self.pages: list[Page] = []
+        self.pages: list[TabPage] = []
         self.capture = Capture(folder / "network.jsonl", keep_secrets=settings.keep_secrets)
         self.id = context_id
         self.connection = connection
         self._allow = allow
         self.downloads_folder = folder / "downloads"
         self._scripts = Scripts.make(secrets.token_hex(16), offset)
-        self._front: list[Page] = []
+        self._front: list[TabPage] = []
         """Tabs in the order they were last in front; the last one is in front now."""
-        self._gone: Page | None = None
+        self._gone: TabPage | None = None
         """The tab that was closed last."""
-        self.deeds: Deeds | None = None
+        self.effects: Effects | None = None
         """What somebody else does in these pages; None: nobody but us does anything."""
         self.settled: Arrival | None = None
         """What was in front when the last wait ended."""
         self._notices: list[str] = []
         self._left_out = 0
-        self._downloads: dict[str, tuple[str, Page]] = {}
+        self._downloads: dict[str, tuple[str, TabPage]] = {}
         self._tab_count = 0
         name = time.strftime("%Y%m%d-%H%M%S-") + context_id[:8].lower()
         self._film = Film(settings.video_dir, name) if settings.video_dir else None
@@ -134,7 +134,7 @@ class Context:
             page.closed = True
         if not self.connection.closed:
             # A context that cannot be disposed of is already gone.
-            with contextlib.suppress(Refused, Unanswered, BrowserError):
+            with contextlib.suppress(CommandRefused, CommandTimeout, BrowserError):
                 await self.connection.root.send("Target.disposeBrowserContext", {"browserContextId": self.id})
 
     @property
@@ -142,7 +142,7 @@ class Context:
         return bool(self._front)
 
     @property
-    def active(self) -> Page:
+    def active(self) -> TabPage:
         """The tab in front. A page can close the last one at any time; then it is that one until `front` replaces it,
         so that an action that is under way ends as it does with any page that goes away."""
         if self.connection.closed:
@@ -152,14 +152,14 @@ class Context:
             raise BrowserError("The session has no tab.")
         return page
 
-    async def front(self) -> Page:
+    async def front(self) -> TabPage:
         """The tab in front; where the last one was closed, an empty one that takes its place."""
         if not self._front:
             await self._opened()
         if not self._front and not self.connection.closed:
             try:
                 await self._open_tab()
-            except (Refused, Unanswered) as error:
+            except (CommandRefused, CommandTimeout) as error:
                 raise BrowserError(f"The last tab was closed, and no other could be opened: {error}.") from error
             self.notice("The last tab was closed; an empty one is now in front.")
         return self.active
@@ -221,11 +221,11 @@ class Context:
 
     # --- targets ---------------------------------------------------------------------------------------
 
-    def attached(self, channel: Channel, info: Params, page: Page | None = None) -> None:
+    def attached(self, channel: Channel, info: Params, page: TabPage | None = None) -> None:
         """Sets up a new target, which is paused until then. `page` is the tab it belongs to."""
         kind = info["type"]
         if kind == "page":
-            tab = Page(self.connection, channel, info["targetId"], self._tab_count, info.get("openerId", ""))
+            tab = TabPage(self.connection, channel, info["targetId"], self._tab_count, info.get("openerId", ""))
             self._tab_count += 1
             self.pages.append(tab)
             self.connection.spawn(self._set_up_page(tab))
@@ -249,18 +249,18 @@ class Context:
             if page.target_id == target_id and not page.crashed:
                 self._lost(page, f"{why} Open a URL to continue.")
 
-    def end(self, page: Page, why: str) -> None:
+    def end(self, page: TabPage, why: str) -> None:
         page.channel.post("Page.crash")
         self._lost(page, f"{why} Open a URL to continue.")
 
-    def _lost(self, page: Page, notice: str) -> None:
+    def _lost(self, page: TabPage, notice: str) -> None:
         page.crashed = True
         page.pending.clear()
         page.channel.lose("The page is gone.")
         page.changed.set()
         self.notice(notice)
 
-    def _remove(self, page: Page) -> None:
+    def _remove(self, page: TabPage) -> None:
         page.closed = True
         page.changed.set()
         page.ready.set()
@@ -270,7 +270,7 @@ class Context:
             self._front.remove(page)
             self._gone = page
 
-    def _set_up(self, channel: Channel, page: Page) -> None:
+    def _set_up(self, channel: Channel, page: TabPage) -> None:
         """The setup that pages share with frames in their own process. The target is still paused."""
         if self._trace is not None:
             channel.trace = self._trace.write
@@ -297,10 +297,10 @@ class Context:
             commands.append(("Emulation.setLocaleOverride", {"locale": self.settings.locale}))
         for method, params in commands:
             channel.post(method, params)
-        if self.deeds is not None:
-            self.deeds.watch(channel)
+        if self.effects is not None:
+            self.effects.watch(channel)
 
-    async def _set_up_page(self, page: Page) -> None:
+    async def _set_up_page(self, page: TabPage) -> None:
         channel = page.channel
         width, height = self.settings.viewport
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -336,7 +336,7 @@ class Context:
                 await page.evaluate(page.main_frame, "null")
                 return
 
-    async def _popped_up(self, page: Page) -> None:
+    async def _popped_up(self, page: TabPage) -> None:
         for other in self.pages:
             other.changed.set()
         if len(self.pages) > MAX_TABS:
@@ -345,23 +345,23 @@ class Context:
         elif page in self.pages:
             self.notice(f"The page opened a new tab; tab {self.pages.index(page)} is now in front.")
 
-    async def _set_up_frame(self, channel: Channel, page: Page) -> None:
+    async def _set_up_frame(self, channel: Channel, page: TabPage) -> None:
         self._set_up(channel, page)
         tree = channel.post("Page.getFrameTree")
         channel.post("Runtime.runIfWaitingForDebugger")
         page.graft(channel, (await tree)["frameTree"])
 
-    def _expect_children(self, channel: Channel, page: Page | None) -> None:
+    def _expect_children(self, channel: Channel, page: TabPage | None) -> None:
         """Frames in their own process, and workers; workers start workers in turn."""
         channel.on("Target.attachedToTarget", lambda p: self._child(page, p))
         channel.on("Target.detachedFromTarget", lambda p: self.connection.drop(p["sessionId"], "It was closed."))
 
-    def _child(self, page: Page | None, params: Params) -> None:
+    def _child(self, page: TabPage | None, params: Params) -> None:
         self.attached(self.connection.channel(params["sessionId"]), params["targetInfo"], page)
 
     # --- what pages do on their own --------------------------------------------------------------------
 
-    def _dialog(self, page: Page, params: Params) -> None:
+    def _dialog(self, page: TabPage, params: Params) -> None:
         kind = params["type"]
         accept = kind in ("alert", "beforeunload") or self.settings.dialogs == "accept"
         answer: Params = {"accept": accept}
@@ -412,27 +412,27 @@ class Context:
 
     # --- tabs ------------------------------------------------------------------------------------------
 
-    async def new_tab(self) -> Page:
+    async def new_tab(self) -> TabPage:
         if len(self.pages) >= MAX_TABS:
             raise ActionError(f"There are already {MAX_TABS} tabs.", hint="Close one first.")
         return await self._open_tab()
 
-    async def _open_tab(self) -> Page:
+    async def _open_tab(self) -> TabPage:
         made = await self.connection.root.send(
             "Target.createTarget", {"url": "about:blank", "browserContextId": self.id}
         )
         page = next((page for page in self.pages if page.target_id == made["targetId"]), None)
         if page is None:
-            raise Refused("the new tab did not open")
+            raise CommandRefused("the new tab did not open")
         await page.ready.wait()
         if page not in self._front:
-            raise Unanswered("the new tab did not open in time")
+            raise CommandTimeout("the new tab did not open in time")
         return page
 
-    async def close_page(self, page: Page) -> None:
+    async def close_page(self, page: TabPage) -> None:
         self._remove(page)
         # Refused: it has already closed itself.
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(CommandRefused):
             await self.connection.root.send("Target.closeTarget", {"targetId": page.target_id})
 
     async def close_tab(self) -> None:
@@ -444,14 +444,14 @@ class Context:
             raise ActionError(f"There is no tab {index:g}; there are tabs 0 to {len(self.pages) - 1}.")
         await self.bring_to_front(self.pages[int(index)])
 
-    async def bring_to_front(self, page: Page) -> None:
+    async def bring_to_front(self, page: TabPage) -> None:
         if page in self._front:
             self._front.remove(page)
         self._front.append(page)
         if not page.crashed:
             await page.channel.send("Page.bringToFront")
 
-    async def navigate(self, page: Page, url: str) -> Page:
+    async def navigate(self, page: TabPage, url: str) -> TabPage:
         """Opens a URL in the tab, if it is allowed; a crashed tab is replaced by a fresh one."""
         url = url.strip()
         refused = self._allow.why_not(url)
@@ -462,7 +462,7 @@ class Context:
             page = await self._replace(page)
         try:
             answer = await page.channel.send("Page.navigate", {"url": url}, timeout=_NAVIGATION_TIMEOUT)
-        except Unanswered:
+        except CommandTimeout:
             page.channel.post("Page.stopLoading")
             # What keeps the answer back may be the site's own service worker; the next attempt goes past it.
             page.channel.post("Network.setBypassServiceWorker", {"bypass": True})
@@ -474,7 +474,7 @@ class Context:
             raise ActionError(f"{url:.200} could not be opened: {answer['errorText']}.")
         return page
 
-    async def _replace(self, page: Page) -> Page:
+    async def _replace(self, page: TabPage) -> TabPage:
         place = self.pages.index(page)
         fresh = await self.new_tab()
         await self.close_page(page)
@@ -484,10 +484,10 @@ class Context:
 
     def watch_deeds(self) -> None:
         """From now on somebody else acts in this session."""
-        self.deeds = Deeds()
+        self.effects = Effects()
         for page in self.pages:
             for channel in {id(frame.channel): frame.channel for frame in page.frames.values()}.values():
-                self.deeds.watch(channel)
+                self.effects.watch(channel)
 
     # --- files -----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class ModelAnswer(Generic[T]):
     value: T | None
     """None: no reply could be read."""
     replies: tuple[Reply, ...]
@@ -32,7 +32,7 @@ class Answer(Generic[T]):
 
 async def ask_until_read(
     model: Model, messages: Sequence[Message], read: Callable[[str], T], *, retries: int, purpose: str
-) -> Answer[T]:
+) -> ModelAnswer[T]:
     """`read` refuses with an ActionError, whose text goes back to the model as the next user message."""
     talk = list(messages)
     replies: list[Reply] = []
@@ -41,13 +41,13 @@ async def ask_until_read(
         reply = await model.ask(talk, purpose=purpose)
         replies.append(reply)
         try:
-            return Answer(read(reply.text), tuple(replies), problem)
+            return ModelAnswer(read(reply.text), tuple(replies), problem)
         except ActionError as error:
             problem = str(error)
             if reply.finish_reason == "length":
                 problem += " (Your answer was cut off at the token limit: be shorter.)"
         talk += [Message.assistant(reply.text), Message.user(f"{problem} Nothing was done yet; answer again.")]
-    return Answer(None, tuple(replies), problem)
+    return ModelAnswer(None, tuple(replies), problem)
 
 
 def books(messages: Sequence[Message], replies: Sequence[Reply], unreadable: int = 0) -> tuple[Usage, dict[str, Json]]:
