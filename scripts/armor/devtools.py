@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 address, base, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(address)
-    page = browser.tabs.contexts[0].pages[0] if browser.tabs.contexts[0].pages else browser.tabs.contexts[0].new_page()
+    page = browser.contexts[0].pages[0] if browser.contexts[0].pages else browser.contexts[0].new_page()
     page.goto(base + "/0")
     took = []
     for number in range(steps + 3):

@@ -141,7 +141,7 @@ def main(mode: str, *rest: str) -> object:
         return "left"
     with sync_playwright() as playwright:
         browser = playwright.chromium.connect_over_cdp(TOLD["cdp"])
-        page = browser.tabs.contexts[0].pages[0]
+        page = browser.contexts[0].pages[0]
         match mode:
             case "everything":
                 return everything(browser, page, int(rest[0]), rest[1])
