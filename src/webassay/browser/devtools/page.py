@@ -115,12 +115,12 @@ class TabPage:
 
     def listen(self, channel: Channel) -> None:
         """Tracks the frames reported by this channel: the page's own, or that of a frame in another process."""
-        channel.on("TabPage.frameAttached", lambda p: self._attached(channel, p["frameId"], p["parentFrameId"]))
-        channel.on("TabPage.frameNavigated", lambda p: self._navigated(channel, p["frame"]))
-        channel.on("TabPage.frameDetached", self._detached)
-        channel.on("TabPage.frameStartedLoading", lambda p: self._loading(p["frameId"], True))
-        channel.on("TabPage.frameStoppedLoading", lambda p: self._loading(p["frameId"], False))
-        channel.on("TabPage.navigatedWithinDocument", self._within)
+        channel.on("Page.frameAttached", lambda p: self._attached(channel, p["frameId"], p["parentFrameId"]))
+        channel.on("Page.frameNavigated", lambda p: self._navigated(channel, p["frame"]))
+        channel.on("Page.frameDetached", self._detached)
+        channel.on("Page.frameStartedLoading", lambda p: self._loading(p["frameId"], True))
+        channel.on("Page.frameStoppedLoading", lambda p: self._loading(p["frameId"], False))
+        channel.on("Page.navigatedWithinDocument", self._within)
         channel.on("Runtime.executionContextCreated", lambda p: self._context(channel, p["context"]))
         channel.on("Runtime.executionContextDestroyed", lambda p: self._forget(channel, p["executionContextId"]))
         channel.on("Runtime.executionContextsCleared", lambda _: self._forget(channel, None))

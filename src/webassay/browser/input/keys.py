@@ -91,7 +91,7 @@ def key_named(name: str) -> KeyStroke:
     if len(name) == 1:
         return character(name) or KeyStroke(name, "", 0, name)
     known = _ALIASES.get(name.lower())
-    if known is None and len(name) == 4 and name.startswith("KeyStroke"):
+    if known is None and len(name) == 4 and name.startswith("Key"):
         known = name[3].lower()
     if known is None and len(name) == 6 and name.startswith("Digit"):
         known = name[5]
