@@ -245,7 +245,9 @@ def test_an_element_of_a_large_part_is_left_out() -> None:
 
 async def test_a_long_highlight_gives_way_to_the_models_own_description() -> None:
     wordy = PRUNED.replace("'Search'", "'" + "word " * 250 + "'")
-    model = ScriptedModel.of([occam_reply("click [33]", highlight="30", description="MY OWN WORDS"), occam_reply("go_back")])
+    model = ScriptedModel.of(
+        [occam_reply("click [33]", highlight="30", description="MY OWN WORDS"), occam_reply("go_back")]
+    )
     agent = await started(Occam(model))
     await agent.decide(page(0, pruned=wordy))
     await agent.decide(page(1))
