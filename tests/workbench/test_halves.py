@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.play.test_attempts import played
+from tests.workbench.test_attempts import played
 from webassay.core.unit import UnitOfWork
 from webassay.store import Store
 
