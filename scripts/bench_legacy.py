@@ -20,7 +20,7 @@ from typing import Any
 from webassay.benchmarks import webarena
 from webassay.compose.setup import default_cache
 from webassay.core.errors import GradingError
-from webassay.grading.published.legacy import Evidence, parts, score
+from webassay.grading.published.legacy import EpisodeEvidence, parts, score
 
 LIBRARY = "libwebarena==0.0.5"
 NEEDED = (
@@ -189,7 +189,7 @@ def pairs(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def ours(pair: dict[str, Any]) -> Any:
     shown = {f"program_html.{number}": text for number, text in enumerate(pair.get("texts", ()))}
-    evidence = Evidence(pair["answer"], pair["task"]["intent"], pair["url"], shown, BASES)
+    evidence = EpisodeEvidence(pair["answer"], pair["task"]["intent"], pair["url"], shown, BASES)
     try:
         found = parts(pair["task"]["eval"], "webarena", evidence)
     except GradingError as error:

@@ -126,12 +126,13 @@ def names() -> str:
 
 def prompts() -> str:
     """What the verifier says to a model, and why."""
-    from webassay.judging.ledger import prompt_reasons
+    from webassay.judging.prompts import Prompts
     from webassay.judging.universal.profile import PROFILES
     from webassay.judging.universal.verify import stages
 
     used = list(dict.fromkeys(stage for profile in PROFILES.values() for stage in stages(profile)))
-    reasons = prompt_reasons()
+    built_in = Prompts()
+    reasons = built_in.reasons
     parts = [name for name in reasons if name not in used]
     lines = ["# What the verifier says to a model, and why", ""]
     lines += ["The prompts of the Universal Verifier, in the order in which they are used: a link to the words, and"]

@@ -27,7 +27,7 @@ from webassay.core.verdict import Fingerprint, Verdict
 
 
 def task(id: str = "1", goal: str = "What is it?", checks: tuple[Any, ...] | None = None, **rest: Any) -> Task:
-    flavour = rest.pop("flavour", "webarena")
+    flavor = rest.pop("flavor", "webarena")
     evaluation = rest.pop("key", {"eval_types": ["string_match"], "reference_answers": {"exact_match": "a thing"}})
     start = rest.pop("start", ("__SHOPPING__",))
     protocol = ResponseProtocol(name="free", instructions="")
@@ -36,7 +36,7 @@ def task(id: str = "1", goal: str = "What is it?", checks: tuple[Any, ...] | Non
         "template": "T",
         "kind": "retrieve",
         "sites": ("shopping",),
-        "checks": checks or (LegacyCheck(flavour=flavour, eval=evaluation),),
+        "checks": checks or (LegacyCheck(flavor=flavor, eval=evaluation),),
     }
     return Task(id=id, goal=Goal(instruction=goal, start_urls=start, protocol=protocol), **(settings | rest))
 
@@ -100,7 +100,7 @@ def test_a_detector_finds(detector: str, given: dict[str, Any]) -> None:
         ("locator_substring", {"key": page("document.querySelector('a').href", must_include=["x"])}),
         ("response_substring", {"key": answer(exact_match="x")}),
         ("unachievable", {"key": answer(fuzzy_match=["around noon"])}),
-        ("unsatisfiable", {"key": answer(must_include=["a |OR| b"]), "flavour": "webchorearena"}),
+        ("unsatisfiable", {"key": answer(must_include=["a |OR| b"]), "flavor": "webchorearena"}),
         ("unsatisfiable", {"key": answer(exact_match="dark blue", must_include=["blue"])}),
         ("vacuous", {"checks": (ResponseCheck(action="mutate"), StateCheck()), "kind": "mutate"}),
         ("bare_number", {"key": answer(must_include=["1"])}),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webassay.compare import KINDS, Sites, Slack, Unreadable, compare, fold, matching
+from webassay.compare import KINDS, Sites, Slack, UnreadableValue, compare, fold, matching
 
 SAME = [
     ("string", "AT&T", "AT&amp;T"),
@@ -190,7 +190,7 @@ def test_other_values_are_not_and_each_refusal_has_a_reason(kind, expected, actu
     for key, value in ((expected, actual), (actual, expected)):
         try:
             match = compare(kind, key, value)
-        except Unreadable as problem:
+        except UnreadableValue as problem:
             assert str(problem)
         else:
             assert match.reason and not match.ok

@@ -16,7 +16,8 @@ from webassay import judging
 from webassay.core.interaction import Goal
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.trajectory import MemoryBlobs
-from webassay.judging.ledger import Form, Models, prompt, prompt_reasons
+from webassay.judging.ledger import Models, ReplyForm
+from webassay.judging.prompts import Prompts
 from webassay.judging.universal import diagnosis, evidence, outcome, rescoring, rubric, scoring
 from webassay.judging.universal.profile import PROFILES
 from webassay.judging.universal.rehearsal import Understudy
@@ -47,16 +48,17 @@ VERDICTS = frozenset((
     "reality_checks", "condition",
 ))  # fmt: skip
 """What may stand last in a form: the conclusion, or the list that is the reply."""
+PROMPTS = Prompts()
 FOLDER = Path(judging.__file__).parent
 
 
-def forms_in(form: type[Form]):
+def forms_in(form: type[ReplyForm]):
     """The form itself and those inside it."""
     yield form
     for field in form.model_fields.values():
         for inner in re.findall(r"_?[A-Z]\w*", str(field.annotation)):
             found = getattr(inspect.getmodule(form), inner, None)
-            if inspect.isclass(found) and issubclass(found, Form) and found is not form:
+            if inspect.isclass(found) and issubclass(found, ReplyForm) and found is not form:
                 yield from forms_in(found)
 
 
@@ -82,7 +84,7 @@ def test_every_stage_has_a_form():
 def test_a_prompt_asks_for_the_fields_of_its_form_in_their_order_and_the_verdict_last(stage):
     for form in forms_in(FORMS[stage]):
         names = list(form.model_fields)
-        assert in_order(names, prompt(stage).words), f"{form.__name__}: {names}"
+        assert in_order(names, PROMPTS[stage].words), f"{form.__name__}: {names}"
         assert list(form.model_json_schema()["properties"]) == names
         assert names[-1] in VERDICTS, f"{form.__name__} ends with {names[-1]}"
 
@@ -100,7 +102,7 @@ def test_every_field_that_is_asked_for_is_used_where_its_form_is_read(stage):
 
 @pytest.mark.parametrize("path", sorted((FOLDER / "prompts").glob("*.md")), ids=lambda path: path.stem)
 def test_no_placeholder_is_left_in_a_prompt(path):
-    text = prompt(path.stem).text
+    text = PROMPTS[path.stem].text
     assert "{{" not in text and "}}" not in text and "TODO" not in text and "__" not in text
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text), "a date of the machine that it was written on"
 
@@ -151,14 +153,14 @@ async def test_a_prompt_promises_only_what_its_question_holds(profile):
 
 @pytest.mark.parametrize("stage", ["side_effects", "rescore", "outcome", "outcome_checked", "cp_violation"])
 def test_the_right_deed_on_the_wrong_target_has_one_home(stage):
-    text = prompt(stage).words
+    text = PROMPTS[stage].words
     assert "on the wrong target" in text
     assert "in place of the one that was asked for" not in text, "that made it a side effect as well"
 
 
 def test_every_reason_belongs_to_a_rule_that_is_there():
-    reasons = prompt_reasons()
+    reasons = PROMPTS.reasons
     for name, rules in reasons.items():
         for rule in rules:
-            assert rule in prompt(name).raw, f"{name}: {rule}"
+            assert rule in PROMPTS[name].raw, f"{name}: {rule}"
     assert set(reasons) >= set(FORMS) | {"fence", "blockers", "principles", "evidence_rules"}

@@ -117,11 +117,10 @@ def test_a_judge_is_pinned_to_what_it_uses_and_nothing_else():
     known = {name: set(pin["modules"]) for name, pin in pins().items()}
     assert known["webvoyager"] == {
         f"{PACKAGE}.{name}"
-        for name in ("case", "judges.base", "judges.webvoyager", "ledger", "parsers", "pictures")
+        for name in ("case", "judges.base", "judges.webvoyager", "ledger", "parsers", "pictures", "prompts")
     }  # fmt: skip
-    assert {
-        f"{PACKAGE}.{name}" for name in ("record.findings", "universal.rubric", "universal.outcome", "universal.verify")
-    } <= known["universal"]
+    stages = ("record.findings", "universal.rubric", "universal.outcome", "universal.verify")
+    assert {f"{PACKAGE}.{name}" for name in stages} <= known["universal"]
     assert f"{PACKAGE}.parsers" not in known["universal"]
 
 

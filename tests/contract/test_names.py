@@ -18,7 +18,7 @@ BRITISH = re.compile(
     r"(?:mis)?behaviour\w*|colour\w*|favour\w*|neighbour\w*|honour\w*|labour\w*|flavour\w*|"
     r"armour\w*|rumour\w*|recognis\w*|organis\w*|normalis\w*|serialis\w*|summaris\w*|initialis\w*|minimis\w*|optimis\w*|"
     r"maximis\w*|capitalis\w*|randomis\w*|parametris\w*|authoris\w*|customis\w*|generalis\w*|memoris\w*|utilis\w*|visualis\w*|"
-    r"synchronis\w*|standardis\w*|apologis\w*|analys(?:e|ed|es|ing)|catalogues?|dialogues?|centre[sd]?|licence[sd]?|"
+    r"synchronis\w*|standardis\w*|apologis\w*|analys(?:e|ed|ing)|catalogues?|dialogues?|centre[sd]?|licence[sd]?|"
     r"label(?:led|ling)|cancell(?:ed|ing)|model(?:led|ling)|travel(?:led|ling)|metres?|grey\w*|whilst|judgement\w*|"
     r"cheques?|jewellery|fulfil|enrol|programme[sd]?|artefacts?|ageing|unlabelled|signalled|signalling|tunnelled"
     r")\b",
@@ -26,6 +26,11 @@ BRITISH = re.compile(
 )
 NOT_OURS = re.compile(r"\.cancell(?:ed|ing)\(\)")
 """How asyncio spells its own methods."""
+DATA = {
+    "src/webassay/compare/quantities.py": {"metre"},
+    "src/webassay/compare/text.py": {"centre"},
+}
+"""Words that a file reads, not ours to spell."""
 MAX_MODULES = 26
 
 
@@ -65,7 +70,8 @@ def test_no_docstring_begins_with_of(path):
 def test_spelling_is_american(path):
     """What a page of a site says is data; only code, comments and docs are ours to spell."""
     text = NOT_OURS.sub("", path.read_text(encoding="utf-8"))
-    assert not sorted({found.group(0) for found in BRITISH.finditer(text)})
+    spelled = {word.group(0) for word in BRITISH.finditer(text)}
+    assert not sorted(spelled - DATA.get(path.relative_to(ROOT).as_posix(), set()))
 
 
 def test_no_folder_is_a_heap():

@@ -15,7 +15,7 @@ from webassay.core.trajectory import AgentInfo, Ending, LocatorResult, MemoryBlo
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy, grade
 from webassay.grading.published.legacy import (
-    Evidence,
+    EpisodeEvidence,
     check_legacy,
     clean,
     parts,
@@ -30,20 +30,20 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 BASES = {"shopping": "http://shop.test:7770", "gitlab": "http://git.test:8023", "reddit": "http://forum.test:9999"}
 
 
-def said(answer: str, flavour: str = "webarena", **reference: Any) -> float | None:
+def said(answer: str, flavor: str = "webarena", **reference: Any) -> float | None:
     key = {"eval_types": ["string_match"], "reference_answers": reference, "string_note": "no such page"}
-    return score(parts(key, flavour, Evidence(answer, "What?")))
+    return score(parts(key, flavor, EpisodeEvidence(answer, "What?")))
 
 
-def at(url: str, reference: str, flavour: str = "webarena", **rest: Any) -> float | None:
+def at(url: str, reference: str, flavor: str = "webarena", **rest: Any) -> float | None:
     key = {"eval_types": ["url_match"], "reference_url": reference, "url_note": "GOLD in PRED", **rest}
-    return score(parts(key, flavour, Evidence("", "", url=url, bases=BASES)))
+    return score(parts(key, flavor, EpisodeEvidence("", "", url=url, bases=BASES)))
 
 
-def shown(text: str, flavour: str = "webarena", **required: Any) -> float | None:
+def shown(text: str, flavor: str = "webarena", **required: Any) -> float | None:
     target = {"url": "last", "locator": "document.title", "required_contents": required}
     key = {"eval_types": ["program_html"], "program_html": [target]}
-    return score(parts(key, flavour, Evidence("", "", pages={"program_html.0": text})))
+    return score(parts(key, flavor, EpisodeEvidence("", "", pages={"program_html.0": text})))
 
 
 class TestAnswers:
@@ -77,9 +77,9 @@ class TestAnswers:
         with pytest.raises(GradingError, match="needs a list"):
             said("x", must_include="x")
         with pytest.raises(GradingError, match="no check called"):
-            parts({"eval_types": ["vibes"]}, "webarena", Evidence("", ""))
+            parts({"eval_types": ["vibes"]}, "webarena", EpisodeEvidence("", ""))
         with pytest.raises(GradingError, match="asks for nothing"):
-            parts({"eval_types": ["string_match"], "reference_answers": {}}, "webarena", Evidence("", ""))
+            parts({"eval_types": ["string_match"], "reference_answers": {}}, "webarena", EpisodeEvidence("", ""))
 
 
 class TestModels:
@@ -100,7 +100,7 @@ class TestModels:
             "string_note": "why",
         }
         question = same_reason("Goal", "why", "because")
-        found = parts(key, "webarena", Evidence("because", "Goal", replies={question.id: "same"}))
+        found = parts(key, "webarena", EpisodeEvidence("because", "Goal", replies={question.id: "same"}))
         assert score(found) == 1
 
     @pytest.mark.parametrize(
@@ -121,16 +121,16 @@ class TestModels:
 
     def test_the_fork_asks_once_about_the_whole_list(self) -> None:
         key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": ["a", "b"]}}
-        assert len(parts(key, "webarena", Evidence("x", "G"))) == 2
-        (one,) = parts(key, "webchorearena", Evidence("x", "G"))
+        assert len(parts(key, "webarena", EpisodeEvidence("x", "G"))) == 2
+        (one,) = parts(key, "webchorearena", EpisodeEvidence("x", "G"))
         assert one.wanted == "a; b"
         assert one.questions == (same_meaning("G", "a; b", "x", extra_allowed=True),)
 
     def test_the_fork_takes_a_text_in_place_of_a_list(self) -> None:
         key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": "a"}}
-        assert parts(key, "webchorearena", Evidence("x", "G"))[0].score is None
+        assert parts(key, "webchorearena", EpisodeEvidence("x", "G"))[0].score is None
         with pytest.raises(GradingError, match="needs a list"):
-            parts(key, "webarena", Evidence("x", "G"))
+            parts(key, "webarena", EpisodeEvidence("x", "G"))
 
 
 class TestTheFork:
@@ -160,8 +160,8 @@ class TestTheFork:
         other = {"url": "http://a", "locator": "document.title", "required_contents": {"exact_match": "y"}}
         key = {"eval_types": ["program_html"], "program_html": [{**target, "or": [other]}]}
         pages = {"program_html.0": "-", "program_html.0.or.1": "y"}
-        assert score(parts(key, "webchorearena", Evidence("", "", pages=pages))) == 1
-        assert score(parts(key, "webarena", Evidence("", "", pages=pages))) == 0
+        assert score(parts(key, "webchorearena", EpisodeEvidence("", "", pages=pages))) == 1
+        assert score(parts(key, "webarena", EpisodeEvidence("", "", pages=pages))) == 0
 
     def test_any_credit_is_success_for_one_of_its_runners(self) -> None:
         task = made(
@@ -223,7 +223,7 @@ class TestPages:
     def test_what_was_not_recorded_decides_nothing(self) -> None:
         target = {"url": "last", "locator": "", "required_contents": {"exact_match": "x"}}
         key = {"eval_types": ["program_html"], "program_html": [target]}
-        assert score(parts(key, "webarena", Evidence("", ""))) is None
+        assert score(parts(key, "webarena", EpisodeEvidence("", ""))) is None
 
     def test_helper_functions(self) -> None:
         call = LocatorProbe(name="p", url="func:reddit_get_post_url('__last_url__')", script="1")
@@ -256,15 +256,15 @@ def test_words(text: str, wanted: list[str]) -> None:
 # --- as a grader ----------------------------------------------------------------------------------------
 
 
-def made(flavour: Any, key: dict[str, Any], **rest: Any) -> Task:
+def made(flavor: Any, key: dict[str, Any], **rest: Any) -> Task:
     goal = Goal(instruction="What?", start_urls=(), protocol=ResponseProtocol(name="free", instructions=""))
     return Task(
         id="1",
-        benchmark=flavour,
+        benchmark=flavor,
         template="t",
         kind="retrieve",
         goal=goal,
-        checks=(LegacyCheck(flavour=flavour, eval=key),),
+        checks=(LegacyCheck(flavor=flavor, eval=key),),
         sites=("shopping",),
         **rest,
     )
@@ -329,8 +329,8 @@ def test_every_chore_is_graded_without_an_error() -> None:
     counts: dict[str, int] = {}
     for task in chores.load(DATA / "webchorearena" / "test_webchore.raw.json"):
         check = next(check for check in task.checks if isinstance(check, LegacyCheck))
-        right = parts(check.eval, check.flavour, satisfying(check))
-        wrong = parts(check.eval, check.flavour, Evidence("zzz", "", "http://nowhere.test/", replies={}))
+        right = parts(check.eval, check.flavor, satisfying(check))
+        wrong = parts(check.eval, check.flavor, EpisodeEvidence("zzz", "", "http://nowhere.test/", replies={}))
         assert score(right) in (None, 1.0) or unsatisfiable(check)
         assert score(wrong) in (None, 0.0)
         for part in right:
@@ -351,7 +351,7 @@ def unsatisfiable(check: LegacyCheck) -> bool:
     return " |OR| " in answers.get("exact_match", "")
 
 
-def satisfying(check: LegacyCheck) -> Evidence:
+def satisfying(check: LegacyCheck) -> EpisodeEvidence:
     key: Any = check.eval
     answers = key.get("reference_answers") or {}
     answer = answers.get("exact_match") or " ".join(
@@ -369,7 +369,7 @@ def satisfying(check: LegacyCheck) -> Evidence:
         for site, base in bases.items():
             text = text.replace(f"__{site.upper()}__", base)
         pages[f"program_html.{number}"] = text
-    return Evidence(answer, "", url or None, pages, bases)
+    return EpisodeEvidence(answer, "", url or None, pages, bases)
 
 
 def test_tasks_ask_for_what_their_checks_need(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from webassay.core.trajectory import Ending, MemoryBlobs
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy, grade
 from webassay.grading.logs import GradedLog, LogLayout, explain, grade_log, grade_logs
-from webassay.grading.reference import Difference, ReferenceVerdict, differences
+from webassay.grading.reference import GraderDisagreement, ReferenceVerdict, differences
 from webassay.workbench import Workbench
 
 LAYOUT = LogLayout(bases={"shop": ("http://h:1",)}, ports={})
@@ -148,7 +148,7 @@ def test_differences_from_the_reference_are_sorted_by_kind(tmp_path):
     ours = [GradedLog("7", grade_log(tmp_path / "7", TASK, LAYOUT))]
     assert differences(ours, [ReferenceVerdict(7, "success", 1.0, "", 0.1)]) == []
     found = differences(ours, [ReferenceVerdict(7, "error", 0.0, "it broke", 0.1)])
-    assert found == [Difference(7, "pass", "error", "", "it broke")]
+    assert found == [GraderDisagreement(7, "pass", "error", "", "it broke")]
     assert found[0].kind == "false negative"
 
 

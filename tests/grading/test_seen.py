@@ -11,7 +11,7 @@ from tests.support import samples
 from webassay.arena.kit.key import Key, fact, picture, shown
 from webassay.arena.kit.mistakes import mistakes, with_results
 from webassay.core.errors import TaskError
-from webassay.core.served import SERVED_TYPE, Node, Served, ServedRecord, plain
+from webassay.core.served import SERVED_TYPE, ServedAnswer, ServedNode, ServedRecord, plain
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
 from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
 from webassay.grading.grade import Policy, grade
@@ -25,18 +25,18 @@ class Row(list):
 
 
 def record(*pages, **rest) -> ServedRecord:
-    """Each page is a list of lines, sections and rows, or a pair of such a list and the fields of `Served`."""
-    nodes: dict[Node, int] = {}
+    """Each page is a list of lines, sections and rows, or a pair of such a list and the fields of `ServedAnswer`."""
+    nodes: dict[ServedNode, int] = {}
 
     def put(page) -> int:
         parts = tuple(part if isinstance(part, str) else put(part) for part in page)
-        return nodes.setdefault(Node(isinstance(page, Row), parts), len(nodes))
+        return nodes.setdefault(ServedNode(isinstance(page, Row), parts), len(nodes))
 
     served = []
     for number, page in enumerate(pages):
         page, fields = page if isinstance(page, tuple) else (page, {})
         given = {"method": "GET", "path": "/", "status": 200, "kind": "document", "digest": str(number)}
-        served.append(Served(**{**given, "page": put(page), **fields}))
+        served.append(ServedAnswer(**{**given, "page": put(page), **fields}))
     return ServedRecord(served=tuple(served), nodes=tuple(nodes), **rest)
 
 
@@ -74,7 +74,7 @@ def test_a_text_can_be_compared_word_by_word(text):
 
 @given(st.lists(st.text(max_size=12) | st.text("aİßſ1Ä-.'’–$( )\u0301\u0345", max_size=12), max_size=5))
 def test_every_token_is_found_in_the_text_of_all_nodes(lines):
-    own = OwnTexts([Node(False, (line, 0)) for line in lines], range(len(lines)))
+    own = OwnTexts([ServedNode(False, (line, 0)) for line in lines], range(len(lines)))
     for number, line in enumerate(lines):
         for token in plain(line).split():
             assert number in own.holding(token)
@@ -359,7 +359,7 @@ def test_without_a_record_it_is_a_fault_and_never_a_score():
 def test_a_damaged_record_is_a_fault():
     blobs = MemoryBlobs()
     whole = record(["HOM-1"])
-    dangling = ServedRecord(served=whole.served, nodes=(Node(False, (0,)),))
+    dangling = ServedRecord(served=whole.served, nodes=(ServedNode(False, (0,)),))
     nowhere = ServedRecord(served=whole.served)
     for damage in (b"", b"x", whole.pack()[:-9], dangling.pack(), nowhere.pack()):
         probe = ServedResult(site="shop", blob=blobs.write(damage, SERVED_TYPE), count=1)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import samples
-from webassay.core.served import SERVED_TYPE, Served, ServedRecord
+from webassay.core.served import SERVED_TYPE, ServedAnswer, ServedRecord
 from webassay.core.task import Check, Expectation, NetworkCheck, PageCheck, PagePattern
 from webassay.core.trajectory import Exchange, MemoryBlobs, NetworkLog, PageResult, RowsResult, ServedResult
 from webassay.core.verdict import Verdict
@@ -15,13 +15,15 @@ BASE = "http://shop.1a2b.localhost:8000"
 CHECK = PageCheck(any_of=(PagePattern(site="shop", path="/orders"),))
 
 
-def answer(path: str, method: str = "GET", by: str = "browser", kind: str = "document", status: int = 200) -> Served:
-    return Served(method=method, path=path, status=status, kind=kind, digest="", by=by)  # type: ignore[arg-type]
+def answer(
+    path: str, method: str = "GET", by: str = "browser", kind: str = "document", status: int = 200
+) -> ServedAnswer:
+    return ServedAnswer(method=method, path=path, status=status, kind=kind, digest="", by=by)  # type: ignore[arg-type]
 
 
 def graded(
-    served: list[Served], log: list[Exchange], *, page: str = "/orders", document: str = "/orders", omitted: int = 0,
-    policy: Policy | None = None, check: Check = CHECK,
+    served: list[ServedAnswer], log: list[Exchange], *, page: str = "/orders", document: str = "/orders",
+    omitted: int = 0, policy: Policy | None = None, check: Check = CHECK,
 ) -> Verdict:  # fmt: skip
     blobs = MemoryBlobs()
     record = blobs.write(ServedRecord(served=tuple(served), omitted=omitted).pack(), SERVED_TYPE)

@@ -17,7 +17,7 @@ from webassay.core.errors import InputError
 from webassay.core.labels import persons_verdict, published_verdict
 from webassay.core.trajectory import AgentInfo, MemoryBlobs
 from webassay.importers import archives
-from webassay.importers.base import Claim, Importer
+from webassay.importers.base import Importer, LooseVerdict
 from webassay.importers.originals import write_files
 from webassay.store import Store
 from webassay.workbench import Workbench, imports
@@ -184,7 +184,7 @@ def test_online_mind2web_keeps_nothing_from_outside_and_waits_for_no_pipe(tmp_pa
     IMPORTERS.get("online-mind2web").write(run, blobs, tmp_path / "back")
     expected = {name: data for name, data in tree(source).items() if name != "secret.txt"}
     assert tree(tmp_path / "back") == expected
-    assert IMPORTERS.get("online-mind2web").recognises(tmp_path / "back")
+    assert IMPORTERS.get("online-mind2web").recognizes(tmp_path / "back")
     (source / "result.json").write_text(json.dumps({"task": "t", "input_image_paths": ["../outside.png"]}))
     with pytest.raises(InputError, match="leads out"):
         one(source)
@@ -250,7 +250,7 @@ def test_online_mind2web_s_judges_and_people(tmp_path):
         ("abc", "published:WebJudge", "", "pass"),
     ]
     imported(tmp_path / "data", tmp_path / "other", agent="Other")
-    with pytest.raises(InputError, match=r"No label says pass or fail\. Found: \"Labelled '2'"):
+    with pytest.raises(InputError, match=r"No label says pass or fail\. Found: \"Labeled '2'"):
         Workbench().agree(tmp_path / "other")
     again = imported(tmp_path / "data", tmp_path / "named", agent="Agent-E")
     assert (again.added, again.known, again.verdicts) == (0, 1, 0)
@@ -264,12 +264,14 @@ def noted(place):
 NOTES = Importer(
     name="notes",
     summary="A note is a trajectory with a verdict; a list says what somebody else thinks of it.",
-    recognises=lambda place: place.suffix == ".note",
+    recognizes=lambda place: place.suffix == ".note",
     read=lambda place, blobs: trajectory(blobs, 1, task_id=place.stem, agent=AgentInfo(name="unknown")),
     verdicts=noted,
-    recognises_claims=lambda place: place.suffix == ".list",
+    recognizes_claims=lambda place: place.suffix == ".list",
     claims=lambda place: [
-        Claim(name, noted(place)[0].model_copy(update={"fingerprint": published_verdict("bot", "fail").fingerprint}))
+        LooseVerdict(
+            name, noted(place)[0].model_copy(update={"fingerprint": published_verdict("bot", "fail").fingerprint})
+        )
         for name in ("a", "b")
     ],
 )

@@ -366,7 +366,7 @@ def test_an_importer_that_breaks_breaks_its_own_item_only(tmp_path):
         run = ONLINE_MIND2WEB.read(place, blobs)
         return run.model_copy(update={"answer": "\ud800"}) if place.name == "b" else run
 
-    theirs = Importer("theirs", "x", ONLINE_MIND2WEB.recognises, read)
+    theirs = Importer("theirs", "x", ONLINE_MIND2WEB.recognizes, read)
     for name in ("a", "b", "c"):
         mind2web(tmp_path / name)
     told = []
@@ -503,7 +503,7 @@ def test_recognising_reads_the_first_bytes_only(tmp_path, monkeypatch):
         file.truncate(10 * 2**30)  # sparse: it takes no room
     read, real = [], reading.bytes_of
     monkeypatch.setattr(reading, "bytes_of", lambda *args, **named: read.append(real(*args, **named)) or read[-1])
-    assert AGENTREWARDBENCH.recognises(path)
+    assert AGENTREWARDBENCH.recognizes(path)
     assert [len(data) for data in read] == [4000]
     with pytest.raises(InputError, match="larger than 256 MB"):
         one(path)
@@ -523,7 +523,7 @@ def test_a_real_online_mind2web_trajectory():
 @pytest.mark.external
 @outside
 def test_a_real_fara_trajectory():
-    assert [each.name for each in IMPORTERS if each.recognises(OUTSIDE / "fara-example")] == [FARA.name]
+    assert [each.name for each in IMPORTERS if each.recognizes(OUTSIDE / "fara-example")] == [FARA.name]
     run, _ = one(OUTSIDE / "fara-example")
     assert run.task_id == "alltrails_find_23" and run.ending.kind == "answered"
     assert [step.info["action"] for step in run.steps][-1] == "stop_and_answer_question"

@@ -19,7 +19,7 @@ from tests.support.judging_samples import (
 )
 from webassay.core.errors import BudgetError, InputError, StoreError
 from webassay.core.trajectory import BlobRef, MemoryBlobs
-from webassay.judging.judges.batch import Claims, verify_many
+from webassay.judging.judges.batch import JudgingLocks, verify_many
 from webassay.judging.judges.universal import plan_profile, prepare_profile
 from webassay.judging.ledger import Models
 from webassay.judging.plan import describe_plan
@@ -312,7 +312,7 @@ async def test_budget_errors_pass_through_a_single_verification():
 
 async def test_two_batches_over_one_store_judge_nothing_twice():
     items, answer = cases()
-    kept, claims = Kept(), Claims()
+    kept, claims = Kept(), JudgingLocks()
 
     def batch(model):
         judge = prepared("universal", model)
@@ -327,7 +327,7 @@ async def test_two_batches_over_one_store_judge_nothing_twice():
 
 async def test_what_was_claimed_and_not_finished_can_be_claimed_again():
     items, answer = cases()
-    kept, claims = Kept(), Claims()
+    kept, claims = Kept(), JudgingLocks()
     spent = budgeted(ByStage(answer), Budget(calls=3))
     tally = await verify_many(items[:1], prepared("universal", spent), sink=kept.add, claims=claims)
     assert tally.stopped and not kept.verdicts
@@ -345,7 +345,7 @@ async def test_a_cancelled_batch_is_cancelled_and_leaves_no_verdict(name):
             asked.set()
             await asyncio.Event().wait()
 
-    kept, claims = Kept(), Claims()
+    kept, claims = Kept(), JudgingLocks()
     work = asyncio.create_task(verify_many(items, prepared(name, Stuck(None)), sink=kept.add, claims=claims))
     await asked.wait()
     work.cancel()

@@ -24,6 +24,7 @@ from webassay.core.trajectory import MemoryBlobs
 from webassay.core.verdict import Verdict
 from webassay.judging import ledger
 from webassay.judging.judges.universal import UniversalOptions
+from webassay.judging.prompts import Prompts
 from webassay.judging.universal.profile import PROFILES
 from webassay.judging.universal.resources import VerifierResources
 
@@ -77,8 +78,8 @@ def test_a_fingerprint_holds_the_judge_s_own_version_prompts_and_options(name):
     judge = JUDGES.get(name)
     stamp = prepared(name, ByStage(None)).fingerprint
     assert (stamp.grader, stamp.version, stamp.source, stamp.key) == (name, judge.version, "", "")
-    assert stamp.settings == dataclasses.asdict(judge.options())
-    assert stamp.prompts == {prompt.name: prompt.hash for prompt in judge.prompts}
+    assert {**stamp.settings, "prompts": None} == dataclasses.asdict(judge.options())
+    assert stamp.prompts == {name: judge.prompts[name].hash for name in judge.asks}
     assert stamp != prepared(name, ByStage(None), judge.as_published).fingerprint
 
 
@@ -92,7 +93,7 @@ async def test_every_prompt_that_is_used_stands_in_the_fingerprint(name):
         model = ByStage(lambda purpose, messages: judge.sample_reply)
         await prepared(name, model, dataclasses.replace(judge.options(), **changes)).judge(run.goal, run, blobs)
         used |= {messages[0].text for _, messages in model.asked}
-    assert used == {prompt.text for prompt in judge.prompts}
+    assert used == {judge.prompts[name].text for name in judge.asks}
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))
@@ -104,9 +105,9 @@ async def test_every_prompt_of_the_universal_verifier_stands_in_its_fingerprint(
         run.goal, run, blobs
     )
     used = {messages[0].text for _, messages in model.asked}
-    stated = {ledger.prompt(name).text for name in verdict.fingerprint.prompts}
+    stated = {Prompts()[name].text for name in verdict.fingerprint.prompts}
     assert used <= stated and verdict.status == "fail"
-    unused = {name for name in verdict.fingerprint.prompts if ledger.prompt(name).text not in used}
+    unused = {name for name in verdict.fingerprint.prompts if Prompts()[name].text not in used}
     assert unused <= {"cp_violation"}, "asked only if the task has a critical point"
 
 

@@ -19,7 +19,7 @@ from webassay.judging.universal.outcome import majority
 from webassay.judging.universal.profile import PROFILES
 from webassay.judging.universal.rescoring import median_vote
 from webassay.judging.universal.rubric import Criterion
-from webassay.judging.universal.scoring import Score, action_only_score, process_score, succeeded
+from webassay.judging.universal.scoring import CriterionScore, action_only_score, process_score, succeeded
 from webassay.judging.universal.verify import verify
 from webassay.play.recording import read_decision
 
@@ -32,7 +32,7 @@ POINTS = st.integers(1, 20).flatmap(
 
 def scored(most, points, *, met=None, penalty=False, action_only=None):
     condition = "" if met is None else "only if it rains in the town"
-    return Score(
+    return CriterionScore(
         criterion=Criterion(criterion="c", description="d", max_points=most, condition=condition),
         action_only=points if action_only is None else action_only,
         justification="j",

@@ -391,7 +391,7 @@ def test_nothing_that_was_read_off_a_picture_is_certain(folder):
     if not (OUTSIDE / folder).is_dir():
         pytest.skip("the outside examples are not here")
     blobs = MemoryBlobs()
-    importer = next(each for each in IMPORTERS if each.recognises(OUTSIDE / folder))
+    importer = next(each for each in IMPORTERS if each.recognizes(OUTSIDE / folder))
     made = importer.read(OUTSIDE / folder, blobs)
     assert ocr.lacks_text(made)
     assert all(one.status != "fail" for one in record_findings(made.goal, made, blobs, ocr.reader()))

@@ -12,7 +12,7 @@ from webassay.core.trajectory import MemoryBlobs, RowChange, RowsResult
 from webassay.judging.case import Case
 from webassay.judging.record.facts import named_in, positive_facts
 from webassay.judging.record.findings import describe_change, record_findings
-from webassay.judging.record.pages import Book, Page, digest, elements_of, place
+from webassay.judging.record.pages import Book, PageText, digest, elements_of, place
 from webassay.judging.record.paging import extent_in
 from webassay.judging.universal.sheet import date_of, describe_history
 
@@ -187,7 +187,7 @@ def test_hostile_trees_break_nothing(tree):
     st.integers(0, 3000),
 )
 def test_a_digest_keeps_to_its_budget_and_names_what_it_leaves_out(lines, budget):
-    pages = {n: Page(n, f"http://s/{n}", "t", tuple(lines[n])) for n in sorted(lines)}
+    pages = {n: PageText(n, f"http://s/{n}", "t", tuple(lines[n])) for n in sorted(lines)}
     made = digest(Book(pages, len(pages)), budget, rank=lambda number: number % 7)
     assert len(made.text) <= budget + len(pages), "and one line break for each page"
     told = (*made.whole, *made.part, *made.missing)
@@ -198,7 +198,7 @@ def test_a_digest_keeps_to_its_budget_and_names_what_it_leaves_out(lines, budget
 
 def test_what_matters_comes_first_where_there_is_little_room():
     pages = {
-        n: Page(n, f"http://s/{n}/x{n}", "t", tuple(f"page {n} line {i} {'x' * 50}" for i in range(10)))
+        n: PageText(n, f"http://s/{n}/x{n}", "t", tuple(f"page {n} line {i} {'x' * 50}" for i in range(10)))
         for n in (1, 2, 3)
     }
     made = digest(Book(pages, 3), 1100, rank=lambda n: n == 2, matters=lambda line: "page 3 line 4" in line)

@@ -89,7 +89,7 @@ async def test_the_same_over_trajectories_of_other_people(folder):
     if not (OUTSIDE / folder).is_dir():
         pytest.skip("the outside examples are not here")
     blobs = MemoryBlobs()
-    importer = next(each for each in IMPORTERS if each.recognises(OUTSIDE / folder))
+    importer = next(each for each in IMPORTERS if each.recognizes(OUTSIDE / folder))
     run = importer.read(OUTSIDE / folder, blobs)
     case = json.loads((FOLDER / "outside.json").read_text())[run.task_id]
     verdict = await prepared("universal", ByStage(replies_of(case))).judge(run.goal, run, blobs)

@@ -12,7 +12,7 @@ from webassay.core.trajectory import MemoryBlobs, RecordedObservation, Step
 from webassay.judging.case import frames_of
 from webassay.judging.ledger import Models
 from webassay.judging.pictures import shrink
-from webassay.judging.record.pages import Book, Digest, Page
+from webassay.judging.record.pages import Book, Digest, PageText
 from webassay.judging.universal.evidence import Evidence, _batches, about, describe_evidence
 from webassay.judging.universal.profile import PROFILES
 from webassay.judging.universal.rehearsal import Understudy
@@ -106,9 +106,9 @@ def test_a_page_with_a_value_is_asked_about_the_criteria_it_bears_on():
 
 def test_a_page_of_hardly_any_use_is_shown_without_its_picture_if_it_has_a_text():
     words = "twelve words of a long page that say everything it has to say " * 5
-    pages = {n: Page(n, "http://s.example/", "", (words,)) for n in (1, 2, 5)}
-    pages[3] = Page(3, "http://s.example/", "", ("Menu",))
-    pages[4] = Page(4, "http://s.example/", "", (words,), recorded=False)
+    pages = {n: PageText(n, "http://s.example/", "", (words,)) for n in (1, 2, 5)}
+    pages[3] = PageText(3, "http://s.example/", "", ("Menu",))
+    pages[4] = PageText(4, "http://s.example/", "", (words,), recorded=False)
     book = Book(pages, 5)
     assert without_picture(dict.fromkeys((2, 3, 4, 5), (3, 0)) | {1: (4, 0)}, book) == {2}, "1 matters, 5 is the last"
     assert without_picture(dict.fromkeys((1, 2, 3, 4, 5), (3, 0)), book) == frozenset(), "none stands out"
@@ -127,7 +127,7 @@ def test_pages_are_asked_about_in_order_and_two_texts_count_as_one_picture(numbe
 
 def book_of(kinds):
     pages = {
-        number: Page(number, f"http://s.example/{kind}/{number}", "", (f"line {number}",))
+        number: PageText(number, f"http://s.example/{kind}/{number}", "", (f"line {number}",))
         for number, kind in kinds.items()
     }
     return Book(pages, len(pages))

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.sites.visiting import visit
 from webassay.core.errors import ProbeError
-from webassay.core.served import Served, ServedRecord
+from webassay.core.served import ServedAnswer, ServedRecord
 from webassay.core.trajectory import MemoryBlobs, ServedResult
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites import recording
@@ -44,7 +44,7 @@ async def recorded(stage: ArenaStage, site: str = "notes") -> ServedRecord:
     return record
 
 
-def text_of(record: ServedRecord, served: Served) -> str:
+def text_of(record: ServedRecord, served: ServedAnswer) -> str:
     def texts(number: int) -> list[str]:
         parts = record.nodes[number].parts
         return [text for part in parts for text in ([part] if isinstance(part, str) else texts(part))]

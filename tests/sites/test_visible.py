@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webassay.core.served import Node
+from webassay.core.served import ServedNode
 from webassay.sites.visible import Nodes, read_page
 
 
-def read(page: str, media_type: str = "text/html; charset=utf-8", typed=()) -> tuple[Node, tuple[Node, ...]]:
+def read(
+    page: str, media_type: str = "text/html; charset=utf-8", typed=()
+) -> tuple[ServedNode, tuple[ServedNode, ...]]:
     nodes = Nodes()
     number = read_page(page, media_type, nodes, typed)
     assert number is not None
@@ -21,7 +23,7 @@ def read(page: str, media_type: str = "text/html; charset=utf-8", typed=()) -> t
     return every[number], every
 
 
-def outline(node: Node, every: tuple[Node, ...]) -> list:
+def outline(node: ServedNode, every: tuple[ServedNode, ...]) -> list:
     """A row as a tuple, a section as a list."""
     parts = [part if isinstance(part, str) else outline(every[part], every) for part in node.parts]
     return tuple(parts) if node.row else parts

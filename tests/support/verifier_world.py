@@ -24,7 +24,7 @@ from webassay.core.trajectory import (
 )
 from webassay.core.verdict import Verdict
 from webassay.judging.judges.batch import verify_many
-from webassay.judging.ledger import prompt
+from webassay.judging.prompts import Prompts
 from webassay.judging.universal.outcome import RULES
 from webassay.judging.universal.profile import PROFILES
 from webassay.judging.universal.resources import VerifierResources
@@ -98,7 +98,7 @@ class Faults:
 
 def author(faults: Faults) -> Callable[[Sequence[Message]], Act]:
     """Right replies to every stage; tasks whose number ends in 0 are successes, the others failures."""
-    stage_of = {prompt(stage).text: stage for profile in PROFILES.values() for stage in stages(profile)}
+    stage_of = {Prompts()[stage].text: stage for profile in PROFILES.values() for stage in stages(profile)}
 
     def write(messages: Sequence[Message]) -> Act:
         fault = faults.next()

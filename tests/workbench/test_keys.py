@@ -3,7 +3,7 @@
 from tests.support import samples
 from webassay.analysis.episode.key import key_view
 from webassay.core.protocols import RELEASED_PROTOCOL, refusal
-from webassay.core.served import SERVED_TYPE, Served, ServedRecord
+from webassay.core.served import SERVED_TYPE, ServedAnswer, ServedRecord
 from webassay.core.task import Expectation, PageCheck, PagePattern, ResponseCheck
 from webassay.core.trajectory import BlobRef, Ending, MemoryBlobs, PageResult, RowsResult, ServedResult
 from webassay.grading.grade import SITE_BASES, grade
@@ -36,7 +36,7 @@ def test_every_base_url_of_a_site_is_known():
 
 def test_a_page_that_a_script_invented_is_no_page():
     blobs = MemoryBlobs()
-    home = Served(method="GET", path="/", status=200, kind="document", digest="", by="browser")
+    home = ServedAnswer(method="GET", path="/", status=200, kind="document", digest="", by="browser")
     record = blobs.write(ServedRecord(served=(home,)).pack(), SERVED_TYPE)
     page = PageResult(url=f"{BASE}/orders", title="", tabs=(), document=f"{BASE}/")
     probes = (CLEAN, page, ServedResult(site="shop", blob=record, count=1))

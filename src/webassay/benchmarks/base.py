@@ -38,7 +38,7 @@ class Selection:
 
     @property
     def place(self) -> str:
-        """Of a benchmark that is named with the folder of its tasks: `infinity:FOLDER`."""
+        """The folder of a benchmark named with one, as in `infinity:FOLDER`."""
         return self.benchmark.partition(":")[2] or self.file
 
 

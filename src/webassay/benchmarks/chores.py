@@ -53,7 +53,7 @@ def _task(raw: Mapping[str, Any], place: str) -> Task:
             template=template,
             kind=_kind(raw),
             goal=goal_of(raw).model_copy(update={"modality": modality}),
-            checks=(LegacyCheck(flavour="webchorearena", eval=raw["eval"]),),
+            checks=(LegacyCheck(flavor="webchorearena", eval=raw["eval"]),),
             sites=tuple(raw["sites"]),
             logins=logins_of(raw),
             parameters=parameters_of(raw) | {"start_url_lite": raw.get("start_url_lite", "")},
@@ -81,7 +81,7 @@ def _tags(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _checkpoints(raw: Mapping[str, Any]) -> tuple[Checkpoint, ...]:
     """The page near the goal that the task file names. The paper's own `checkpoint_url` was never published; these have
-    the paper's number of tasks on three of four sites (docs/papers.md), so they are labelled as inferred."""
+    the paper's number of tasks on three of four sites (docs/papers.md), so they are labeled as inferred."""
     near = str(raw.get("start_url_lite") or "")
     place = re.fullmatch(r"__([A-Z_]+?)__(/[^?#]*)?(?:\?([^#]*))?.*", near)
     if place is None or near.rstrip("/") == str(raw["start_url"]).rstrip("/"):

@@ -58,7 +58,7 @@ def _task(raw: Mapping[str, Any], path: Path) -> Task:
             template=str(raw["intent_template_id"]),
             kind=kind_of(raw["eval"]),
             goal=goal_of(raw),
-            checks=(LegacyCheck(flavour="webarena", eval=raw["eval"]),),
+            checks=(LegacyCheck(flavor="webarena", eval=raw["eval"]),),
             sites=tuple(raw["sites"]),
             logins=logins_of(raw),
             parameters=parameters_of(raw),

@@ -7,7 +7,7 @@ docs/checks.md lists what each type accepts.
 
 from webassay.compare.assign import assign, matching
 from webassay.compare.dates import DATE, MONTH
-from webassay.compare.match import EXACT, Kind, Match, Slack, Unreadable, compared, described, shown
+from webassay.compare.match import EXACT, Match, Slack, UnreadableValue, ValueKind, compared, described, shown
 from webassay.compare.places import COORDINATES, FULL_ADDRESS
 from webassay.compare.quantities import CURRENCY, DISTANCE, DURATION, NUMBER, in_currency, number_in
 from webassay.compare.text import (
@@ -25,7 +25,7 @@ from webassay.compare.text import (
 )
 from webassay.compare.urls import Location, Sites, same_page, with_decoded_path
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ValueKind] = {
     "string": STRING,
     "number": NUMBER,
     "currency": CURRENCY,
@@ -56,7 +56,7 @@ def compare(
     unit: str = "",
     sites: Sites | None = None,
 ) -> Match:
-    """Compares two values as a type in `KINDS`, or as `url`. A key that cannot be read raises `Unreadable`."""
+    """Compares two values as a type in `KINDS`, or as `url`. A key that cannot be read raises `UnreadableValue`."""
     if type == "number" and unit:
         return compared(number_in(unit), expected, actual, slack)
     if type == "url":
@@ -71,12 +71,12 @@ def compare(
 __all__ = [
     "EXACT",
     "KINDS",
-    "Kind",
     "Location",
     "Match",
     "Sites",
     "Slack",
-    "Unreadable",
+    "UnreadableValue",
+    "ValueKind",
     "assign",
     "compare",
     "compared",

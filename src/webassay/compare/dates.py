@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from webassay.compare.match import Kind, Slack, Unreadable, bounded, described
+from webassay.compare.match import Slack, UnreadableValue, ValueKind, bounded, described
 from webassay.compare.text import fold
 
 _MONTHS = [
@@ -36,9 +36,9 @@ _FORMS = tuple(
 
 def _prepared(value: object) -> str:
     if not isinstance(value, str):
-        raise Unreadable(f"it is {described(value)}")
+        raise UnreadableValue(f"it is {described(value)}")
     if len(bounded(value)) > 100:
-        raise Unreadable("it is too long for a date")
+        raise UnreadableValue("it is too long for a date")
     # fold() turns the dash in `15-Jan-2023` into a space, which the forms below allow for.
     return fold(value).strip("'\".,;:!? ")
 
@@ -49,7 +49,7 @@ def read_date(value: object) -> date:
         found = form.fullmatch(text)
         if found:
             return _date(found.groupdict())
-    raise Unreadable("it is not a full date")
+    raise UnreadableValue("it is not a full date")
 
 
 def _date(parts: dict[str, str | None]) -> date:
@@ -68,7 +68,7 @@ def _date(parts: dict[str, str | None]) -> date:
     try:
         return date(year, month, day)
     except ValueError:
-        raise Unreadable("there is no such day") from None
+        raise UnreadableValue("there is no such day") from None
 
 
 def _equal(a: date, b: date, slack: Slack) -> bool:
@@ -76,7 +76,7 @@ def _equal(a: date, b: date, slack: Slack) -> bool:
     return abs((a - b).days) <= slack.absolute
 
 
-DATE = Kind("date", read_date, _equal)
+DATE = ValueKind("date", read_date, _equal)
 
 
 class Month(NamedTuple):
@@ -109,7 +109,7 @@ def read_month(value: object) -> Month:
             parts = found.groupdict()
             month = _NUMBER_OF[parts["name"]] if parts.get("name") else int(parts["month"])
             if not 1 <= month <= 12:
-                raise Unreadable("there is no such month")
+                raise UnreadableValue("there is no such month")
             return Month(month, int(parts["year"]) if parts.get("year") else None)
     day = read_date(value)
     return Month(day.month, day.year)
@@ -119,4 +119,4 @@ def _same_month(a: Month, b: Month, _: Slack) -> bool:
     return a.month == b.month and (a.year is None or b.year is None or a.year == b.year)
 
 
-MONTH = Kind("month", read_month, _same_month)
+MONTH = ValueKind("month", read_month, _same_month)

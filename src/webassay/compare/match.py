@@ -29,11 +29,11 @@ class Slack(NamedTuple):
 EXACT = Slack()
 
 
-class Unreadable(ValueError):
+class UnreadableValue(ValueError):
     """A value cannot be read as the requested type; the message says why."""
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """A type of value: how to read one, and when two are the same."""
 
     name: str
@@ -42,12 +42,12 @@ class Kind(NamedTuple):
     show: Callable[[Any], str] = str
 
 
-def compared(kind: Kind, expected: object, actual: object, slack: Slack = EXACT) -> Match:
+def compared(kind: ValueKind, expected: object, actual: object, slack: Slack = EXACT) -> Match:
     """Reads both sides and compares them. An unreadable key raises, because that is never the agent's fault."""
     wanted = kind.read(expected)
     try:
         given = kind.read(actual)
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         return Match(False, f"{shown(actual)} is not a valid {kind.name}: {problem}")
     if kind.same(wanted, given, slack):
         return Match(True, f"{shown(actual)} is {kind.show(wanted)}")
@@ -63,9 +63,9 @@ def shown(value: object, limit: int = 120) -> str:
 
 def bounded(value: object) -> str:
     if not isinstance(value, str):
-        raise Unreadable(f"it is {described(value)}")
+        raise UnreadableValue(f"it is {described(value)}")
     if len(value) > MAX_TEXT:
-        raise Unreadable(f"it is longer than {MAX_TEXT} characters")
+        raise UnreadableValue(f"it is longer than {MAX_TEXT} characters")
     return value
 
 

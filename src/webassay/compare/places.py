@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-from webassay.compare.match import Kind, Slack, Unreadable, bounded, described, near
+from webassay.compare.match import Slack, UnreadableValue, ValueKind, bounded, described, near
 from webassay.compare.quantities import read_number
 from webassay.compare.text import fold, read_string
 
@@ -37,16 +37,16 @@ def read_coordinates(value: object) -> Coordinates:
         return _checked(*_from_object(value))
     if isinstance(value, list | tuple):
         if len(value) != 2:
-            raise Unreadable("two numbers are needed")
+            raise UnreadableValue("two numbers are needed")
         return _checked(read_number(value[0]).value, read_number(value[1]).value)
     if not isinstance(value, str):
-        raise Unreadable(f"it is {described(value)}")
+        raise UnreadableValue(f"it is {described(value)}")
     text = " ".join(bounded(value).casefold().replace("−", "-").replace("’", "'").replace("”", '"').split())
     if len(text) > 120:
-        raise Unreadable("it is too long for coordinates")
+        raise UnreadableValue("it is too long for coordinates")
     found = _PAIR.fullmatch(text)
     if not found:
-        raise Unreadable("it is not a pair of coordinates")
+        raise UnreadableValue("it is not a pair of coordinates")
     return _checked(*(_angle(found, part) for part in "xy"))
 
 
@@ -54,7 +54,7 @@ def _angle(found: re.Match[str], part: str) -> Decimal:
     sign, before, after = found[f"{part}sign"], found[f"{part}a"], found[f"{part}b"]
     letter = before or after or ""
     if (before and after) or (sign and letter):
-        raise Unreadable("it has two signs")
+        raise UnreadableValue("it has two signs")
     size = Decimal(found[f"{part}d"])
     size += Decimal(found[f"{part}m"] or 0) / 60 + Decimal(found[f"{part}s"] or 0) / 3600
     return -size if sign == "-" or letter in ("s", "w") else size
@@ -67,16 +67,16 @@ def _from_object(value: dict[str, object]) -> tuple[Decimal, Decimal]:
         for axis, full in (("latitude", "latitude"), ("longitude", "longitude"), ("longitude", "lng")):
             if len(name) >= 3 and full.startswith(name):
                 if axis in found:
-                    raise Unreadable(f"it gives the {axis} twice")
+                    raise UnreadableValue(f"it gives the {axis} twice")
                 found[axis] = read_number(item).value
     if len(found) != 2 or len(value) != 2:
-        raise Unreadable("a latitude and a longitude are needed, and nothing else")
+        raise UnreadableValue("a latitude and a longitude are needed, and nothing else")
     return found["latitude"], found["longitude"]
 
 
 def _checked(latitude: Decimal, longitude: Decimal) -> Coordinates:
     if abs(latitude) > 90 or abs(longitude) > 180:
-        raise Unreadable("there is no such place on Earth")
+        raise UnreadableValue("there is no such place on Earth")
     return Coordinates(latitude, longitude)
 
 
@@ -85,7 +85,7 @@ def _same_spot(a: Coordinates, b: Coordinates, slack: Slack) -> bool:
     return all(near(x, y, Slack(slack.absolute)) for x, y in zip(a, b, strict=True))
 
 
-COORDINATES = Kind("pair of coordinates", read_coordinates, _same_spot)
+COORDINATES = ValueKind("pair of coordinates", read_coordinates, _same_spot)
 
 # --- postal addresses -------------------------------------------------------------------------------------
 
@@ -113,11 +113,11 @@ _PARTS = ("house_number", "street", "city", "state", "postcode")
 def read_full_address(value: object) -> tuple[str, ...]:
     """An object with the five parts; an additional `name` is ignored."""
     if not isinstance(value, dict):
-        raise Unreadable(f"it is {described(value)}, not an object with {', '.join(_PARTS)}")
+        raise UnreadableValue(f"it is {described(value)}, not an object with {', '.join(_PARTS)}")
     missing = [part for part in _PARTS if part not in value]
     surplus = [str(key) for key in value if key not in (*_PARTS, "name")]
     if missing or surplus:
-        raise Unreadable(f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus)[:80] or 'none'}")
+        raise UnreadableValue(f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(surplus)[:80] or 'none'}")
     return tuple(_part(part, value[part]) for part in _PARTS)
 
 
@@ -136,4 +136,4 @@ def _equal(a: tuple[str, ...], b: tuple[str, ...], _: Slack) -> bool:
     return a == b
 
 
-FULL_ADDRESS = Kind("postal address", read_full_address, _equal, ", ".join)
+FULL_ADDRESS = ValueKind("postal address", read_full_address, _equal, ", ".join)

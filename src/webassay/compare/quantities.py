@@ -5,7 +5,7 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from webassay.compare.match import Kind, Slack, Unreadable, bounded, described, near
+from webassay.compare.match import Slack, UnreadableValue, ValueKind, bounded, described, near
 
 _LONGEST = 120
 """No honest quantity needs more characters."""
@@ -27,7 +27,7 @@ def numeral(text: str) -> Decimal:
     if fraction:
         units, top, bottom = (int(part or 0) for part in fraction.groups())
         if bottom == 0:
-            raise Unreadable("it divides by zero")
+            raise UnreadableValue("it divides by zero")
         return Decimal(units) + Decimal(top) / Decimal(bottom)
     point = max(text.rfind("."), text.rfind(","))
     if _GROUPED.fullmatch(text):
@@ -38,33 +38,33 @@ def numeral(text: str) -> Decimal:
             return _decimal(re.sub(r"[ ,.'’]", "", whole) + "." + decimals)
         if mark == "," and whole.isdigit():
             return _decimal(f"{whole}.{decimals}")
-    raise Unreadable("it is not a number")
+    raise UnreadableValue("it is not a number")
 
 
 def _decimal(text: str) -> Decimal:
     try:
         value = Decimal(text)
     except InvalidOperation:
-        raise Unreadable("it is not a number") from None
+        raise UnreadableValue("it is not a number") from None
     if not value.is_finite() or abs(value.adjusted()) > _MAX_EXPONENT:
-        raise Unreadable("the number is out of range")
+        raise UnreadableValue("the number is out of range")
     return value
 
 
 def _prepared(value: str) -> str:
-    """Normalises compatible forms (full-width digits, ½), minus signs and spaces; refuses raised digits."""
+    """Normalizes compatible forms (full-width digits, ½), minus signs and spaces; refuses raised digits."""
     text = bounded(value).strip()
     if len(text) > _LONGEST:
-        raise Unreadable("it is too long for a quantity")
+        raise UnreadableValue("it is too long for a quantity")
     if text.isascii():
         return " ".join(text.casefold().split())
     if any(unicodedata.decomposition(char).startswith(("<super>", "<sub>")) for char in text):
-        raise Unreadable("superscript and subscript digits are not accepted")
+        raise UnreadableValue("superscript and subscript digits are not accepted")
     spaced = re.sub(r"(?<=\d)(?=[¼-¾⅐-⅞])", " ", text)
     folded = unicodedata.normalize("NFKC", spaced)
     folded = re.sub("[−‐‑‒–—]", "-", folded)
     if any(char.isdigit() and not char.isascii() for char in folded):
-        raise Unreadable("digits of other scripts are not accepted")
+        raise UnreadableValue("digits of other scripts are not accepted")
     return " ".join(folded.casefold().split())
 
 
@@ -87,7 +87,7 @@ def _signed(text: str) -> tuple[bool, str]:
     if text.startswith("(") and text.endswith(")"):
         inner = text[1:-1].strip()
         if inner[:1] in "+-":
-            raise Unreadable("it has two signs")
+            raise UnreadableValue("it has two signs")
         return True, inner
     if text[:1] in ("+", "-"):
         return text[0] == "-", text[1:].strip()
@@ -107,7 +107,7 @@ class Number(NamedTuple):
 
 def read_number(value: object) -> Number:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Unreadable(f"it is {described(value)}")
+        raise UnreadableValue(f"it is {described(value)}")
     if not isinstance(value, str):
         return Number(_exact(value))
     negative, text = _signed(_prepared(value))
@@ -120,7 +120,7 @@ def read_number(value: object) -> Number:
 
 def _exact(value: float) -> Decimal:
     if isinstance(value, int) and value.bit_length() > 1000:
-        raise Unreadable("the number is out of range")
+        raise UnreadableValue("the number is out of range")
     return _decimal(repr(value))
 
 
@@ -135,7 +135,7 @@ def _as_said(number: Number) -> Decimal:
     return number.value * 100 if number.percent else number.value
 
 
-NUMBER = Kind("number", read_number, _same_number)
+NUMBER = ValueKind("number", read_number, _same_number)
 
 _PERCENT = ("%", "percent", "per cent")
 _SAME_UNITS = (
@@ -150,7 +150,7 @@ _SAME_UNITS = (
 """Different ways to write one unit; plurals come by rule."""
 
 
-def number_in(unit: str) -> Kind:
+def number_in(unit: str) -> ValueKind:
     """A number that may be followed by this unit, as a word in singular or plural or as its sign; by no other."""
     names = _names_of(unit)
     if not names.isdisjoint(_PERCENT):
@@ -213,20 +213,20 @@ def _in_words(text: str) -> Decimal:
         if word in _SMALL:
             size = _SMALL[word]
             if previous in _SMALL and not (_SMALL[previous] >= 20 and 1 <= size <= 9):
-                raise Unreadable("it is not a number in words")
+                raise UnreadableValue("it is not a number in words")
             group += size
         elif word == "hundred" and 1 <= group <= 9:
             group *= 100
         elif word in _LARGE and group and _LARGE[word] < last_scale:
             total, group, last_scale = total + group * _LARGE[word], 0, _LARGE[word]
         elif word != "and" or not previous:
-            raise Unreadable("it is not a number in words")
+            raise UnreadableValue("it is not a number in words")
         previous = word
     if previous in ("", "and"):
-        raise Unreadable("it is not a number in words")
+        raise UnreadableValue("it is not a number in words")
     digits = [_SMALL.get(word, 99) for word in decimals.split()]
     if any(digit > 9 for digit in digits):
-        raise Unreadable("it is not a number in words")
+        raise UnreadableValue("it is not a number in words")
     return _decimal(f"{total + group}." + "".join(map(str, digits)))
 
 
@@ -264,19 +264,19 @@ class Money(NamedTuple):
 
 def read_currency(value: object) -> Money:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Unreadable(f"it is {described(value)}")
+        raise UnreadableValue(f"it is {described(value)}")
     if not isinstance(value, str):
         return Money(_exact(value))
     negative, text = _signed(_prepared(value))
     found = _MONEY.fullmatch(text)
     if not found:
-        raise Unreadable("it is not an amount of money")
+        raise UnreadableValue("it is not an amount of money")
     if found["sign"] and (negative or text[:1] in "+-"):
-        raise Unreadable("it has two signs")
+        raise UnreadableValue("it has two signs")
     if found["before"] and found["after"]:
         both = set(_SIGNS[found["before"]]) & set(_SIGNS[found["after"]])
         if not both:
-            raise Unreadable("it names two currencies")
+            raise UnreadableValue("it names two currencies")
         signs = frozenset(both)
     else:
         signs = frozenset(_SIGNS.get(found["before"] or found["after"] or "", ()))
@@ -289,7 +289,7 @@ def _same_money(a: Money, b: Money, slack: Slack) -> bool:
     return agree and near(a.amount, b.amount, slack)
 
 
-CURRENCY = Kind("amount of money", read_currency, _same_money)
+CURRENCY = ValueKind("amount of money", read_currency, _same_money)
 
 
 def in_currency(money: Money, code: str) -> Money:
@@ -329,7 +329,7 @@ def read_duration(value: object) -> Decimal:
 
 def _quantity(value: object) -> str:
     if not isinstance(value, str):
-        raise Unreadable(f"it is {described(value)}, and a quantity needs a unit")
+        raise UnreadableValue(f"it is {described(value)}, and a quantity needs a unit")
     return value
 
 
@@ -341,26 +341,26 @@ def _summed(text: str, units: dict[str, str]) -> Decimal:
     while position < len(text):
         part = _PART.match(text, position)
         if not part:
-            raise Unreadable("it is not a number with a unit")
+            raise UnreadableValue("it is not a number with a unit")
         name = part[2]
         size = units.get(name) or units.get(name.removesuffix("s"))
         if size is None:
-            raise Unreadable(f"the unit {name!r} is unknown")
+            raise UnreadableValue(f"the unit {name!r} is unknown")
         if Decimal(size) >= last:
-            raise Unreadable("its units are not ordered from large to small")
+            raise UnreadableValue("its units are not ordered from large to small")
         last = Decimal(size)
         total += numeral(part[1]) * last
         position = part.end()
     if last.is_infinite():
-        raise Unreadable("it is empty")
+        raise UnreadableValue("it is empty")
     return total
 
 
-DURATION = Kind("duration", read_duration, near, lambda seconds: f"{seconds:f} s"[:60])
+DURATION = ValueKind("duration", read_duration, near, lambda seconds: f"{seconds:f} s"[:60])
 
 # --- distances --------------------------------------------------------------------------------------------
 
-_METRES = {
+_METERS = {
     "mm": "0.001", "millimetre": "0.001", "millimeter": "0.001",
     "cm": "0.01", "centimetre": "0.01", "centimeter": "0.01", "m": "1", "metre": "1", "meter": "1",
     "k": "1000", "km": "1000", "kilometre": "1000", "kilometer": "1000",
@@ -370,8 +370,8 @@ _METRES = {
 
 
 def read_distance(value: object) -> Decimal:
-    """In metres. A number without a unit is refused."""
-    return _summed(_prepared(_quantity(value)), _METRES)
+    """In meters. A number without a unit is refused."""
+    return _summed(_prepared(_quantity(value)), _METERS)
 
 
-DISTANCE = Kind("distance", read_distance, near, lambda metres: f"{metres:f} m"[:60])
+DISTANCE = ValueKind("distance", read_distance, near, lambda meters: f"{meters:f} m"[:60])

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from webassay.compare.match import Kind, Slack, Unreadable, bounded, described, shown
+from webassay.compare.match import Slack, UnreadableValue, ValueKind, bounded, described, shown
 
 _MARKS = dict.fromkeys(map(ord, "™®℠©"))
 _DASHES = "-‐‑‒–—―−﹘﹣－"
@@ -49,7 +49,7 @@ _fold_short = lru_cache(maxsize=8192)(_fold)
 def _printable(char: str) -> str:
     category = unicodedata.category(char)
     if category == "Cs":
-        raise Unreadable("it contains half a character (a lone surrogate)")
+        raise UnreadableValue("it contains half a character (a lone surrogate)")
     if category[0] == "C":
         return " " if char in "\t\n\r\v\f\x85" else ""
     return char
@@ -70,14 +70,14 @@ def read_string(value: object) -> str:
     if isinstance(value, int | float):
         return _number_as_text(value)
     if not isinstance(value, str):
-        raise Unreadable(f"it is {described(value)}")
+        raise UnreadableValue(f"it is {described(value)}")
     folded = fold(value)
     return folded.strip(_EDGES) or folded
 
 
 def _number_as_text(value: float) -> str:
     if isinstance(value, int) and value.bit_length() > 1000:
-        raise Unreadable("the number is too large")
+        raise UnreadableValue("the number is too large")
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
 
 
@@ -85,7 +85,7 @@ def _equal(a: Any, b: Any, _: Slack) -> bool:
     return bool(a == b)
 
 
-STRING = Kind("text", read_string, _equal, shown)
+STRING = ValueKind("text", read_string, _equal, shown)
 
 
 def read_string_list(value: object) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def read_string_list(value: object) -> tuple[str, ...]:
     return tuple(sorted(filter(None, (read_string(part) for part in parts))))
 
 
-STRING_LIST = Kind("list of texts", read_string_list, _equal, shown)
+STRING_LIST = ValueKind("list of texts", read_string_list, _equal, shown)
 
 _YES = frozenset(("true", "yes", "y", "1", "t", "on"))
 _NO = frozenset(("false", "no", "n", "0", "f", "off"))
@@ -105,10 +105,10 @@ def read_boolean(value: object) -> bool:
     word = read_string(value)
     if word in _YES or word in _NO:
         return word in _YES
-    raise Unreadable("it is neither yes nor no")
+    raise UnreadableValue("it is neither yes nor no")
 
 
-BOOLEAN = Kind("boolean", read_boolean, _equal)
+BOOLEAN = ValueKind("boolean", read_boolean, _equal)
 
 _NOTHING = frozenset(("", "n/a", "na", "nan", "null", "none"))
 
@@ -118,10 +118,10 @@ def read_null(value: object) -> None:
         return
     if isinstance(value, str) and fold(value) in _NOTHING:
         return
-    raise Unreadable("it is not empty")
+    raise UnreadableValue("it is not empty")
 
 
-NULL = Kind("empty value", read_null, _equal)
+NULL = ValueKind("empty value", read_null, _equal)
 
 # --- structured texts -------------------------------------------------------------------------------------
 
@@ -129,37 +129,37 @@ MAX_DEPTH = 64
 
 
 def parse_json(text: str) -> Any:
-    """JSON within limits: duplicate keys, NaN and deep nesting are `Unreadable`."""
+    """JSON within limits: duplicate keys, NaN and deep nesting are `UnreadableValue`."""
     bounded(text)
     try:
         value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant, parse_float=_finite)
     except RecursionError:
-        raise Unreadable("it is nested too deeply") from None
-    except Unreadable:
+        raise UnreadableValue("it is nested too deeply") from None
+    except UnreadableValue:
         raise
     except ValueError as error:
-        raise Unreadable(f"it is not JSON: {str(error)[:100]}") from None
+        raise UnreadableValue(f"it is not JSON: {str(error)[:100]}") from None
     if depth(value) > MAX_DEPTH:
-        raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels")
+        raise UnreadableValue(f"it is nested deeper than {MAX_DEPTH} levels")
     return value
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise Unreadable("a key is given twice")
+        raise UnreadableValue("a key is given twice")
     return found
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise Unreadable("a number is out of range")
+        raise UnreadableValue("a number is out of range")
     return value
 
 
 def _no_constant(name: str) -> None:
-    raise Unreadable(f"{name} is not JSON")
+    raise UnreadableValue(f"{name} is not JSON")
 
 
 def depth(value: object) -> int:
@@ -181,7 +181,7 @@ def depth(value: object) -> int:
 def read_json(value: object) -> Any:
     parsed = parse_json(value) if isinstance(value, str) else value
     if depth(parsed) > MAX_DEPTH:
-        raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels")
+        raise UnreadableValue(f"it is nested deeper than {MAX_DEPTH} levels")
     return _folded(parsed)
 
 
@@ -195,7 +195,7 @@ def _folded(value: Any) -> Any:
     return fold(value) if isinstance(value, str) else value
 
 
-JSON = Kind("JSON value", read_json, _equal, shown)
+JSON = ValueKind("JSON value", read_json, _equal, shown)
 
 _HEADING = re.compile(r"(?m)^(#{1,6})[ \t]*(?=[^#\s])")
 _BULLET = re.compile(r"(?m)^([ \t]*)[*+-][ \t]+")
@@ -213,7 +213,7 @@ def read_markdown(value: object) -> str:
     return text.strip()
 
 
-MARKDOWN = Kind("Markdown text", read_markdown, _equal, shown)
+MARKDOWN = ValueKind("Markdown text", read_markdown, _equal, shown)
 
 
 def read_base64(value: object) -> str:
@@ -222,10 +222,10 @@ def read_base64(value: object) -> str:
         data = base64.b64decode(bounded(value).strip(), validate=True)
         return data.decode("utf-8").replace("\r\n", "\n").strip()
     except (binascii.Error, ValueError):
-        raise Unreadable("it is not Base64-encoded text") from None
+        raise UnreadableValue("it is not Base64-encoded text") from None
 
 
-BASE64 = Kind("Base64 text", read_base64, _equal, shown)
+BASE64 = ValueKind("Base64 text", read_base64, _equal, shown)
 
 # --- place names ------------------------------------------------------------------------------------------
 
@@ -259,11 +259,11 @@ _NAME_LIMIT = 300
 def read_location_name(value: object) -> tuple[str, ...]:
     text = fold(bounded(value)).replace("&", " and ").replace("'", "")
     if len(text) > _NAME_LIMIT:
-        raise Unreadable("it is too long for a name")
+        raise UnreadableValue("it is too long for a name")
     words = tuple(sorted(_SAME_WORD.get(word, word) for word in _WORDS.findall(text)))
     telling = tuple(word for word in words if word not in _FILLERS)
     if not words:
-        raise Unreadable("it contains no word")
+        raise UnreadableValue("it contains no word")
     return telling or words
 
 
@@ -294,7 +294,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _one_edit_apart(a: str, b: str) -> bool:
-    """A letter was added, left out, changed, or swapped with its neighbour."""
+    """A letter was added, left out, changed, or swapped with its neighbor."""
     short, long = sorted((a, b), key=len)
     same = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
     left, right = short[same:], long[same:]
@@ -303,4 +303,4 @@ def _one_edit_apart(a: str, b: str) -> bool:
     return left[1:] == right[1:] or left == right[1::-1] + right[2:]
 
 
-LOCATION_NAME = Kind("place name", read_location_name, _same_place, " ".join)
+LOCATION_NAME = ValueKind("place name", read_location_name, _same_place, " ".join)

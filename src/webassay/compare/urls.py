@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from webassay.compare.match import Kind, Slack, Unreadable, bounded
+from webassay.compare.match import Slack, UnreadableValue, ValueKind, bounded
 
 _MAX_URL = 20_000
 _MAX_FIELDS = 1000
@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(r"(__[A-Z][A-Z_]*__)(?=[/?#]|$)")
 
 
 class Location(NamedTuple):
-    """A normalised URL: two spellings of one page are equal."""
+    """A normalized URL: two spellings of one page are equal."""
 
     place: str
     """`__SITE__` on a known site, else scheme, host and port."""
@@ -60,7 +60,7 @@ class Sites:
             re.IGNORECASE,
         )
         self.locate = lru_cache(maxsize=4096)(self._locate)
-        self.kind = Kind("URL", self._read, _same_location)
+        self.kind = ValueKind("URL", self._read, _same_location)
 
     def mask(self, text: str) -> str:
         """Replaces base URLs in a text by the placeholders that keys use."""
@@ -74,9 +74,9 @@ class Sites:
     def _locate(self, url: str) -> Location:
         text = url.strip()
         if len(text) > _MAX_URL:
-            raise Unreadable("it is too long for a URL")
+            raise UnreadableValue("it is too long for a URL")
         if not text:
-            raise Unreadable("it is empty")
+            raise UnreadableValue("it is empty")
         git = _GIT.fullmatch(text)
         if git:
             return Location("git@", "/" + git["path"].strip("/").lower())
@@ -102,9 +102,9 @@ def _split(text: str) -> tuple[str, str, str, str]:
         scheme, host = parts.scheme.lower(), (parts.hostname or "").lower()
         port = parts.port
     except ValueError as error:
-        raise Unreadable(f"it is not a URL: {error}") from None
+        raise UnreadableValue(f"it is not a URL: {error}") from None
     if not host:
-        raise Unreadable("it names no host")
+        raise UnreadableValue("it names no host")
     shown_port = "" if port is None or port == _PORTS.get(scheme or "http") else f":{port}"
     return f"{scheme or 'http'}://{host}{shown_port}", _resolved(parts.path), parts.query, parts.fragment
 
@@ -127,7 +127,7 @@ def _pairs(query: str) -> tuple[tuple[str, str], ...]:
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
-        raise Unreadable(f"its query has more than {_MAX_FIELDS} fields") from None
+        raise UnreadableValue(f"its query has more than {_MAX_FIELDS} fields") from None
     return tuple((unquote(key), unquote(value).strip().lower()) for key, value in pairs)
 
 

@@ -20,7 +20,7 @@ FILE = "app.toml"
 
 class Application(Record):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    """Of the site, in tasks and reports."""
+    """The site's name in tasks and reports."""
     start: str
     """The command that starts it, in its own folder; `{port}` stands for the port."""
     ready: str = "/"

@@ -10,7 +10,7 @@ the cause.
 
 *Whose fault it is decides what happens to the episode.*
 
-- The agent answers for its own behaviour. An action that cannot be performed is an `ActionError`, shown to the agent in
+- The agent answers for its own behavior. An action that cannot be performed is an `ActionError`, shown to the agent in
   its next observation, and the episode continues. If the agent raises, answers garbage or never stops, its episode ends
   with an `Ending` that says so; it is graded, and fails.
 - We answer for the browser, the sites, the probes and the store: the episode ends as a **fault**. A fault is a value

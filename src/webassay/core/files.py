@@ -88,8 +88,7 @@ LARGEST = 256 << 20
 
 
 def read_regular(path: Path, limit: int = LARGEST, *, cut: bool = False, hint: str = "") -> bytes:
-    """Of a regular file only: opening a pipe or a device could block for ever, or never end. `cut`: only its
-    beginning is wanted."""
+    """Refuses pipes and devices, which could block forever or never end. `cut`: only the beginning is wanted."""
     try:
         # Not blocking, and checked on what was opened, so that a file swapped for a pipe cannot hang us.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123

@@ -62,7 +62,7 @@ def persons_verdict(
     stage: Stage = "blind",
     more: Mapping[str, Aspect] | None = None,
 ) -> Verdict:
-    """Of nobody's trajectory yet. Unsure and third labels are abstentions; the word is in the finding."""
+    """Belongs to no trajectory yet. Unsure and third labels are abstentions; the finding has the word."""
     fingerprint = Fingerprint(
         grader=f"{HUMAN}{annotator}", version="1", settings={"stage": stage} if stage == "informed" else {}
     )

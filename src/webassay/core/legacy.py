@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from webassay.core.task import LocatorProbe
 
-FLAVOURS = ("webarena", "webchorearena")
+FLAVORS = ("webarena", "webchorearena")
 LAST = "last"
 CALL = "func:"
 
@@ -51,20 +51,20 @@ def alternatives(target: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [target, *(target.get("or") or ())]
 
 
-def probes_of(evaluation: Mapping[str, Any], flavour: str) -> tuple[LocatorProbe, ...]:
+def probes_of(evaluation: Mapping[str, Any], flavor: str) -> tuple[LocatorProbe, ...]:
     if "program_html" not in (evaluation.get("eval_types") or ()):
         return ()
-    return tuple(_probes(evaluation.get("program_html") or (), flavour))
+    return tuple(_probes(evaluation.get("program_html") or (), flavor))
 
 
-def _probes(targets: Sequence[Mapping[str, Any]], flavour: str) -> Iterator[LocatorProbe]:
+def _probes(targets: Sequence[Mapping[str, Any]], flavor: str) -> Iterator[LocatorProbe]:
     opened = ""
     for number, target in enumerate(targets):
-        for position, one in enumerate(alternatives(target) if flavour == "webchorearena" else [target]):
+        for position, one in enumerate(alternatives(target) if flavor == "webchorearena" else [target]):
             url = str(one["url"])
             # WebChoreArena's harness looks at every page in one tab, so the page in front is the one opened last.
             # Its only helper function finds the same post again from a page that it has led to.
-            if flavour == "webchorearena" and url == LAST and opened:
+            if flavor == "webchorearena" and url == LAST and opened:
                 url = opened
             yield LocatorProbe(name=probe_name(number, position), url=url, script=script_of(one))
             opened = url if url != LAST else opened
@@ -100,7 +100,7 @@ def page_of(probe: LocatorProbe, in_front: str) -> str | None:
 
 
 def post_url(url: str) -> str:
-    """Of any page of a post on the forum, the post. The harness takes whatever follows the forum's name for a post."""
+    """The address of the forum post that a page belongs to. As in the harness, a post follows the forum's name."""
     parts = urlsplit(url)
     path = parts.path.split("/")
     if len(path) >= 4 and path[1] == "f":

@@ -21,7 +21,7 @@ LARGEST = 256 * 1024 * 1024
 ServedKind = Literal["document", "fragment", "picture", "other"]
 
 
-class Served(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class ServedAnswer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer of a site, in the order in which they were given."""
 
     method: str
@@ -30,7 +30,7 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     status: int
     kind: ServedKind
     digest: str
-    """Of the body; empty if there was none."""
+    """The body's; empty if there was none."""
     at: float = 0.0
     """Seconds since the world opened."""
     session: str = ""
@@ -45,7 +45,7 @@ class Served(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Whether the episode's browser asked, or some other program; empty: nobody knows."""
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class ServedNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     row: bool
     """One of several alike: a row of a table, an entry of a list, a card."""
     parts: tuple[str | int, ...]
@@ -53,8 +53,8 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class ServedRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    served: tuple[Served, ...] = ()
-    nodes: tuple[Node, ...] = ()
+    served: tuple[ServedAnswer, ...] = ()
+    nodes: tuple[ServedNode, ...] = ()
     omitted: int = 0
     """Answers for which there was no room."""
     version: Literal[1] = 1

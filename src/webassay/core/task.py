@@ -52,7 +52,7 @@ class Expectation(Record):
     value: Json = None
     any_of: tuple["Expectation", ...] = ()
     pattern: str = ""
-    """A regular expression that must match the whole normalised text."""
+    """A regular expression that must match the whole normalized text."""
     items: tuple["Expectation", ...] | None = None
     """For `list`."""
     ordered: bool = False
@@ -286,7 +286,7 @@ class LegacyCheck(Record):
     """The string, URL and page checks of the original WebArena, kept as data: see docs/checks.md."""
 
     kind: Literal["legacy"] = "legacy"
-    flavour: Literal["webarena", "webchorearena"]
+    flavor: Literal["webarena", "webchorearena"]
     eval: dict[str, Json]
 
 

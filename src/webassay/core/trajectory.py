@@ -116,7 +116,7 @@ class RowsResult(Record):
     site: str
     changes: tuple[RowChange, ...]
     columns: dict[str, dict[str, ColumnClass]] = Field(default_factory=dict)
-    """Of the tables that occur in `changes`: how the site classes each column."""
+    """How the site classes each column of the tables in `changes`."""
 
     def differing(self, change: RowChange, kind: ColumnClass = "content") -> dict[str, tuple[Json, Json]]:
         """Columns of this class with their values before and after, where the two differ. A column without a class
@@ -190,7 +190,7 @@ class ProgramResult(Record):
     message: str = ""
     seconds: float = 0.0
     unneeded: tuple[int, ...] | None = None
-    """Of the site's changed rows, by position: those without which it passes all the same. None: it was not asked."""
+    """The positions of changed rows without which it still passes. None: not asked."""
     before: BlobRef | None = None
     after: BlobRef | None = None
 

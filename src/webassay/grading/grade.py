@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from webassay.compare import Sites, Unreadable
+from webassay.compare import Sites, UnreadableValue
 from webassay.core.errors import Fault, GradingError, StoreError, boundary
 from webassay.core.record import Json, Record
 from webassay.core.served import ServedRecord
@@ -105,7 +105,7 @@ def sites_of(trajectory: Trajectory) -> Sites:
         if not isinstance(kept, dict):
             return Sites(trajectory.bases)
         return Sites({str(site): tuple(map(str, urls)) for site, urls in kept.items() if isinstance(urls, list)})
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         raise GradingError(f"A base URL in the trajectory cannot be read: {problem}.") from None
 
 

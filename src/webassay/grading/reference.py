@@ -54,7 +54,7 @@ class ReferenceVerdict:
 
 
 @dataclass(frozen=True)
-class Difference:
+class GraderDisagreement:
     """A log on which the graders disagree. As in the paper, a pass of theirs alone is a false positive."""
 
     number: int
@@ -109,7 +109,7 @@ def reference_verdicts(
         yield ReferenceVerdict(said["task_id"], said["status"], said["score"], said["why"], said["seconds"])
 
 
-def differences(ours: Iterable[GradedLog], theirs: Iterable[ReferenceVerdict]) -> list[Difference]:
+def differences(ours: Iterable[GradedLog], theirs: Iterable[ReferenceVerdict]) -> list[GraderDisagreement]:
     by_number = {verdict.number: verdict for verdict in theirs}
     found = []
     for log in ours:
@@ -117,5 +117,5 @@ def differences(ours: Iterable[GradedLog], theirs: Iterable[ReferenceVerdict]) -
         if other is None or (log.verdict.status == "pass") == (other.status == "success"):
             continue
         why = "; ".join(one.message for one in log.verdict.findings if one.status in ("fail", "fault"))
-        found.append(Difference(other.number, log.verdict.status, other.status, why[:1000], other.why[:1000]))
+        found.append(GraderDisagreement(other.number, log.verdict.status, other.status, why[:1000], other.why[:1000]))
     return found

@@ -19,14 +19,14 @@ from webassay.core.labels import Said, persons_verdict, published_verdict, read_
 from webassay.core.text import well_formed
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
 from webassay.core.verdict import Aspect
-from webassay.importers.base import Claim, Importer
+from webassay.importers.base import Importer, LooseVerdict
 from webassay.importers.originals import FILES, kept, picture_name, write_files, write_originals
 from webassay.importers.reading import Source, goal, head_of, number, optional, required, shown
 
 _ANSWERS = {"send_msg_to_user": "text", "report_infeasible": "reason"}
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     if place.suffix != ".json" or not place.is_file():
         return False
     head = head_of(place)
@@ -149,7 +149,7 @@ _STATUS = re.compile(r"^[^\w\n]*status[^\w\n:]*:\W*(\w+)", re.MULTILINE | re.IGN
 _REWARD = re.compile(r"reward\W*:\W*([1-5])\b", re.IGNORECASE)
 
 
-def recognises_claims(place: Path) -> bool:
+def recognizes_claims(place: Path) -> bool:
     if not place.is_file():
         return False
     if place.suffix == ".csv":
@@ -158,7 +158,7 @@ def recognises_claims(place: Path) -> bool:
     return place.suffix == ".json" and b'"judge"' in (head := head_of(place)) and bool(_JUDGED.search(head))
 
 
-def claims(place: Path) -> Iterator[Claim]:
+def claims(place: Path) -> Iterator[LooseVerdict]:
     source = Source(place.parent)
     if place.suffix == ".csv":
         yield from _labels_of_people(source.text(place.name), place)
@@ -168,7 +168,7 @@ def claims(place: Path) -> Iterator[Claim]:
     said, reply = _said(record, judge)
     verdict = published_verdict(judge, said, model=optional(record, "judge_model_name"), comment=reply[:2000])
     agent = optional(record, "agent") or well_formed(place.parent.parent.name)
-    yield Claim(well_formed(place.stem), verdict, agent, optional(record, "benchmark"), shown(place))
+    yield LooseVerdict(well_formed(place.stem), verdict, agent, optional(record, "benchmark"), shown(place))
 
 
 def _said(record: Mapping[str, Any], judge: str) -> tuple[Said, str]:
@@ -197,7 +197,7 @@ def _within(value: Any, *keys: str) -> Any:
     return value
 
 
-def _labels_of_people(text: str, place: Path) -> Iterator[Claim]:
+def _labels_of_people(text: str, place: Path) -> Iterator[LooseVerdict]:
     """The second label of one trajectory is a second person's, unless the table names people."""
     seen: Counter[tuple[str, str, str]] = Counter()
     # Not `splitlines`: a cell may hold a line separator of Unicode, which ends no line of a table.
@@ -215,7 +215,7 @@ def _labels_of_people(text: str, place: Path) -> Iterator[Claim]:
                 if row.get(column) is not None
             }
             verdict = persons_verdict(well_formed(name), said, more=noted)
-            yield Claim(task, verdict, agent, benchmark, f"{shown(place)}, line {number}")
+            yield LooseVerdict(task, verdict, agent, benchmark, f"{shown(place)}, line {number}")
     except csv.Error as error:
         raise InputError(f"{shown(place)}: {error}.") from None
 
@@ -230,9 +230,9 @@ _NOTED = {
 AGENTREWARDBENCH = Importer(
     name="agentrewardbench",
     summary="AgentRewardBench: JSON files of cleaned trajectories.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=read,
     write=write,
     claims=claims,
-    recognises_claims=recognises_claims,
+    recognizes_claims=recognizes_claims,
 )

@@ -23,17 +23,17 @@ from webassay.core.verdict import Verdict
 from webassay.importers.reading import har_in, shown
 
 
-class Found(NamedTuple):
+class ImportedRun(NamedTuple):
     """A trajectory, and what its data set says of it."""
 
     trajectory: Trajectory
     verdicts: tuple[Verdict, ...] = ()
-    """Of no trajectory yet: the id is not known while reading."""
+    """Without a trajectory id, which is unknown while reading."""
     part: str = ""
     """Where in the file it stood, if a file holds several."""
 
 
-class Claim(NamedTuple):
+class LooseVerdict(NamedTuple):
     """A verdict from a file that is not beside the trajectory; whatever it names must be the same there."""
 
     task_id: str
@@ -49,7 +49,7 @@ class Importer:
 
     name: str
     summary: str
-    recognises: Callable[[Path], bool]
+    recognizes: Callable[[Path], bool]
     """Whether this folder or file is one trajectory in this format. Looks at names and first bytes only."""
     read: Callable[[Path, WritableBlobs], Trajectory]
     """Refuses with an `InputError` that names the file; pictures and page trees become blobs."""
@@ -57,13 +57,13 @@ class Importer:
     """Writes one trajectory into a new folder; None if the format cannot be written."""
     folder: Callable[[Trajectory], str] | None = None
     """Where that folder lies in the output, if its readers expect a certain name; None: it is called as the unit is."""
-    read_many: "Callable[[Path, WritableBlobs, OnError], Iterator[Found | Claim]] | None" = None
+    read_many: "Callable[[Path, WritableBlobs, OnError], Iterator[ImportedRun | LooseVerdict]] | None" = None
     """For files that hold several items, in place of `read`; one that is damaged is reported and skipped."""
     verdicts: Callable[[Path], Iterable[Verdict]] | None = None
     """What lies beside the trajectory and says how good it is."""
-    claims: Callable[[Path], Iterable[Claim]] | None = None
-    """Reads a file that `recognises_claims`."""
-    recognises_claims: Callable[[Path], bool] | None = None
+    claims: Callable[[Path], Iterable[LooseVerdict]] | None = None
+    """Reads a file that `recognizes_claims`."""
+    recognizes_claims: Callable[[Path], bool] | None = None
 
 
 OnError = Callable[[Path, InputError], None]
@@ -83,7 +83,7 @@ def import_all(
 ) -> Iterator[Trajectory]:
     """Every trajectory at or below `path`, in order of their paths, without what was said of them."""
     for found in import_items(path, blobs, importers, format, on_error):
-        if isinstance(found, Found):
+        if isinstance(found, ImportedRun):
             yield found.trajectory
 
 
@@ -93,7 +93,7 @@ def import_items(
     importers: Iterable[Importer],
     format: str | None = None,
     on_error: OnError | None = None,
-) -> Iterator[Found | Claim]:
+) -> Iterator[ImportedRun | LooseVerdict]:
     """Every trajectory and every claim at or below `path`, in order of their paths.
 
     `format` restricts the search to one importer. With `on_error`, a trajectory that cannot be read is reported there
@@ -118,7 +118,7 @@ def import_items(
         reported = True
         try:
             for found in _read(place, fitting, blobs, report):
-                if isinstance(found, Found):
+                if isinstance(found, ImportedRun):
                     with boundary(InputError, f"{shown(place)} cannot be stored"):
                         named = with_id(found.trajectory, _relative(place, path) + found.part)
                     found = found._replace(trajectory=named)
@@ -160,7 +160,7 @@ def _places(
         raise InputError(f"{shown(path)} is neither a folder nor a regular file.")
     elif named:  # the user says what it is
         yield path, importers
-    elif fitting := _recognised(path, importers, report):
+    elif fitting := _recognized(path, importers, report):
         yield path, fitting
 
 
@@ -168,7 +168,7 @@ def _below(top: Path, importers: Sequence[Importer], report: OnError) -> Iterato
     waiting = [top]  # not recursion: folders can be nested more deeply than calls
     while waiting:
         place = waiting.pop()
-        if fitting := _recognised(place, importers, report):
+        if fitting := _recognized(place, importers, report):
             yield place, fitting
         elif place.is_dir():
             try:
@@ -180,20 +180,22 @@ def _below(top: Path, importers: Sequence[Importer], report: OnError) -> Iterato
             waiting += sorted((item for item in entries if item.is_dir() or item.is_file()), reverse=True)
 
 
-def _recognised(place: Path, importers: Sequence[Importer], report: OnError) -> list[Importer]:
+def _recognized(place: Path, importers: Sequence[Importer], report: OnError) -> list[Importer]:
     try:
         with boundary(InputError, f"{shown(place)} cannot be read"):
-            return [importer for importer in importers if importer.recognises(place) or _claims(importer, place)]
+            return [importer for importer in importers if importer.recognizes(place) or _claims(importer, place)]
     except InputError as error:
         report(place, error)
         return []
 
 
 def _claims(importer: Importer, place: Path) -> bool:
-    return importer.recognises_claims is not None and importer.recognises_claims(place)
+    return importer.recognizes_claims is not None and importer.recognizes_claims(place)
 
 
-def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report: OnError) -> Iterator[Found | Claim]:
+def _read(
+    place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report: OnError
+) -> Iterator[ImportedRun | LooseVerdict]:
     if len(fitting) > 1:
         formats = " or ".join(importer.name for importer in fitting)
         raise InputError(
@@ -206,7 +208,7 @@ def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report
             yield from list(importer.claims(place))
         elif importer.read_many is not None:
             for found in importer.read_many(place, blobs, report):
-                if isinstance(found, Found):
+                if isinstance(found, ImportedRun):
                     found.trajectory.to_json()
                 yield found
         else:
@@ -214,4 +216,4 @@ def _read(place: Path, fitting: Sequence[Importer], blobs: WritableBlobs, report
             if trajectory.network is None and place.is_dir():
                 trajectory = trajectory.model_copy(update={"network": har_in(place, blobs)})
             trajectory.to_json()  # an importer that lets unstorable text through fails here, on its own item
-            yield Found(trajectory, tuple(importer.verdicts(place)) if importer.verdicts else ())
+            yield ImportedRun(trajectory, tuple(importer.verdicts(place)) if importer.verdicts else ())

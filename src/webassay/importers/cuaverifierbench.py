@@ -1,7 +1,7 @@
 """CUAVerifierBench: parquet tables of trajectories, with their screenshots inside, and of what people said of them.
 
 `trajectories/SPLIT-….parquet` has one row a task, with the verdicts of published verifiers, and
-`annotations/SPLIT-….parquet` one row a task and person. People labelled twice: blind, and then informed, when they said
+`annotations/SPLIT-….parquet` one row a task and person. People labeled twice: blind, and then informed, when they said
 whether they agree with what the Universal Verifier had found. An informed label is therefore the verifier's verdict or
 its opposite.
 
@@ -20,7 +20,7 @@ from webassay.core.labels import Said, decided, persons_verdict, published_verdi
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import AgentInfo, BlobRef, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict
-from webassay.importers.base import Claim, Found, Importer, OnError, many_only
+from webassay.importers.base import ImportedRun, Importer, LooseVerdict, OnError, many_only
 from webassay.importers.fara import NO_ANSWER, ending_of, events_of, steps_of
 from webassay.importers.reading import MAX_PICTURE, goal, head_of, media_type_of, optional, required, shown
 
@@ -35,11 +35,11 @@ _JUDGES = {"mm_is_success": "webtailbench-multimodal", "verifier_is_success": "w
 UNIVERSAL = "universal-verifier"
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     return place.suffix == ".parquet" and place.is_file() and head_of(place).startswith(b"PAR1")
 
 
-def read_many(path: Path, blobs: WritableBlobs, report: OnError) -> Iterator[Found | Claim]:
+def read_many(path: Path, blobs: WritableBlobs, report: OnError) -> Iterator[ImportedRun | LooseVerdict]:
     with Parquet(path) as table:
         if set(_TRAJECTORIES) <= set(table.columns):
             yield from _trajectories(table, blobs, report)
@@ -60,12 +60,12 @@ def split_of(path: Path) -> str:
 # --- trajectories -------------------------------------------------------------------------------------------------
 
 
-def _trajectories(table: "Parquet", blobs: WritableBlobs, report: OnError) -> Iterator[Found]:
+def _trajectories(table: "Parquet", blobs: WritableBlobs, report: OnError) -> Iterator[ImportedRun]:
     for number, row in table.rows():
         place = Path(f"{table.path}#{number}")
         try:
             with boundary(InputError, f"{shown(place)} cannot be read as {NAME}"):
-                yield Found(_trajectory(row, table.path, blobs), tuple(_published(row)), f"#{number}")
+                yield ImportedRun(_trajectory(row, table.path, blobs), tuple(_published(row)), f"#{number}")
         except InputError as error:
             report(place, error)
 
@@ -139,7 +139,7 @@ def _share(value: Any) -> float | None:
 # --- annotations --------------------------------------------------------------------------------------------------
 
 
-def _annotations(table: "Parquet", report: OnError) -> Iterator[Claim]:
+def _annotations(table: "Parquet", report: OnError) -> Iterator[LooseVerdict]:
     split = split_of(table.path)
     shown_to_people = _universal(table.path, split)
     for number, row in table.rows():
@@ -147,7 +147,7 @@ def _annotations(table: "Parquet", report: OnError) -> Iterator[Claim]:
         try:
             task = required(row, "task_id", table.path)
             for verdict in _labels(row, required(row, "annotator", table.path), shown_to_people.get(task)):
-                yield Claim(task, verdict, "", f"{NAME}/{split}", shown(place))
+                yield LooseVerdict(task, verdict, "", f"{NAME}/{split}", shown(place))
         except InputError as error:
             report(place, error)
 
@@ -184,7 +184,7 @@ def _universal(path: Path, split: str) -> dict[str, tuple[bool | None, bool | No
     found: dict[str, tuple[bool | None, bool | None]] = {}
     for place in dict.fromkeys(places):
         for file in sorted(place.glob("*.parquet")) if place.is_dir() else ():
-            if split_of(file) != split or file == path or not recognises(file):
+            if split_of(file) != split or file == path or not recognizes(file):
                 continue
             with Parquet(file) as table:
                 wanted = ("task_id", "uv_outcome_success", "uv_rubric_score")
@@ -255,7 +255,7 @@ def _plain(value: Any) -> Any:
 CUAVERIFIERBENCH = Importer(
     name=NAME,
     summary="CUAVerifierBench: parquet tables of trajectories and annotations.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=many_only,
     read_many=read_many,
 )

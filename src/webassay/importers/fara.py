@@ -31,7 +31,7 @@ _STOPS = ("terminate", "stop_execution", "stop_and_answer_question")
 NO_ANSWER = "<no_answer>"
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     return (place / _LOG).is_file()
 
 
@@ -188,7 +188,7 @@ def _file_name(task: str) -> str:
 FARA = Importer(
     name="fara",
     summary="Fara and webeval: folders with web_surfer.log.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=read,
     write=write,
     verdicts=verdicts,

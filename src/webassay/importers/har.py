@@ -27,7 +27,7 @@ from webassay.importers.reading import Source, goal, network_log
 MOST_PAGES = 2000
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     return place.suffix == ".har" and place.is_file()
 
 
@@ -132,7 +132,7 @@ def _named(headers: Mapping[str, str]) -> list[dict[str, str]]:
 HAR = Importer(
     name="har",
     summary="HAR: network logs, as trajectories of pages.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=read,
     write=write,
 )

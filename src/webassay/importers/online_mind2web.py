@@ -22,14 +22,14 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.importers.base import Claim, Importer
+from webassay.importers.base import Importer, LooseVerdict
 from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
 from webassay.importers.reading import Source, by_number, goal, head_of, json_lines, optional, required, shown, texts
 
 _SCREENSHOT = re.compile(r"([0-9]+)_full_screenshot")
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     return (place / "result.json").is_file() and (place / "trajectory").is_dir()
 
 
@@ -56,8 +56,8 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
     inputs = [
         name for name in texts(result, "input_image_paths", folder) if not name.startswith(("http://", "https://"))
     ]
-    # What the result names may be a link inside the folder; of the neighbours, links are left alone. A path that passes
-    # through the world outside means nothing in another folder; its file is among the neighbours.
+    # What the result names may be a link inside the folder; of the neighbors, links are left alone. A path that passes
+    # through the world outside means nothing in another folder; its file is among the neighbors.
     local = [name for name in inputs if not Path(name).is_absolute() and ".." not in Path(name).parts]
     named = ["result.json", *names, *local]
     name = well_formed(folder.name)
@@ -115,7 +115,7 @@ _RESULTS = re.compile(r"(?P<judge>.+)_eval_(?P<model>.+)_score_threshold_(?P<thr
 _PERSON = "_human_label"
 
 
-def recognises_claims(place: Path) -> bool:
+def recognizes_claims(place: Path) -> bool:
     if place.suffix != ".json" or not place.is_file():
         return False
     return bool(_RESULTS.fullmatch(place.name)) or (
@@ -123,7 +123,7 @@ def recognises_claims(place: Path) -> bool:
     )
 
 
-def claims(place: Path) -> Iterator[Claim]:
+def claims(place: Path) -> Iterator[LooseVerdict]:
     named = _RESULTS.fullmatch(place.name)
     source = Source(place.parent)
     if named is None:
@@ -141,29 +141,29 @@ def claims(place: Path) -> Iterator[Claim]:
             comment=comment[:2000],
             settings={"score_threshold": int(named["threshold"])},
         )
-        yield Claim(task, verdict, benchmark="online-mind2web", where=f"{shown(place)}, line {number}")
+        yield LooseVerdict(task, verdict, benchmark="online-mind2web", where=f"{shown(place)}, line {number}")
 
 
-def _labels_of_people(rows: Any, place: Path) -> Iterator[Claim]:
+def _labels_of_people(rows: Any, place: Path) -> Iterator[LooseVerdict]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InputError(f"{shown(place)}: a list of objects is expected.")
     for number, row in enumerate(rows, 1):
         for column, value in row.items():
             said = read_label(value)
             if column.endswith(_PERSON) and said != "missing":
-                comment = f"Labelled {value!r}." if said == "third" else ""
+                comment = f"Labeled {value!r}." if said == "third" else ""
                 verdict = persons_verdict("online-mind2web", said, comment=comment)
                 agent = column.removesuffix(_PERSON)
                 where = f"{shown(place)}, row {number}"
-                yield Claim(required(row, "task_id", place), verdict, agent, "online-mind2web", where)
+                yield LooseVerdict(required(row, "task_id", place), verdict, agent, "online-mind2web", where)
 
 
 ONLINE_MIND2WEB = Importer(
     name="online-mind2web",
     summary="Online-Mind2Web: folders with result.json and trajectory/.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=read,
     write=write,
     claims=claims,
-    recognises_claims=recognises_claims,
+    recognizes_claims=recognizes_claims,
 )

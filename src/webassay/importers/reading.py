@@ -27,7 +27,7 @@ def shown(path: Path | str) -> str:
 
 
 def head_of(path: Path) -> bytes:
-    """The first bytes of a regular file: enough to recognise a format, however large the file is."""
+    """The first bytes of a regular file: enough to recognize a format, however large the file is."""
     return bytes_of(path, _HEAD, cut=True)
 
 

@@ -23,7 +23,7 @@ _RESULT = "eval_result.json"
 _NETWORK = "network.har"
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     return (place / _RESPONSE).is_file()
 
 
@@ -93,7 +93,7 @@ def folder_of(trajectory: Trajectory) -> str:
 WEBARENA_VERIFIED = Importer(
     name="webarena-verified",
     summary="WebArena-Verified: folders with agent_response.json.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=read,
     write=write,
     folder=folder_of,

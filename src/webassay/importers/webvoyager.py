@@ -30,7 +30,7 @@ _THOUGHT = re.compile(r"Thought:(.*?)(?=\n[ \t]*Action:|\Z)", re.DOTALL)
 _ANSWER = re.compile(r"ANSWER[; ]+(.*)", re.DOTALL)
 
 
-def recognises(place: Path) -> bool:
+def recognizes(place: Path) -> bool:
     return (place / _MESSAGES).is_file()
 
 
@@ -116,7 +116,7 @@ def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
 WEBVOYAGER = Importer(
     name="webvoyager",
     summary="WebVoyager: folders with interact_messages.json.",
-    recognises=recognises,
+    recognizes=recognizes,
     read=read,
     write=write,
 )

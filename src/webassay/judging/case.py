@@ -28,7 +28,7 @@ _BROWSER_START = re.compile(r"^https?://(www\.)?(bing\.com/?|google\.com/?)$|^ab
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CaseFrame:
     """One page of the trajectory. Numbers start at 1 and stay the same when other pages are dropped."""
 
     number: int
@@ -54,18 +54,18 @@ class Frame:
         return (*self.also, self.number)
 
 
-def frames_of(trajectory: Trajectory, *, text: bool, merge: bool) -> tuple[Frame, ...]:
+def frames_of(trajectory: Trajectory, *, text: bool, merge: bool) -> tuple[CaseFrame, ...]:
     """In order of time. Without `text`, only pictures count. `merge` keeps the last of identical frames."""
     seen = [step.seen for step in trajectory.steps]
     if trajectory.last_seen is not None:
         seen.append(trajectory.last_seen)
-    frames: list[Frame] = []
+    frames: list[CaseFrame] = []
     for index, page in enumerate(seen):
         if page.screenshot is not None or (text and (page.text or page.tree)):
-            frames.append(Frame(len(frames) + 1, index, page))
+            frames.append(CaseFrame(len(frames) + 1, index, page))
     if not merge:
         return tuple(frames)
-    kept: dict[tuple[str, ...], Frame] = {}
+    kept: dict[tuple[str, ...], CaseFrame] = {}
     for frame in frames:
         same = tuple(ref.hash if ref else "" for ref in (frame.seen.screenshot, frame.seen.text, frame.seen.tree))
         before = kept.pop(same, None)
@@ -83,7 +83,7 @@ class Case:
     goal: Goal
     trajectory: Trajectory
     blobs: Blobs
-    frames: tuple[Frame, ...]
+    frames: tuple[CaseFrame, ...]
     total_frames: int
     max_side: int = 0
     """Pictures are scaled down to this many pixels on the longer side; 0 leaves them alone."""
@@ -112,7 +112,7 @@ class Case:
         at = self.goal.at(self.trajectory.bases)
         return " ".join(url for url in at.start_urls if not _BROWSER_START.match(url))
 
-    def picture(self, frame: Frame) -> Image | None:
+    def picture(self, frame: CaseFrame) -> Image | None:
         if frame.screenshot is None:
             return None
         data, kind = shrink(self.blobs.read(frame.screenshot), frame.screenshot.media_type, self.max_side)
@@ -127,7 +127,7 @@ def read_text(blobs: Blobs, ref: BlobRef) -> str:
 
 
 def notices_after(trajectory: Trajectory) -> list[list[str]]:
-    """Of each step, what the page that came next said: it answers this action, and is recorded with the next one."""
+    """What the page after each step said. It answers this step's action, but is recorded with the next step."""
     told: list[RecordedObservation | None] = [
         # Where somebody else drives, several actions are recorded with the page that was looked at before them all.
         None if "driven" in following.info else following.seen

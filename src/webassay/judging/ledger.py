@@ -10,14 +10,10 @@ Replies come from outside: here they are made well-formed and cut to a size that
 """
 
 import asyncio
-import hashlib
-import re
-import tomllib
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -27,6 +23,7 @@ from webassay.core.interaction import Usage
 from webassay.core.record import Json
 from webassay.core.text import capped, well_formed_json
 from webassay.judging.case import PromptBuilder
+from webassay.judging.prompts import Prompts
 from webassay.llm.client import Message, Model, Reply, Settings, UnusableReply, add_usage, ask_json, configured
 
 MAX_REPLY = 200_000
@@ -65,58 +62,13 @@ class Models:
         return ", ".join(f"{slot}={name}" for slot, name in names.items())
 
 
-class Form(BaseModel):
+class ReplyForm(BaseModel):
     """The form of a reply. Extra keys are ignored: models like to add some, and they change nothing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-F = TypeVar("F", bound=Form)
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A judge's own words to the model. What fences mean is added to every prompt, so no judge can forget it."""
-
-    name: str
-    """Its key in the fingerprint."""
-    words: str
-    raw: str = ""
-    """As it is written, with the names of the parts that it shares with others."""
-
-    @property
-    def text(self) -> str:
-        return f"{self.words.strip()}\n\n{_part('fence')}"
-
-    @property
-    def hash(self) -> str:
-        return "sha256:" + hashlib.sha256(self.text.encode()).hexdigest()
-
-
-@lru_cache
-def prompt(name: str) -> Prompt:
-    """One of our own, from `judging/prompts`."""
-    raw = _part(name)
-    return Prompt(name, _PART.sub(lambda found: prompt(found[1]).words, raw), raw)
-
-
-_PART = re.compile(r"\{\{(\w+)\}\}")
-"""A prompt may contain another one: what several need to know is written once."""
-
-
-@lru_cache
-def _part(name: str) -> str:
-    return (resources.files("webassay.judging") / "prompts" / f"{name}.md").read_text(encoding="utf-8").strip()
-
-
-def prompt_reasons() -> dict[str, dict[str, str]]:
-    """By prompt: the words with which a rule begins, and why it is there."""
-    text = (resources.files("webassay.judging") / "prompts" / "reasons.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def prompt_hashes(prompts: Iterable[Prompt]) -> dict[str, str]:
-    return {one.name: one.hash for one in prompts}
+F = TypeVar("F", bound=ReplyForm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +78,19 @@ class Question:
     stage: str
     key: str = ""
     """What tells the questions of one stage apart. A reply cache tells them apart by it, too."""
-    prompt: Prompt | None = None
-    """None: our own prompt with the stage's name."""
+    prompt: str = ""
+    """The name of the prompt; by default that of the stage."""
 
     @property
     def purpose(self) -> str:
         return f"{self.stage}#{self.key}" if self.key else self.stage
-
-    @property
-    def system(self) -> Message:
-        return Message.system((self.prompt or prompt(self.stage)).text)
 
 
 @dataclass
 class Ledger:
     limit: asyncio.Semaphore | None = None
     attempts: int = 3
+    prompts: Prompts = field(default_factory=Prompts)
     calls: dict[str, dict[str, Json]] = field(default_factory=dict)
     """By purpose."""
     _usages: dict[str, list[Usage]] = field(default_factory=dict)
@@ -150,7 +99,7 @@ class Ledger:
     async def text(self, model: Model, question: Question, build: Callable[[], PromptBuilder]) -> str:
         """One question, one reply in free text."""
         async with self.limit or nullcontext():
-            reply = await model.ask(await _messages(question, build), purpose=question.purpose)
+            reply = await model.ask(await self._messages(question, build), purpose=question.purpose)
         self._keep(question, model, (reply,))
         return capped(reply.text, MAX_REPLY)
 
@@ -178,7 +127,7 @@ class Ledger:
             try:
                 made, replies = await ask_json(
                     model,
-                    await _messages(question, build),
+                    await self._messages(question, build),
                     schema=_schema_of(shape),
                     validate=validate,
                     attempts=self.attempts,
@@ -209,6 +158,11 @@ class Ledger:
         """Replies, repairs included."""
         return sum(len(usages) for usages in self._usages.values())
 
+    async def _messages(self, question: Question, build: Callable[[], PromptBuilder]) -> list[Message]:
+        system = Message.system(self.prompts[question.prompt or question.stage].text)
+        # Reading and scaling pictures takes a while, so it must not hold up the other calls.
+        return [system, await asyncio.to_thread(lambda: build().message())]
+
     def _keep(self, question: Question, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
         self._usages.setdefault(question.purpose, []).extend(reply.usage for reply in replies)
         call: dict[str, Json] = {"model": model.name, "replies": [capped(reply.text, MAX_REPLY) for reply in replies]}
@@ -217,13 +171,8 @@ class Ledger:
         self.calls[question.purpose] = call
 
 
-async def _messages(question: Question, build: Callable[[], PromptBuilder]) -> list[Message]:
-    # Reading and scaling pictures takes a while, so it must not hold up the other calls.
-    return [question.system, await asyncio.to_thread(lambda: build().message())]
-
-
 @lru_cache
-def _schema_of(shape: type[Form]) -> dict[str, Any]:
+def _schema_of(shape: type[ReplyForm]) -> dict[str, Any]:
     return shape.model_json_schema()
 
 

@@ -7,11 +7,11 @@ from webassay.llm.client import Answering, Question, Reply
 TOKENS_OF_PICTURE = 1100
 CHARACTERS_PER_TOKEN = 4
 TOKENS_OF_REPLY = 400
-"""Of a reply about which nothing better is known."""
+"""Assumed where nothing better is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CostEstimate:
     """Calls as they will be made; between two bounds where only a reply can tell: whether a criterion has a condition,
     which pages matter, whether two passes differ, whether something went wrong. Replies that have to be asked for again
     come on top. Tokens are estimates, of the dearest course."""
@@ -27,7 +27,7 @@ class Plan:
     output_tokens: int
 
 
-def describe_plan(plan: Plan) -> str:
+def describe_plan(plan: CostEstimate) -> str:
     calls = f"{plan.calls}" if plan.calls == plan.calls_at_most else f"{plan.calls} to {plan.calls_at_most}"
     rubrics = f", {plan.rubrics} rubric{'s' if plan.rubrics > 1 else ''} to write" if plan.rubrics else ""
     settled = f"{plan.already_judged} judged already, {plan.decided_by_rule} without a call"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from webassay.core.record import Record
-from webassay.judging.universal.profile import Taxonomy
 
+Taxonomy = Literal["webassay", "paper", "released"]
 Category = Literal[
     "contradiction",
     "fabrication",

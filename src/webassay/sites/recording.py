@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Message, Scope
 
-from webassay.core.served import Served, ServedKind, ServedRecord
+from webassay.core.served import ServedAnswer, ServedKind, ServedRecord
 from webassay.sites.visible import Nodes, read_page
 
 MOST_ANSWERS = 50_000
@@ -35,7 +35,7 @@ _DOCUMENTS = (b"document", b"iframe", b"frame", b"object", b"embed")
 
 class Recorder:
     def __init__(self) -> None:
-        self._served: list[Served] = []
+        self._served: list[ServedAnswer] = []
         self._omitted = 0
         self._nodes = Nodes()
         self._pages: dict[str, int | None] = {}
@@ -62,7 +62,7 @@ class Recorder:
         said = tuple(_said(sent, asked.get(b"content-type", b"").decode("latin-1")))
         query = scope.get("query_string", b"").decode("latin-1")
         self._served.append(
-            Served(
+            ServedAnswer(
                 method=scope["method"],
                 path=scope["path"] + (f"?{query}" if query else ""),
                 status=status,

@@ -15,7 +15,7 @@ from functools import cache
 from html import unescape
 from typing import Any
 
-from webassay.core.served import Node
+from webassay.core.served import ServedNode
 
 # Possessive repetition, so that a page cannot make it slow.
 _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>"']++|"[^"]*+"|'[^']*+')*+)>|<[!?][^>]*+>""")
@@ -82,8 +82,8 @@ class Nodes:
             self.size += sum(len(part) if isinstance(part, str) else 4 for part in parts)
         return number
 
-    def all(self) -> tuple[Node, ...]:
-        return tuple(Node(row, parts) for row, parts in self._numbers)
+    def all(self) -> tuple[ServedNode, ...]:
+        return tuple(ServedNode(row, parts) for row, parts in self._numbers)
 
 
 class _Open:

@@ -50,7 +50,7 @@ from webassay.faultbench.score import bench_in_words
 from webassay.grading.grade import Policy
 from webassay.grading.logs import GradedLog
 from webassay.grading.logs import explain as explain_rules
-from webassay.grading.reference import Difference
+from webassay.grading.reference import GraderDisagreement
 from webassay.judging.plan import describe_plan
 from webassay.judging.universal.explain import explain as explain_judge
 from webassay.judging.universal.explain import explain_review as describe_review
@@ -92,12 +92,12 @@ __all__ = [
     "Asked",
     "BenchOptions",
     "Damage",
-    "Difference",
     "Document",
     "EpisodeView",
     "Exercise",
     "GradeOptions",
     "GradedLog",
+    "GraderDisagreement",
     "GuessOptions",
     "Imported",
     "Journal",

@@ -25,8 +25,8 @@ from webassay.core.verdict import Verdict
 from webassay.grading.grade import DEFAULT_POLICY, Policy
 from webassay.grading.logs import GradedLog
 from webassay.grading.logs import grade_logs as grade_folders
-from webassay.grading.published.legacy import Question, check_legacy
-from webassay.grading.reference import Difference, differences, reference_python, reference_verdicts
+from webassay.grading.published.legacy import ModelQuestion, check_legacy
+from webassay.grading.reference import GraderDisagreement, differences, reference_python, reference_verdicts
 from webassay.llm.client import Budget, Message, Settings
 from webassay.play.settings import selection_of
 from webassay.play.work import graded
@@ -236,7 +236,7 @@ async def ask_model(
     questions are only counted."""
     with open_run(Path(run), setup.tell, thorough=True) as store:
         keys = Keys.of(store, setup, options)
-        wanted: dict[str, Question] = {}
+        wanted: dict[str, ModelQuestion] = {}
         units = [unit for unit in store.units() if _wants(options, unit)]
         for unit in units:
             found = keys.find(store, unit)
@@ -305,7 +305,7 @@ def grade_logs(setup: Setup, folder: AnyPath, options: LogOptions) -> Iterator[G
 
 def compare_graders(
     setup: Setup, folder: AnyPath, logs: Sequence[GradedLog], options: LogOptions, other: str = "reference"
-) -> Sequence[Difference]:
+) -> Sequence[GraderDisagreement]:
     """Where another grader decides otherwise on the same logs; `reference` is the published one of WebArena-Verified,
     in an environment of its own."""
     if other != "reference":

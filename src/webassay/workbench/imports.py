@@ -20,7 +20,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.grading.logs import logged, read_log
 from webassay.importers.archives import is_archive, unpacked
-from webassay.importers.base import Claim, Found, Importer, import_items, with_id
+from webassay.importers.base import ImportedRun, Importer, LooseVerdict, import_items, with_id
 from webassay.play.plan import plan
 from webassay.play.settings import remember
 from webassay.play.work import storable
@@ -66,10 +66,10 @@ def import_into(
         format = IMPORTERS.adopt(format)
     agent = well_formed(agent)
     made, known = Imported(), set(store.trajectory_ids())
-    claims: list[Claim] = []
+    claims: list[LooseVerdict] = []
     for path in files:
         for found in _items(path, store, format, made):
-            if isinstance(found, Claim):
+            if isinstance(found, LooseVerdict):
                 claims.append(found)
                 continue
             trajectory = _of_agent(found.trajectory, agent)
@@ -87,7 +87,7 @@ def import_into(
     return made
 
 
-def _items(path: Path, store: Store, format: str | None, made: Imported) -> Iterator[Found | Claim]:
+def _items(path: Path, store: Store, format: str | None, made: Imported) -> Iterator[ImportedRun | LooseVerdict]:
     importers = tuple(IMPORTERS) if format is None else (IMPORTERS.get(format),)
     if is_archive(path):
         with unpacked(path) as folder:
@@ -104,7 +104,7 @@ def _of_agent(trajectory: Trajectory, agent: str) -> Trajectory:
     return with_id(trajectory.model_copy(update={"agent": named}), trajectory.id)
 
 
-def _match(store: Store, claims: Sequence[Claim], made: Imported) -> None:
+def _match(store: Store, claims: Sequence[LooseVerdict], made: Imported) -> None:
     """Puts verdicts from files of their own on the items that they name."""
     places: dict[str, list[tuple[str, str, str]]] = {}
     for result in store.rows("") if claims else ():

@@ -25,14 +25,14 @@ from webassay.core.registry import nearest
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Fingerprint, Verdict
 from webassay.judging.judges.base import Item, Judge, PreparedJudge
-from webassay.judging.judges.batch import Tally, verify_many
+from webassay.judging.judges.batch import BatchSummary, verify_many
 from webassay.judging.judges.universal import UniversalOptions
 from webassay.judging.ledger import Models
-from webassay.judging.plan import Plan
+from webassay.judging.plan import CostEstimate
 from webassay.judging.record import ocr
-from webassay.judging.universal.resources import ReadPicture, VerifierResources
+from webassay.judging.universal.resources import VerifierResources
 from webassay.judging.universal.rubric import FrozenRubric, RubricCache, ValidityCache, thaw
-from webassay.judging.universal.verify import Review, review_task
+from webassay.judging.universal.verify import TaskReview, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
 from webassay.store import Store
 from webassay.store.runs import extend_run, is_run, open_run
@@ -70,7 +70,7 @@ class VerifyOptions:
 class Verified:
     """What a batch came to; its verdicts are in the run directories."""
 
-    tally: Tally
+    tally: BatchSummary
     fingerprints: tuple[Fingerprint, ...]
     """One for each trial."""
     imported: Imported | None = None
@@ -144,7 +144,7 @@ class Verification:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    async def estimate(self) -> Plan:
+    async def estimate(self) -> CostEstimate:
         """What one trial would cost; nothing is asked."""
         _ = self._total  # a task that is not there is an error here, too
         resources = self._resources()
@@ -167,7 +167,7 @@ class Verification:
         if self._options.dry_run:
             raise InputError("A dry run only estimates.", hint="Verify without dry_run to have it judged.")
         stamps: list[Fingerprint] = []
-        tally = Tally()
+        tally = BatchSummary()
         try:
             for trial in range(self._options.trials):
                 prepared = _of_trial(self._prepared(self._resources(trial), trial), trial)
@@ -179,9 +179,9 @@ class Verification:
             await self._models.close()
         return Verified(tally, tuple(stamps), self.imported)
 
-    async def _run_trial(self, prepared: PreparedJudge) -> Tally:
+    async def _run_trial(self, prepared: PreparedJudge) -> BatchSummary:
         """One run directory after the other: two runs of one agent give their trajectories the same ids."""
-        total, done, tally = self._total, 0, Tally()
+        total, done, tally = self._total, 0, BatchSummary()
         for store in self.stores:
 
             def keep(verdict: Verdict, store: Store = store) -> None:
@@ -270,7 +270,7 @@ class Verification:
         spec = self._options.slots.get(slot) or self._options.model
         return self._models.get(spec).name if spec else ""
 
-    def _reader(self) -> ReadPicture | None:
+    def _reader(self) -> ocr.PictureReader | None:
         """Reading pictures takes seconds each, so only where a page was recorded as a picture alone."""
         found = ocr.reader()
         if found is None or not any(ocr.lacks_text(trajectory) for trajectory, _ in self._items()):
@@ -320,7 +320,7 @@ def _spread(values: Sequence[float]) -> Spread | None:
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
 
 
-def _add(tally: Tally, more: Tally) -> None:
+def _add(tally: BatchSummary, more: BatchSummary) -> None:
     tally.judged += more.judged
     tally.skipped += more.skipped
     tally.faulted += more.faulted
@@ -395,7 +395,7 @@ def _open(
 # --- rubrics --------------------------------------------------------------------------------------------------
 
 
-async def review_rubric(setup: Setup, goal: Goal, options: VerifyOptions) -> Review:
+async def review_rubric(setup: Setup, goal: Goal, options: VerifyOptions) -> TaskReview:
     """A rubric from the task alone, with what a person should look at before it is used."""
     _, settings = _judge(options)
     if not isinstance(settings, UniversalOptions):

@@ -253,7 +253,7 @@ def old_task(number: int, *sites: str, kind: str = "retrieve") -> Task:
         template=str(number),
         kind=kind,
         goal=goal,
-        checks=(LegacyCheck(flavour="webarena", eval=answers(exact_match="$199.00")),),
+        checks=(LegacyCheck(flavor="webarena", eval=answers(exact_match="$199.00")),),
         sites=sites,
         logins={site: ACCOUNTS[site] for site in sites},
     )

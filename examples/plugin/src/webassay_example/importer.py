@@ -9,7 +9,7 @@ from webassay.importers.reading import Source, goal, optional, required, texts
 ENDING = ".transcript.json"
 
 
-def _recognises(place: Path) -> bool:
+def _recognizes(place: Path) -> bool:
     return place.name.endswith(ENDING)
 
 
@@ -31,4 +31,4 @@ def _read(place: Path, blobs: WritableBlobs) -> Trajectory:
     )
 
 
-TRANSCRIPT = Importer("transcript", "One JSON file a trajectory: goal, actions, answer.", _recognises, _read)
+TRANSCRIPT = Importer("transcript", "One JSON file a trajectory: goal, actions, answer.", _recognizes, _read)

@@ -155,7 +155,7 @@ def _unsatisfiable(task: Task) -> Iterator[Found]:
     if key is not None:
         if key.exact is not None and legacy.OR.search(key.exact):
             yield "defect", f"Alternatives are not understood in an exact match: {key.exact!r}.", "Use one value."
-        spelled_out = key.flavour == "webarena" and any(legacy.OR.search(item) for item in key.includes or ())
+        spelled_out = key.flavor == "webarena" and any(legacy.OR.search(item) for item in key.includes or ())
         if spelled_out:
             yield "defect", "Alternatives are not understood in an answer key.", "Write them as a list of values."
         for item in key.includes or ():

@@ -189,7 +189,7 @@ def _checks(task: Task) -> tuple[str, ...]:
         if not isinstance(check, LegacyCheck):
             found[check.kind] = None
             continue
-        key = legacy.read_key(check.eval, check.flavour)
+        key = legacy.read_key(check.eval, check.flavor)
         found |= dict.fromkeys(key.answers) if "string_match" in key.types else {}
         found |= {"url_match": None} if "url_match" in key.types else {}
         for target in key.targets if "program_html" in key.types else ():

@@ -14,7 +14,7 @@ from webassay.core.errors import GradingError
 from webassay.core.naive import GUESSES, as_text
 from webassay.core.record import Json
 from webassay.core.task import LegacyCheck, Task
-from webassay.grading.published.legacy import Evidence, parts, score
+from webassay.grading.published.legacy import EpisodeEvidence, parts, score
 
 OR = re.compile(r" \|or\| ", re.IGNORECASE)
 
@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    flavour: str
+    flavor: str
     types: tuple[str, ...]
     exact: str | None
     includes: tuple[str, ...] | None
@@ -63,15 +63,15 @@ def compact(text: str) -> str:
 
 def key_of(task: Task) -> Key | None:
     check = next((check for check in task.checks if isinstance(check, LegacyCheck)), None)
-    return None if check is None else read_key(check.eval, check.flavour)
+    return None if check is None else read_key(check.eval, check.flavor)
 
 
-def read_key(evaluation: Mapping[str, Any], flavour: str) -> Key:
+def read_key(evaluation: Mapping[str, Any], flavor: str) -> Key:
     answers = evaluation.get("reference_answers") or {}
     includes, fuzzy = answers.get("must_include"), answers.get("fuzzy_match")
     exact = answers.get("exact_match")
     return Key(
-        flavour=flavour,
+        flavor=flavor,
         types=tuple(evaluation.get("eval_types") or ()),
         exact=None if exact is None else str(exact),
         includes=None if includes is None else tuple(map(str, includes)),
@@ -99,7 +99,7 @@ def passes(key: Key, answer: str, goal: str = "") -> bool | None:
         return None
     evaluation = {"eval_types": ["string_match"], "reference_answers": key.answers}
     try:
-        value = score(parts(evaluation, key.flavour, Evidence(answer, goal)))
+        value = score(parts(evaluation, key.flavor, EpisodeEvidence(answer, goal)))
     except GradingError:
         return False  # the harness stops at this key, whatever was said
     return None if value is None else value == 1.0

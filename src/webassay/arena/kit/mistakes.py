@@ -14,7 +14,7 @@ import msgspec
 
 from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.served import SERVED_TYPE, Node, ServedRecord, plain
+from webassay.core.served import SERVED_TYPE, ServedNode, ServedRecord, plain
 from webassay.core.task import ActivityCheck, EvidenceCheck, Fact, ResponseCheck, Sight, Task
 from webassay.core.trajectory import (
     Ending,
@@ -123,7 +123,9 @@ class _Places:
                 taken = min(map(self._lines_of, way), key=len)
                 lines |= taken
                 pictures |= {sight.picture for sight in way if sight.picture}
-        nodes = tuple(Node(node.row, tuple(part for part in node.parts if part not in lines)) for node in record.nodes)
+        nodes = tuple(
+            ServedNode(node.row, tuple(part for part in node.parts if part not in lines)) for node in record.nodes
+        )
         served = tuple(one for one in record.served if one.path.partition("?")[0] not in pictures)
         return msgspec.structs.replace(record, nodes=nodes, served=served)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from webassay.core.verdict import Verdict
-    from webassay.workbench import Difference, GradedLog, GradeOptions, LogOptions, Policy
+    from webassay.workbench import GradedLog, GradeOptions, GraderDisagreement, LogOptions, Policy
 
 
 RULES = "rules"
@@ -215,7 +215,7 @@ def _summary(logs: "list[GradedLog]") -> None:
             common.say(f"  {log.number}: {log.verdict.status}: {why}")
 
 
-def _tell_differences(logs: "Sequence[GradedLog]", found: "Sequence[Difference]") -> None:
+def _tell_differences(logs: "Sequence[GradedLog]", found: "Sequence[GraderDisagreement]") -> None:
     for one in found:
         common.say(f"{one.number}: {one.kind} of the reference: ours {one.ours}, theirs {one.theirs}")
         common.say(f"   ours:   {one.why_ours or 'every check passed'}")

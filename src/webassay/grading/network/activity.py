@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from webassay.compare import Location, Sites, Unreadable, shown
+from webassay.compare import Location, Sites, UnreadableValue, shown
 from webassay.core.errors import GradingError
 from webassay.core.task import ActivityCheck, Checkpoint, PageCheck, PagePattern
 from webassay.core.trajectory import PageResult, SessionResult
@@ -65,7 +65,7 @@ class Visits:
             return
         try:
             location = self._sites.locate(event.url)._replace(fragment="")
-        except Unreadable:
+        except UnreadableValue:
             return
         status = 200 if status == 304 else status
         for one in sought:
@@ -79,7 +79,7 @@ class Visits:
         places = [location]
         target = event.redirect if check.not_counting and 300 <= status < 400 else ""
         if target:
-            with suppress(Unreadable):
+            with suppress(UnreadableValue):
                 places.append(self._sites.locate(urljoin(event.url, target)))
         return any(page_matches(pattern, place) for pattern in check.not_counting for place in places)
 
@@ -212,7 +212,7 @@ def check_page(check: PageCheck, results: Iterable[PageResult], sites: Sites, wi
     try:
         location = sites.locate(result.url)
         ok = any(page_matches(pattern, location) for pattern in check.any_of)
-    except Unreadable:
+    except UnreadableValue:
         ok = False
     return Finding(
         check="page",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from webassay.compare import Location, Match, Sites, Unreadable, assign, same_page, shown, with_decoded_path
+from webassay.compare import Location, Match, Sites, UnreadableValue, assign, same_page, shown, with_decoded_path
 from webassay.core.errors import GradingError
 from webassay.core.task import Expectation, NetworkCheck
 from webassay.core.verdict import Finding
@@ -197,7 +197,7 @@ def _located(sites: Sites, url: str) -> Location:
     """A URL that cannot be parsed gets a location of its own, which only a pattern can match."""
     try:
         return sites.locate(url)
-    except Unreadable:
+    except UnreadableValue:
         return Location("", url[:2000])
 
 
@@ -259,7 +259,7 @@ def _pages(check: NetworkCheck, sites: Sites) -> list[str]:
 def _key_location(sites: Sites, wanted: Expectation) -> Location:
     try:
         return sites.locate(str(wanted.value))
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         raise GradingError(f"The key's URL {shown(wanted.value)} cannot be read: {problem}.") from None
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
 
-from webassay.compare import Unreadable, depth
+from webassay.compare import UnreadableValue, depth
 from webassay.compare.text import MAX_DEPTH, parse_json
 from webassay.core.errors import GradingError
 from webassay.grading.rules.expect import compiled
@@ -160,6 +160,6 @@ def _opened(data: Any) -> Any:
     if isinstance(data, str) and data[:1] in "[{":
         try:
             return parse_json(data)
-        except Unreadable:
+        except UnreadableValue:
             return data
     return data

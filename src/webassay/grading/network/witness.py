@@ -10,7 +10,7 @@ worker answers says so in the log.
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
-from webassay.core.served import Served, ServedRecord
+from webassay.core.served import ServedAnswer, ServedRecord
 from webassay.core.trajectory import Blobs, PageResult, ServedResult, Trajectory
 from webassay.core.verdict import Finding
 from webassay.grading.network.events import Event
@@ -93,7 +93,7 @@ class Witness:
         return path == document or (first is not None and last > first)
 
 
-def _is_page(one: Served, path: str) -> bool:
+def _is_page(one: ServedAnswer, path: str) -> bool:
     return one.path == path and one.kind == "document"
 
 

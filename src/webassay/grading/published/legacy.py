@@ -4,7 +4,7 @@ Nothing here is how an answer should be judged; docs/papers.md lists what is kno
 test. Two harnesses share most rules. `webarena` is libwebarena 0.0.5; `webchorearena` is the fork that WebChoreArena
 and AgentOccam use, in which lists give partial credit.
 
-What needs a model (`fuzzy_match`, `ua_match`) is a `Question` with our own wording; its reply is read as theirs is.
+What needs a model (`fuzzy_match`, `ua_match`) is a `ModelQuestion` in our own words; its reply is read as theirs is.
 Without a reply there is no score. What needs a page is read from probes that were recorded when the agent stopped
 (`core.legacy`); without a recording there is no score either.
 """
@@ -32,7 +32,7 @@ NOT_ACHIEVABLE = "N/A"
 
 
 @dataclass(frozen=True)
-class Question:
+class ModelQuestion:
     """What a model has to be asked."""
 
     kind: str
@@ -45,7 +45,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Part:
+class RuleResult:
     """One rule of a key, applied."""
 
     rule: str
@@ -54,17 +54,17 @@ class Part:
     wanted: Any = None
     found: Any = None
     why: str = ""
-    questions: tuple[Question, ...] = ()
+    questions: tuple[ModelQuestion, ...] = ()
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EpisodeEvidence:
     """What the old harness would have had in front of it."""
 
     answer: str
     goal: str
     url: str | None = None
-    """Of the page in front when the agent stopped; None: it was not recorded."""
+    """The page in front when the agent stopped; None: not recorded."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Probe to the text that it found, see `core.legacy`."""
     bases: Mapping[str, str] = field(default_factory=dict)
@@ -73,13 +73,13 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProtocolResult:
     """What the old protocol makes of one episode."""
 
     score: float | None
     """From 0 to 1; None: it cannot be decided from what is here."""
     findings: tuple[Finding, ...]
-    questions: tuple[Question, ...] = ()
+    questions: tuple[ModelQuestion, ...] = ()
     """That a model would have to answer first."""
     answered: tuple[str, ...] = ()
     """The questions that had a reply."""
@@ -87,10 +87,10 @@ class Outcome:
 
 def check_legacy(
     check: LegacyCheck, trajectory: Trajectory, replies: Mapping[str, str], *, any_credit: bool = False
-) -> Outcome:
+) -> ProtocolResult:
     """`any_credit`: a part of the score is a success, as for AgentOccam's runner."""
-    found = parts(check.eval, check.flavour, evidence_of(trajectory, replies))
-    return Outcome(
+    found = parts(check.eval, check.flavor, evidence_of(trajectory, replies))
+    return ProtocolResult(
         score(found),
         tuple(_finding(part, any_credit) for part in found),
         tuple(question for part in found if part.score is None for question in part.questions),
@@ -98,13 +98,13 @@ def check_legacy(
     )
 
 
-def evidence_of(trajectory: Trajectory, replies: Mapping[str, str]) -> Evidence:
+def evidence_of(trajectory: Trajectory, replies: Mapping[str, str]) -> EpisodeEvidence:
     in_front = next((page.url for page in trajectory.probed(PageResult)), None)
     if in_front is None and trajectory.last_seen is not None:
         in_front = trajectory.last_seen.url or None
     # To give up is to say N/A: so does the runner that hands answers to the harness.
     gave_up = trajectory.ending.kind == "gave_up" and trajectory.answer != ""
-    return Evidence(
+    return EpisodeEvidence(
         answer=NOT_ACHIEVABLE if gave_up else trajectory.answer,
         goal=trajectory.goal.instruction,
         url=in_front,
@@ -114,7 +114,7 @@ def evidence_of(trajectory: Trajectory, replies: Mapping[str, str]) -> Evidence:
     )
 
 
-def _finding(part: Part, any_credit: bool) -> Finding:
+def _finding(part: RuleResult, any_credit: bool) -> Finding:
     status: Status = "abstain"
     message, code = part.why, "needs_model" if part.questions else "not_recorded"
     if part.score is not None:
@@ -130,17 +130,17 @@ def _finding(part: Part, any_credit: bool) -> Finding:
     )
 
 
-def parts(evaluation: Mapping[str, Any], flavour: str, evidence: Evidence) -> list[Part]:
+def parts(evaluation: Mapping[str, Any], flavor: str, evidence: EpisodeEvidence) -> list[RuleResult]:
     """Every rule of a key on one episode. A key that the harness would stop at is a `GradingError`."""
     key = _with_bases(evaluation, evidence.bases)
-    found: list[Part] = []
+    found: list[RuleResult] = []
     for kind in key.get("eval_types") or ():
         if kind == "string_match":
-            found += string_parts(key, flavour, evidence)
+            found += string_parts(key, flavor, evidence)
         elif kind == "url_match":
-            found.append(url_part(key, flavour, evidence))
+            found.append(url_part(key, flavor, evidence))
         elif kind == "program_html":
-            found += page_parts(key, flavour, evidence)
+            found += page_parts(key, flavor, evidence)
         else:
             raise GradingError(f"The old protocol has no check called {kind!r}.")
     if not found:
@@ -148,7 +148,7 @@ def parts(evaluation: Mapping[str, Any], flavour: str, evidence: Evidence) -> li
     return found
 
 
-def score(found: Sequence[Part]) -> float | None:
+def score(found: Sequence[RuleResult]) -> float | None:
     """The product. A 0 decides whatever is missing."""
     known = [part.score for part in found if part.score is not None]
     if len(known) < len(found) and 0.0 not in known:
@@ -182,10 +182,10 @@ def exact_match(wanted: str, said: str) -> float:
     return float(clean(said) == clean(wanted))
 
 
-def must_include(wanted: str, said: str, *, alone: bool, flavour: str) -> float:
+def must_include(wanted: str, said: str, *, alone: bool, flavor: str) -> float:
     """A part of the text is enough; only a key of one character that stands alone must be a word."""
     wanted, said = clean(wanted), clean(said)
-    if flavour == "webchorearena" and " |or| " in wanted:
+    if flavor == "webchorearena" and " |or| " in wanted:
         # The fork looks for a single character in the key itself, so such an alternative always holds.
         choices = [choice.strip() for choice in wanted.split(" |or| ")]
         return float(any((alone and _is_word(choice)) or choice in said for choice in choices))
@@ -198,58 +198,58 @@ def _is_word(text: str) -> bool:
     return len(text) == 1 and len(words(text)) == 1
 
 
-def string_parts(key: Mapping[str, Any], flavour: str, evidence: Evidence) -> Iterator[Part]:
+def string_parts(key: Mapping[str, Any], flavor: str, evidence: EpisodeEvidence) -> Iterator[RuleResult]:
     said = clean(evidence.answer)  # and once more in every rule: two pairs of quotes are one too many, and accepted
-    earlier: list[Part] = []
+    earlier: list[RuleResult] = []
     for rule, wanted in (key.get("reference_answers") or {}).items():
         if rule == "exact_match":
-            earlier.append(Part(rule, exact_match(_text(wanted, rule), said), wanted, said))
+            earlier.append(RuleResult(rule, exact_match(_text(wanted, rule), said), wanted, said))
         elif rule == "must_include":
-            earlier += _included(_texts(wanted, rule), said, flavour)
+            earlier += _included(_texts(wanted, rule), said, flavor)
         elif rule == "fuzzy_match" and wanted == NOT_ACHIEVABLE:
             replaced = _not_achievable(key, said, evidence, score(earlier))
             # If N/A was not said, the model's word replaces whatever the other rules found.
             earlier = [*earlier, replaced] if replaced.rule == "fuzzy_match" else [replaced]
         elif rule == "fuzzy_match":
-            earlier += _fuzzy(wanted, said, flavour, evidence)
+            earlier += _fuzzy(wanted, said, flavor, evidence)
     yield from earlier
 
 
-def _included(wanted: Sequence[str], said: str, flavour: str) -> Iterator[Part]:
+def _included(wanted: Sequence[str], said: str, flavor: str) -> Iterator[RuleResult]:
     alone = len(wanted) == 1
-    scores = [must_include(one, said, alone=alone, flavour=flavour) for one in wanted]
-    if flavour == "webchorearena":
+    scores = [must_include(one, said, alone=alone, flavor=flavor) for one in wanted]
+    if flavor == "webchorearena":
         if not scores:
             raise GradingError("The key has an empty list, and the harness divides by its length.")
-        yield Part("must_include", sum(scores) / len(scores), list(wanted), said)
+        yield RuleResult("must_include", sum(scores) / len(scores), list(wanted), said)
         return
     for one, value in zip(wanted, scores, strict=True):
-        yield Part("must_include", value, one, said)
+        yield RuleResult("must_include", value, one, said)
 
 
-def _not_achievable(key: Mapping[str, Any], said: str, evidence: Evidence, so_far: float | None) -> Part:
+def _not_achievable(key: Mapping[str, Any], said: str, evidence: EpisodeEvidence, so_far: float | None) -> RuleResult:
     if exact_match(NOT_ACHIEVABLE, said) and so_far == 1.0:
-        return Part("fuzzy_match", 1.0, NOT_ACHIEVABLE, said)
+        return RuleResult("fuzzy_match", 1.0, NOT_ACHIEVABLE, said)
     question = same_reason(evidence.goal, str(key.get("string_note") or ""), said)
     return _asked(question, evidence, "ua_match", key.get("string_note"), said)
 
 
-def _fuzzy(wanted: Any, said: str, flavour: str, evidence: Evidence) -> Iterator[Part]:
-    if flavour == "webchorearena":
+def _fuzzy(wanted: Any, said: str, flavor: str, evidence: EpisodeEvidence) -> Iterator[RuleResult]:
+    if flavor == "webchorearena":
         whole = "; ".join(_texts(wanted, "fuzzy_match")) if isinstance(wanted, list) else _text(wanted, "fuzzy_match")
         references = [whole]
     else:
         references = list(_texts(wanted, "fuzzy_match"))
     for reference in references:
-        question = same_meaning(evidence.goal, reference, said, extra_allowed=flavour == "webchorearena")
+        question = same_meaning(evidence.goal, reference, said, extra_allowed=flavor == "webchorearena")
         yield _asked(question, evidence, "fuzzy_match", reference, said)
 
 
-def _asked(question: Question, evidence: Evidence, rule: str, wanted: Any, said: str) -> Part:
+def _asked(question: ModelQuestion, evidence: EpisodeEvidence, rule: str, wanted: Any, said: str) -> RuleResult:
     reply = evidence.replies.get(question.id)
     if reply is None:
-        return Part(rule, None, wanted, said, "A model has to compare the two.", (question,))
-    return Part(rule, read_reply(question.kind, reply), wanted, said, questions=(question,))
+        return RuleResult(rule, None, wanted, said, "A model has to compare the two.", (question,))
+    return RuleResult(rule, read_reply(question.kind, reply), wanted, said, questions=(question,))
 
 
 def read_reply(kind: str, reply: str) -> float:
@@ -259,13 +259,13 @@ def read_reply(kind: str, reply: str) -> float:
     return 0.0 if any(word in said for word in no) else float(yes in said)
 
 
-def same_meaning(goal: str, reference: str, said: str, *, extra_allowed: bool) -> Question:
+def same_meaning(goal: str, reference: str, said: str, *, extra_allowed: bool) -> ModelQuestion:
     asked = (
         "Does the answer contain every key point of the reference? More than that may stand in it."
         if extra_allowed
         else "Do the answer and the reference mean the same, whatever the wording?"
     )
-    return Question(
+    return ModelQuestion(
         "fuzzy_match",
         f"An answer to a question is to be marked.\nQuestion: {goal}\nReference: {reference}\nAnswer: {said}\n"
         f"N/A stands for: this cannot be done.\n{asked}\n"
@@ -273,8 +273,8 @@ def same_meaning(goal: str, reference: str, said: str, *, extra_allowed: bool) -
     )
 
 
-def same_reason(goal: str, reason: str, said: str) -> Question:
-    return Question(
+def same_reason(goal: str, reason: str, said: str) -> ModelQuestion:
+    return ModelQuestion(
         "ua_match",
         f"This task cannot be done: {goal}\nThe reason: {reason}\nSomebody who tried reported: {said}\n"
         "Is that the same reason, even if only by implication? Reply with one word: same or different.",
@@ -316,28 +316,30 @@ def _plain(value: Any) -> str:
 # --- the page in front ----------------------------------------------------------------------------------
 
 
-def url_part(key: Mapping[str, Any], flavour: str, evidence: Evidence) -> Part:
+def url_part(key: Mapping[str, Any], flavor: str, evidence: EpisodeEvidence) -> RuleResult:
     if key.get("url_note", "GOLD in PRED") != "GOLD in PRED":
         raise GradingError(f"The old protocol has no rule called {key['url_note']!r} for URLs.")
     wanted = [_text(key.get("reference_url"), "url_match")]
-    if flavour == "webchorearena":
+    if flavor == "webchorearena":
         wanted += [_text(one.get("reference_url"), "url_match") for one in key.get("or") or ()]
     if evidence.url is None:
-        return Part("url_match", None, wanted[0], why="Nobody recorded which page was in front.")
+        return RuleResult("url_match", None, wanted[0], why="Nobody recorded which page was in front.")
     missing = re.search(r"__([A-Z_]+?)__", " ".join(wanted))
     if missing is not None:
-        return Part("url_match", None, wanted[0], evidence.url, f"Nobody recorded where {missing[1].lower()} was.")
-    best = max(_url_score(one, evidence.url, flavour) for one in wanted)
-    return Part("url_match", best, wanted[0] if len(wanted) == 1 else wanted, evidence.url)
+        return RuleResult(
+            "url_match", None, wanted[0], evidence.url, f"Nobody recorded where {missing[1].lower()} was."
+        )
+    best = max(_url_score(one, evidence.url, flavor) for one in wanted)
+    return RuleResult("url_match", best, wanted[0] if len(wanted) == 1 else wanted, evidence.url)
 
 
-def _url_score(wanted: str, url: str, flavour: str) -> float:
+def _url_score(wanted: str, url: str, flavor: str) -> float:
     """A part of host and path is enough. Alternatives lend each other their query parameters."""
-    path, query = _parsed(_clean_url(url, flavour))
+    path, query = _parsed(_clean_url(url, flavor))
     paths = []
     queries: dict[str, set[str]] = defaultdict(set)
     for one in wanted.split(OR):
-        wanted_path, wanted_query = _parsed(_clean_url(one, flavour))
+        wanted_path, wanted_query = _parsed(_clean_url(one, flavor))
         paths.append(wanted_path)
         for name, values in wanted_query.items():
             queries[name] |= set(values)
@@ -346,9 +348,9 @@ def _url_score(wanted: str, url: str, flavour: str) -> float:
     return float(right_page and right_query)
 
 
-def _clean_url(url: str, flavour: str) -> str:
+def _clean_url(url: str, flavor: str) -> str:
     url = url.rstrip("/")
-    return url.lower() if flavour == "webchorearena" else url
+    return url.lower() if flavor == "webchorearena" else url
 
 
 def _parsed(url: str) -> tuple[str, Mapping[str, list[str]]]:
@@ -364,10 +366,10 @@ def _parsed(url: str) -> tuple[str, Mapping[str, list[str]]]:
 # --- pages that show what was changed -------------------------------------------------------------------
 
 
-def page_parts(key: Mapping[str, Any], flavour: str, evidence: Evidence) -> Iterator[Part]:
+def page_parts(key: Mapping[str, Any], flavor: str, evidence: EpisodeEvidence) -> Iterator[RuleResult]:
     for number, target in enumerate(key.get("program_html") or ()):
-        choices = alternatives(target) if flavour == "webchorearena" else [target]
-        looked = [_looked(one, probe_name(number, position), flavour, evidence) for position, one in enumerate(choices)]
+        choices = alternatives(target) if flavor == "webchorearena" else [target]
+        looked = [_looked(one, probe_name(number, position), flavor, evidence) for position, one in enumerate(choices)]
         scores = [part.score for part in looked]
         best = max((value for value in scores if value is not None), default=None)
         unknown = next((part for part in looked if part.score is None), None)
@@ -377,21 +379,23 @@ def page_parts(key: Mapping[str, Any], flavour: str, evidence: Evidence) -> Iter
             yield looked[scores.index(best)]
 
 
-def _looked(target: Mapping[str, Any], name: str, flavour: str, evidence: Evidence) -> Part:
+def _looked(target: Mapping[str, Any], name: str, flavor: str, evidence: EpisodeEvidence) -> RuleResult:
     required = target.get("required_contents") or {}
     rule = "exact_match" if "exact_match" in required else "must_include"
     if rule not in required:
         raise GradingError(f"The old protocol has no check called {', '.join(required) or 'nothing'} for pages.")
     if name not in evidence.pages:
-        return Part(f"program_html.{rule}", None, required[rule], why=f"Nobody recorded {name} ({target.get('url')}).")
+        return RuleResult(
+            f"program_html.{rule}", None, required[rule], why=f"Nobody recorded {name} ({target.get('url')})."
+        )
     seen = html.unescape(evidence.pages[name])
     if rule == "exact_match":
         value = exact_match(_text(required[rule], rule), seen)
     else:
-        scores = [_on_page(one, seen, flavour) for one in _texts(required[rule], rule)]
-        value = prod(scores) if flavour == "webarena" else sum(scores) / len(scores) if scores else 0.0
-    return Part(f"program_html.{rule}", value, required[rule], seen)
+        scores = [_on_page(one, seen, flavor) for one in _texts(required[rule], rule)]
+        value = prod(scores) if flavor == "webarena" else sum(scores) / len(scores) if scores else 0.0
+    return RuleResult(f"program_html.{rule}", value, required[rule], seen)
 
 
-def _on_page(wanted: str, seen: str, flavour: str) -> float:
-    return float(any(must_include(one, seen, alone=False, flavour=flavour) for one in wanted.split(OR)))
+def _on_page(wanted: str, seen: str, flavor: str) -> float:
+    return float(any(must_include(one, seen, alone=False, flavor=flavor) for one in wanted.split(OR)))

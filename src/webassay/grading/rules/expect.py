@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from webassay.compare import Match, Sites, Slack, Unreadable, assign, compare, described, fold, parse_json, shown
+from webassay.compare import Match, Sites, Slack, UnreadableValue, assign, compare, described, fold, parse_json, shown
 from webassay.compare.text import read_base64, read_string
 from webassay.core.errors import GradingError
 from webassay.core.task import Expectation
@@ -34,7 +34,7 @@ def fits(wanted: Expectation, value: Any, sites: Sites) -> Match:
         return compare(
             wanted.type, wanted.value, value, slack=slack, currency=wanted.currency, unit=wanted.unit, sites=sites
         )
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         raise GradingError(f"The key {shown(wanted.value)} cannot be read as {wanted.type}: {problem}.") from None
 
 
@@ -66,7 +66,7 @@ def _pattern(wanted: Expectation, value: Any, sites: Sites) -> Match:
         return Match(False, f"it is longer than {_MAX_PATTERN_TEXT} characters")
     try:
         forms = _forms(wanted.type, text, sites)
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         return Match(False, f"{shown(value)} cannot be read: {problem}")
     flags = re.DOTALL if wanted.type == "base64" else re.IGNORECASE | re.DOTALL
     if any(compiled(wanted.pattern, flags).fullmatch(form) for form in forms):
@@ -134,7 +134,7 @@ def _object(wanted: dict[str, Expectation], value: Any, sites: Sites) -> Match:
     if isinstance(value, str):
         try:
             value = parse_json(value)
-        except Unreadable:
+        except UnreadableValue:
             return Match(False, f"{shown(value)} is text, not an object")
     if not isinstance(value, dict):
         return Match(False, f"{shown(value)} is {described(value)}, not an object")

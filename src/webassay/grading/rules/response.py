@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from webassay.compare import Sites, Unreadable, parse_json, shown
+from webassay.compare import Sites, UnreadableValue, parse_json, shown
 from webassay.compare.match import MAX_TEXT
 from webassay.core.errors import GradingError
 from webassay.core.protocols import PROTOCOLS, refusal
@@ -24,17 +24,17 @@ from webassay.grading.rules.expect import fits, plain
 _MAX_ITEMS = 10_000
 
 
-class Fields(NamedTuple):
+class FieldNames(NamedTuple):
     """A protocol's names for its parts."""
 
     action: str
     results: str
 
 
-FIELDS: dict[str, Fields] = {
-    "arena": Fields("action", "results"),
-    "verified-paper": Fields("action", "results"),
-    "verified-released": Fields("task_type", "retrieved_data"),
+FIELDS: dict[str, FieldNames] = {
+    "arena": FieldNames("action", "results"),
+    "verified-paper": FieldNames("action", "results"),
+    "verified-released": FieldNames("task_type", "retrieved_data"),
 }
 
 
@@ -54,7 +54,7 @@ def read_response(text: str, protocol_name: str) -> ReadResponse:
         return ReadResponse(None, (), (_broken("not_json", f"The answer is longer than {MAX_TEXT} characters."),))
     try:
         value, recovered = _parse(text)
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         found = f"{shown(text, 60)} is not JSON ({problem})" if text.strip() else "it is empty"
         message = f"The answer cannot be read: {found}. {_asked(protocol_name)}"
         return ReadResponse(None, (), (_broken("not_json", message, shown(text)),))
@@ -85,7 +85,7 @@ def _parse(text: str) -> tuple[Any, tuple[str, ...]]:
     """The value and the repairs it took: the mildest that work."""
     try:
         return parse_json(text), ()
-    except Unreadable as problem:
+    except UnreadableValue as problem:
         strict = problem
     repairs: list[str] = []
     for name, repair in _REPAIRS:
@@ -96,7 +96,7 @@ def _parse(text: str) -> tuple[Any, tuple[str, ...]]:
         repairs.append(name)
         try:
             return parse_json(text), tuple(repairs)
-        except Unreadable:
+        except UnreadableValue:
             continue
     raise strict
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from webassay.compare import shown
-from webassay.core.served import Node, Served, ServedRecord, folded, plain
+from webassay.core.served import ServedAnswer, ServedNode, ServedRecord, folded, plain
 from webassay.core.task import EvidenceCheck, Fact, Sight
 from webassay.core.verdict import Finding
 
@@ -69,7 +69,7 @@ class SeenTexts:
         return around, lines
 
     def _places_of(self, numbers: Sequence[int], whole: bool) -> Iterator[int]:
-        """Of what stands in these nodes: the items that hold it, or the pages."""
+        """The items, or the pages, that hold what is in these nodes."""
         found = set(numbers)
         queue = [*numbers]
         for place, number in enumerate(queue):
@@ -117,7 +117,7 @@ class Words(dict[str, str]):
 class OwnTexts:
     """What nodes say by themselves, as one text, so that a token is found in all of them at once."""
 
-    def __init__(self, nodes: Sequence[Node], numbers: Collection[int]) -> None:
+    def __init__(self, nodes: Sequence[ServedNode], numbers: Collection[int]) -> None:
         self._numbers = list(numbers)
         parts = (nodes[number].parts for number in self._numbers)
         texts = [folded("\n".join([part for part in own if isinstance(part, str)])) for own in parts]
@@ -140,7 +140,7 @@ def _mark(needle: str) -> str:
     return max(needle.split(" "), key=len)
 
 
-def _reader(nodes: Sequence[Node], read: Callable[[str], str]) -> Callable[[int, bool], str]:
+def _reader(nodes: Sequence[ServedNode], read: Callable[[str], str]) -> Callable[[int, bool], str]:
     """Gives the tokens of a node, between spaces. What stands in a node inside it counts if the node is a row, or for a
     whole page; line breaks keep a text from reaching into it."""
 
@@ -156,7 +156,7 @@ def _reader(nodes: Sequence[Node], read: Callable[[str], str]) -> Callable[[int,
     return text
 
 
-def _below(nodes: Sequence[Node], number: int) -> list[int]:
+def _below(nodes: Sequence[ServedNode], number: int) -> list[int]:
     found = [number]
     for one in found:
         found += [part for part in nodes[one].parts if isinstance(part, int)]
@@ -171,14 +171,14 @@ def _contains(text: str, needles: Sequence[str]) -> bool:
     return _holds(f" {text} ", needles)
 
 
-def _told(served: Served) -> list[str]:
+def _told(served: ServedAnswer) -> list[str]:
     """What the visitor said with a request: its path, the values of its query and of its body."""
     place = urlsplit(served.path)
     query = [value for _, value in parse_qsl(place.query)] if place.query else []
     return [plain(value) for value in (unquote_plus(place.path), *query, *served.said)]
 
 
-def _is_picture(served: Served, path: str) -> bool:
+def _is_picture(served: ServedAnswer, path: str) -> bool:
     return (
         served.kind == "picture" and served.status in (200, 304) and path in (served.path, urlsplit(served.path).path)
     )

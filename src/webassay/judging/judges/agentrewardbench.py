@@ -12,13 +12,11 @@ from typing import Literal
 from webassay.core.verdict import Aspect
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures, has_picture
-from webassay.judging.ledger import Ledger, Models, Question, prompt
+from webassay.judging.ledger import Ledger, Models, Question
 from webassay.judging.parsers import Parsing
 
 LastPage = Literal["tree", "screenshot", "both", "none"]
 
-_PROMPT = prompt("agentrewardbench")
-_INVERTED = prompt("agentrewardbench_inverted")
 _YES = {"yes", "successful", "success", "true"}
 _NO = {"no", "unsuccessful", "failure", "fail", "failed", "false"}
 _OPTIMALITY = (
@@ -64,7 +62,7 @@ async def _opine(
             add_last_pictures(builder, case, options.last_images)
         return builder.note("Think, then answer with the tags that you were told to use.")
 
-    chosen = _INVERTED if options.inverted else _PROMPT
+    chosen = "agentrewardbench_inverted" if options.inverted else "agentrewardbench"
     reply = await ledger.text(models.outcome, Question("agentrewardbench", prompt=chosen), build)
     said = read_tags(reply, ("reasoning", "success", "side", "optimal", "loop"))
     success = read_yes_or_no(said.get("success"))
@@ -118,7 +116,7 @@ def _judge(shows: LastPage, described: str) -> ModelJudge[AgentRewardBenchOption
         as_published=AgentRewardBenchOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="<success>No</success><side>No</side><optimal>2</optimal><loop>No</loop>",
         opine=partial(_opine, shows=shows),
-        prompts=(_PROMPT, _INVERTED),
+        asks=("agentrewardbench", "agentrewardbench_inverted"),
     )
 
 

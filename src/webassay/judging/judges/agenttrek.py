@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from webassay.judging import parsers
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures
-from webassay.judging.ledger import Ledger, Models, Question, prompt
+from webassay.judging.ledger import Ledger, Models, Question
 from webassay.judging.parsers import Parsing
-
-_PROMPT = prompt("agenttrek")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekO
         builder.data("trajectory", "\n\n".join(steps) or "(empty)")
         return add_last_pictures(builder, case, options.last_images)
 
-    reply = await ledger.text(models.outcome, Question("agenttrek", prompt=_PROMPT), build)
+    reply = await ledger.text(models.outcome, Question("agenttrek"), build)
     return Opinion(parsers.status(reply, options.parsing))
 
 
@@ -40,5 +38,5 @@ AGENTTREK = ModelJudge(
     as_published=AgentTrekOptions(parsing="as-published", temperature=0.0, seed=42),
     sample_reply="Thoughts: x\nStatus: failure",
     opine=_opine,
-    prompts=(_PROMPT,),
+    asks=("agenttrek",),
 )

@@ -14,11 +14,8 @@ from webassay.judging.judges.base import (
     has_picture,
     last_picture_name,
 )
-from webassay.judging.ledger import Ledger, Models, Question, prompt
+from webassay.judging.ledger import Ledger, Models, Question
 from webassay.judging.parsers import Parsing
-
-_PROMPT = prompt("autonomous")
-_CAPTION = prompt("caption")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: Autonomous
     if caption:
         described = await ledger.text(
             models.relevance,
-            Question("caption", prompt=_CAPTION),
+            Question("caption"),
             lambda: add_last_pictures(PromptBuilder(), case, options.last_images),
         )
 
@@ -45,7 +42,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: Autonomous
             return builder.data(f"{last_picture_name(case)}, described", described)
         return add_last_pictures(builder, case, options.last_images)
 
-    reply = await ledger.text(models.outcome, Question("autonomous", prompt=_PROMPT), build)
+    reply = await ledger.text(models.outcome, Question("autonomous"), build)
     return Opinion(parsers.status(reply, options.parsing), details={"caption": described} if caption else {})
 
 
@@ -58,7 +55,7 @@ def _judge(name: str, summary: str, *, caption: bool) -> ModelJudge[AutonomousOp
         as_published=AutonomousOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="Thoughts: x\nStatus: failure",
         opine=partial(_opine, caption=caption),
-        prompts=(_PROMPT, _CAPTION) if caption else (_PROMPT,),
+        asks=("autonomous", "caption") if caption else ("autonomous",),
     )
 
 

@@ -7,6 +7,7 @@ built-in judges. A judge that works differently derives from `Judge` and says ho
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from webassay.core.errors import BudgetError, Fault, GradingError, InputError, ModelError, WebassayError, boundary
@@ -15,8 +16,9 @@ from webassay.core.record import Json
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.judging.case import Case, PromptBuilder
-from webassay.judging.ledger import Ledger, Models, Prompt, prompt_hashes
-from webassay.judging.plan import TOKENS_OF_REPLY, Plan, RehearsalModel
+from webassay.judging.ledger import Ledger, Models
+from webassay.judging.plan import TOKENS_OF_REPLY, CostEstimate, RehearsalModel
+from webassay.judging.prompts import Prompts
 from webassay.llm.client import Settings
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ class Judge(ABC, Generic[O]):
         *,
         stored: Callable[[str], bool] = never_stored,
         resources: "VerifierResources",
-    ) -> Plan:
+    ) -> CostEstimate:
         """What judging would cost. Plays it through with a stand-in for the model that gives `sample_reply`."""
         model = RehearsalModel(self.sample_reply)
         judge = self.prepare(Models.one(model), options, resources)
@@ -108,7 +110,7 @@ class Judge(ABC, Generic[O]):
             await judge.verdict(trajectory, blobs)
             decided += model.calls == before
         tokens_out = model.calls * TOKENS_OF_REPLY
-        return Plan(counted, decided, skipped, 0, model.calls, model.calls, model.input_tokens, tokens_out)
+        return CostEstimate(counted, decided, skipped, 0, model.calls, model.calls, model.input_tokens, tokens_out)
 
     def check_models(self, models: Models | None) -> None:
         if models is None and self.needs_model:
@@ -119,15 +121,17 @@ class Judge(ABC, Generic[O]):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOptions:
+class JudgeOptions:
     temperature: float | None = None
     """none: the provider's default. Reasoning models refuse any other value."""
     seed: int | None = None
     """none: the provider's default."""
+    prompts: str | None = None
+    """A folder of other prompts; what it lacks is built in."""
 
 
 @dataclass(frozen=True, slots=True)
-class PictureOptions(ModelOptions):
+class PictureOptions(JudgeOptions):
     max_side: int = 0
     """Scale screenshots down to this many pixels on the longer side; 0 shows them as recorded."""
 
@@ -152,30 +156,35 @@ class Opinion:
     """Why there is no verdict."""
 
 
-M = TypeVar("M", bound=ModelOptions)
+M = TypeVar("M", bound=JudgeOptions)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelJudge(Judge[M]):
     opine: Callable[[Case, Ledger, Models, M], Awaitable[Opinion]]
     """Asks through the ledger, reads the replies."""
-    prompts: tuple[Prompt, ...]
-    """All that it uses; their hashes are part of the fingerprint."""
+    asks: tuple[str, ...]
+    """The names of all prompts that it asks with; their hashes are part of the fingerprint."""
+    prompts: Prompts = field(default_factory=Prompts)
+    """Where their words are; a judge from elsewhere brings its own."""
 
     def prepare(self, models: Models | None, options: M, resources: "VerifierResources") -> PreparedJudge:
         self.check_models(models)
         assert models is not None
+        prompts, settings = self.prompts, asdict(options)
+        if folder := settings.pop("prompts"):
+            prompts = prompts.with_folder(Path(folder), self.asks)
         asked = models.with_settings(Settings(temperature=options.temperature, seed=options.seed))
         stamp = Fingerprint(
             grader=self.name,
             version=self.version,
             model=models.name,
-            prompts=prompt_hashes(self.prompts),
-            settings=asdict(options),
+            prompts=prompts.hashes(self.asks),
+            settings=settings,
         )
 
         async def judge(goal: Goal, trajectory: Trajectory, blobs: Blobs) -> Verdict:
-            ledger = Ledger(limit=resources.limit)
+            ledger = Ledger(resources.limit, prompts=prompts)
             if trajectory.ending.fault is not None and trajectory.ending.kind == "fault":
                 return _verdict(trajectory, stamp, ledger, Opinion(None), trajectory.ending.fault)
             max_side = options.max_side if isinstance(options, PictureOptions) else 0

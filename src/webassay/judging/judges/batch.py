@@ -15,7 +15,7 @@ from webassay.judging.ledger import gather_all
 
 
 @dataclass
-class Tally:
+class BatchSummary:
     judged: int = 0
     skipped: int = 0
     faulted: int = 0
@@ -24,7 +24,7 @@ class Tally:
 
 
 @dataclass
-class Claims:
+class JudgingLocks:
     """What is being judged right now. Batches that share a store must share this, or they may judge the same twice."""
 
     _held: set[tuple[str, str]] = field(default_factory=set)
@@ -51,8 +51,8 @@ async def verify_many(
     sink: Callable[[Verdict], None],
     stored: Callable[[str, Fingerprint], bool] = lambda _id, _fingerprint: False,
     at_once: int = 8,
-    claims: Claims | None = None,
-) -> Tally:
+    claims: JudgingLocks | None = None,
+) -> BatchSummary:
     """Judges everything that has no verdict yet, and hands each verdict to `sink` as soon as it is there.
 
     Trajectories are taken from `items` only when there is room for another, so a thousand need no more memory than a
@@ -63,8 +63,8 @@ async def verify_many(
     """
     if at_once < 1:
         raise InputError("At least one trajectory must be judged at a time.")
-    tally = Tally()
-    claims = claims or Claims()
+    tally = BatchSummary()
+    claims = claims or JudgingLocks()
     waiting = iter(items)
     taken: set[str] = set()
 

@@ -5,18 +5,16 @@ from dataclasses import dataclass
 
 from webassay.core.verdict import Aspect
 from webassay.judging.case import Case, PromptBuilder, describe_step, notices_after
-from webassay.judging.judges.base import ModelJudge, ModelOptions, Opinion
-from webassay.judging.ledger import Ledger, Models, Question, gather_all, prompt
+from webassay.judging.judges.base import JudgeOptions, ModelJudge, Opinion
+from webassay.judging.ledger import Ledger, Models, Question, gather_all
 from webassay.judging.parsers import DRESS, LEAD, tidy
 
-_CHANGE = prompt("nnetnav_change")
-_REWARD = prompt("nnetnav_reward")
 _REWARD_LINE = re.compile(rf"(?:{LEAD}|\b)reward{DRESS}[:=]{DRESS}([1-5])(?![\d.]*\d)", re.IGNORECASE | re.MULTILINE)
 _OPTIMALITY = {1: 1, 2: 1, 3: 2, 4: 3, 5: 4}
 
 
 @dataclass(frozen=True, slots=True)
-class NNetNavOptions(ModelOptions):
+class NNetNavOptions(JudgeOptions):
     tree_limit: int = 40_000
     """Characters shown of each accessibility tree."""
 
@@ -36,14 +34,14 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: NNetNavOpt
             builder = PromptBuilder().data("page before", shown[i]).data("action", actions[i])
             return builder.data("page after", shown[i + 1])
 
-        return await ledger.text(models.relevance, Question("nnetnav.change", f"{i + 1:04d}", _CHANGE), build)
+        return await ledger.text(models.relevance, Question("nnetnav.change", f"{i + 1:04d}", "nnetnav_change"), build)
 
     told = await gather_all(change(i) for i in range(len(trees) - 1))
     changes = [reply.split("State change:")[-1].strip() for reply in told]
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(changes, 1))
     reply = await ledger.text(
         models.outcome,
-        Question("nnetnav.reward", prompt=_REWARD),
+        Question("nnetnav.reward", prompt="nnetnav_reward"),
         lambda: PromptBuilder().data("goal", case.goal.instruction).data("changes", listed),
     )
     reward = read_reward(reply)
@@ -67,5 +65,5 @@ NNETNAV = ModelJudge(
     as_published=NNetNavOptions(temperature=0.0, seed=42),
     sample_reply="Thought: x\nReward: 3",
     opine=_opine,
-    prompts=(_CHANGE, _REWARD),
+    asks=("nnetnav_change", "nnetnav_reward"),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from webassay.core.interaction import Goal
@@ -9,10 +10,11 @@ from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.judging.judges.base import Item, Judge, PreparedJudge, accept_any, never_stored
 from webassay.judging.ledger import Models
-from webassay.judging.plan import Plan
-from webassay.judging.universal.profile import PROFILES, Profile, Pruning, Selector, Taxonomy
+from webassay.judging.plan import CostEstimate
+from webassay.judging.taxonomy import Taxonomy
+from webassay.judging.universal.profile import PROFILES, Profile, Pruning, Selector
 from webassay.judging.universal.rehearsal import CRITERIA, Rehearsed, Understudy
-from webassay.judging.universal.verify import NAME, VERSION, universal_fingerprint, verify
+from webassay.judging.universal.verify import NAME, VERSION, stages, universal_fingerprint, verify
 from webassay.llm.client import model_of
 
 if TYPE_CHECKING:
@@ -63,12 +65,18 @@ class UniversalOptions:
     """Replies asked for before a stage falls back."""
     max_side: int | None = None
     """Scale screenshots down to this many pixels on the longer side; 0 shows them as recorded."""
+    prompts: str | None = None
+    """A folder of other prompts; what it lacks is built in."""
 
     @property
     def settled(self) -> Profile:
         """The profile with these changes."""
         changes = {key: value for key, value in asdict(self).items() if key != "profile" and value is not None}
-        return PROFILES[self.profile].with_changes(**changes)
+        folder = changes.pop("prompts", None)
+        profile = PROFILES[self.profile].with_changes(**changes)
+        if folder is None:
+            return profile
+        return profile.with_changes(prompts=profile.prompts.with_folder(Path(folder), stages(profile)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +93,7 @@ class UniversalVerifier(Judge[UniversalOptions]):
         *,
         stored: Callable[[str], bool] = never_stored,
         resources: "VerifierResources",
-    ) -> Plan:
+    ) -> CostEstimate:
         frozen = resources.rubric
         fitting = items if frozen is None else _checked(items, frozen.check)
         return await plan_profile(fitting, options.settled, resources, stored=stored)
@@ -126,7 +134,7 @@ async def plan_profile(
     *,
     stored: Callable[[str], bool] = never_stored,
     criteria: int = CRITERIA,
-) -> Plan:
+) -> CostEstimate:
     """Every verification is played twice without a model: on its cheapest course, and on its dearest."""
     # Scaling pictures takes time and changes no count.
     profile = profile.with_changes(max_side=0)
@@ -149,4 +157,6 @@ async def plan_profile(
         decided += parts[1].calls == before
     least, most = parts
     to_write = len(rubrics[1].made)
-    return Plan(counted, decided, skipped, to_write, least.calls, most.calls, most.input_tokens, most.output_tokens)
+    return CostEstimate(
+        counted, decided, skipped, to_write, least.calls, most.calls, most.input_tokens, most.output_tokens
+    )

@@ -13,13 +13,12 @@ from webassay.core.record import Json
 from webassay.core.trajectory import BlobRef
 from webassay.core.verdict import Aspect, Finding
 from webassay.judging import parsers
-from webassay.judging.case import Case, Frame, PromptBuilder
+from webassay.judging.case import Case, CaseFrame, PromptBuilder
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, action_list
-from webassay.judging.ledger import Ledger, Models, Prompt, Question, gather_all, prompt
+from webassay.judging.ledger import Ledger, Models, Question, gather_all
 from webassay.judging.parsers import DRESS, LEAD, Parsing, tidy
 from webassay.llm.client import Image
 
-_KEY_POINTS = prompt("webjudge_key_points")
 _SCORE = re.compile(rf"(?:{LEAD}|\b)score{DRESS}[:=]?{DRESS}([1-5])(?![\d.]*\d)", re.IGNORECASE | re.MULTILINE)
 _KEY_POINTS_HEADING = re.compile(r"^[^\w\n]*key points[*_ ]*(?:$|:[*_ ]*)", re.IGNORECASE | re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:\d+[.):]|[-*•])\s+(.*)")
@@ -37,8 +36,9 @@ class WebJudgeOptions(PictureOptions):
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    frame: Prompt
-    verdict: Prompt
+    frame: str
+    """The name of a prompt, as the next."""
+    verdict: str
     general: bool = False
     """Shows the task's own pictures and the agent's reasons."""
     by_point: bool = False
@@ -47,7 +47,7 @@ class _Variant:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    frame: Frame
+    frame: CaseFrame
     score: int
     reason: str
 
@@ -61,11 +61,13 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebJudgeOp
             builder.note("A picture that belongs to the task:").picture(image)
         return builder
 
-    listed = await ledger.text(models.rubric, Question("webjudge.key_points", prompt=_KEY_POINTS), task_prompt)
+    listed = await ledger.text(
+        models.rubric, Question("webjudge.key_points", prompt="webjudge_key_points"), task_prompt
+    )
     points = read_key_points(listed, options.parsing)
     shots = [frame for frame in case.frames if frame.screenshot]
 
-    async def look(frame: Frame) -> str:
+    async def look(frame: CaseFrame) -> str:
         def build() -> PromptBuilder:
             return task_prompt().data("key points", points).note("The screenshot:").picture(case.picture(frame))
 
@@ -126,7 +128,7 @@ def _task_pictures(case: Case) -> tuple[Image, ...]:
     return tuple(Image(case.blobs.read(ref), ref.media_type) for ref in refs)
 
 
-def pick(frames: Sequence[Frame], replies: Sequence[str], options: WebJudgeOptions) -> tuple[Picked, ...]:
+def pick(frames: Sequence[CaseFrame], replies: Sequence[str], options: WebJudgeOptions) -> tuple[Picked, ...]:
     """The screenshots that the verdict gets to see, in order of time."""
     scored = [
         Picked(frame, read_score(reply, options.parsing), read_reason(reply))
@@ -194,7 +196,7 @@ def _judge(name: str, summary: str, variant: _Variant) -> ModelJudge[WebJudgeOpt
         as_published=WebJudgeOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="Key Points:\n1. a\n2. b\n3. c\n4. d\n### Reasoning: x\n### Score: 3\nStatus: failure\n",
         opine=partial(_opine, variant=variant),
-        prompts=(_KEY_POINTS, variant.frame, variant.verdict),
+        asks=("webjudge_key_points", variant.frame, variant.verdict),
     )
 
 
@@ -202,16 +204,16 @@ JUDGES = (
     _judge(
         "webjudge",
         "WebJudge: key points, and the screenshots that matter for them.",
-        _Variant(prompt("webjudge_frame"), prompt("webjudge_verdict")),
+        _Variant("webjudge_frame", "webjudge_verdict"),
     ),
     _judge(
         "webjudge-general",
         "WebJudge for any task: also the task's pictures and the agent's reasons.",
-        _Variant(prompt("webjudge_general_frame"), prompt("webjudge_general_verdict"), general=True),
+        _Variant("webjudge_general_frame", "webjudge_general_verdict", general=True),
     ),
     _judge(
         "webjudge-points",
         "WebJudge point by point: every key point must be met.",
-        _Variant(prompt("webjudge_frame"), prompt("webjudge_point"), by_point=True),
+        _Variant("webjudge_frame", "webjudge_point", by_point=True),
     ),
 )

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions
-from webassay.judging.ledger import Ledger, Models, Question, prompt
+from webassay.judging.ledger import Ledger, Models, Question
 from webassay.judging.parsers import DRESS, Parsing, tidy
 
-_PROMPT = prompt("webvoyager")
 _GAP = r"(?:[^\w\n.,:;!?]|_)+"
 """Blanks, and marks such as those of bold text; never the end of a sentence."""
 _FILLER = "(?:an?|the|yet|be|been|as|considered|deemed|rated|marked|complete|full|total|clear|real|really|quite)"
@@ -39,7 +38,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebVoyager
             builder.picture(case.picture(frame))
         return builder
 
-    reply = await ledger.text(models.outcome, Question("webvoyager", prompt=_PROMPT), build)
+    reply = await ledger.text(models.outcome, Question("webvoyager"), build)
     return Opinion(read_verdict(reply, options.parsing))
 
 
@@ -80,5 +79,5 @@ WEBVOYAGER = ModelJudge(
     as_published=WebVoyagerOptions(parsing="as-published", temperature=0.0, seed=42),
     sample_reply="NOT SUCCESS",
     opine=_opine,
-    prompts=(_PROMPT,),
+    asks=("webvoyager",),
 )

@@ -18,13 +18,13 @@ from webassay.core.record import Json
 from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Finding
 from webassay.judging.case import clip
-from webassay.judging.record.findings import changed_rows, claims, describe_change
-from webassay.judging.record.pages import Book, Page
+from webassay.judging.record.findings import answer_values, changed_rows, describe_change
+from webassay.judging.record.pages import Book, PageText
 from webassay.judging.record.paging import extent_in
 from webassay.judging.record.readings import (
     DATES,
     MONEY,
-    Pages,
+    PagesRead,
     amounts_in,
     claimed_numbers,
     dates_in,
@@ -75,7 +75,7 @@ def values_of(goal: Goal, trajectory: Trajectory) -> tuple[Json, ...]:
     """The values that the answer gives; of an answer in prose, what looks like one."""
     response = trajectory.response
     if response is not None:
-        found: list[Json] = [claim.value for claim in claims(goal, response)]
+        found: list[Json] = [claim.value for claim in answer_values(goal, response)]
     else:
         found = list(named_in(trajectory.answer))
     return tuple(dict.fromkeys(value for value in found if isinstance(value, str | int | float)))[:_MOST_VALUES]
@@ -101,15 +101,15 @@ def is_telling(value: Json) -> bool:
     each, and `yes` stands nowhere."""
     if isinstance(value, int | float):
         return abs(value) >= _TELLING
-    return not stood(value, Pages([""]))
+    return not stood(value, PagesRead([""]))
 
 
-def values_on(page: Page, values: Iterable[Json]) -> list[Json]:
-    read = Pages([page.text])
+def values_on(page: PageText, values: Iterable[Json]) -> list[Json]:
+    read = PagesRead([page.text])
     return [value for value in values if stood(value, read)]
 
 
-def lines_with(value: Json, page: Page) -> list[str]:
+def lines_with(value: Json, page: PageText) -> list[str]:
     return [line for line in (*page.lines, *page.around) if stood(value, line_read(line))]
 
 
@@ -163,7 +163,7 @@ def _unused(values: Sequence[Json], book: Book) -> Iterator[Finding]:
         )
 
 
-def _largest(page: Page, forms: Collection[Form]) -> str:
+def _largest(page: PageText, forms: Collection[Form]) -> str:
     """Column by column, since a total beside a price for one says nothing about prices."""
     rows = [_amounts(cells) for line in page.lines if _form(cells := _cells(line)) in forms]
     columns = [max(column) for column in itertools.zip_longest(*rows, fillvalue=Decimal(0))]
@@ -177,7 +177,7 @@ def _largest(page: Page, forms: Collection[Form]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PageRow:
     """One row, however many pages show it."""
 
     cells: tuple[str, ...]
@@ -189,12 +189,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """Rows that belong together, over all pages."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PageRow, ...]
     columns: Mapping[str, int]
-    """Of amounts, by what to call them: which of a row's amounts it is."""
+    """The name of each column of amounts, and its position among a row's amounts."""
     where: str = ""
     """What to call the rows, unless by an example."""
 
@@ -219,11 +219,11 @@ def _amount(cell: str) -> Decimal:
     return -found if cell.startswith(_MINUS) else found
 
 
-def tables(book: Book) -> Iterator[Table]:
+def tables(book: Book) -> Iterator[PageTable]:
     """Rows of one form, over all pages; and whatever has an amount on pages of one kind.
 
     The second is for lists of cards: one with a badge, a special price or no reviews has another form than its
-    neighbours, and belongs to the list all the same.
+    neighbors, and belongs to the list all the same.
     """
     forms: dict[Form, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     lists: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -240,16 +240,18 @@ def tables(book: Book) -> Iterator[Table]:
         apart = any(len(row.amounts) > 1 for row in made)
         columns = {"first": 0, "last": -1} if apart else {"": 0}
         if len(made) > 1:
-            yield Table(made, columns, f"All rows with an amount on pages such as screenshot {made[0].screenshots[0]}")
+            yield PageTable(
+                made, columns, f"All rows with an amount on pages such as screenshot {made[0].screenshots[0]}"
+            )
     for form, rows in forms.items():
         made = _made(rows)
         amounts = form.count("amount")
         if len(made) > 1:
-            yield Table(made, {"" if amounts == 1 else f"column {n + 1}": n for n in range(amounts)})
+            yield PageTable(made, {"" if amounts == 1 else f"column {n + 1}": n for n in range(amounts)})
 
 
-def _made(rows: Mapping[tuple[str, ...], Sequence[int]]) -> tuple[Row, ...]:
-    return tuple(Row(cells, tuple(dict.fromkeys(numbers))) for cells, numbers in rows.items())
+def _made(rows: Mapping[tuple[str, ...], Sequence[int]]) -> tuple[PageRow, ...]:
+    return tuple(PageRow(cells, tuple(dict.fromkeys(numbers))) for cells, numbers in rows.items())
 
 
 def _kind_of(cell: str) -> str:
@@ -264,8 +266,8 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
     wanted = {number: value for value in values for number in _number(value)}
     if not wanted:
         return
-    fitting: dict[tuple[object, ...], tuple[Group, str]] = {}
-    others: dict[tuple[object, ...], tuple[Group, str]] = {}
+    fitting: dict[tuple[object, ...], tuple[RowGroup, str]] = {}
+    others: dict[tuple[object, ...], tuple[RowGroup, str]] = {}
     groups = list(_groups(book, goal))
     for group in groups:
         for fits, message in _adding_up(group, wanted):
@@ -281,12 +283,12 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
     yield from _counted(wanted, goal, book)
 
 
-def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator[Finding]:
+def _narrower(fitting: Sequence["RowGroup"], groups: Sequence["RowGroup"]) -> Iterator[Finding]:
     """A sum that agrees with the answer speaks for it; so what is left of those rows by everything else that the task
     names is told as well, and what the same rows come to in another column."""
     told = {(group.rows, group.total) for group in fitting}
     chosen = [set(group.rows) for group in fitting]
-    found: dict[tuple[object, ...], Group] = {}
+    found: dict[tuple[object, ...], RowGroup] = {}
     for group in groups:
         if (group.rows, group.total) not in told and any(set(group.rows) <= rows for rows in chosen):
             found.setdefault((group.rows, group.total), group)
@@ -296,7 +298,7 @@ def _narrower(fitting: Sequence["Group"], groups: Sequence["Group"]) -> Iterator
             yield _fact("recomputed", f"{group.name}: {count}, {group.total:,.2f} in all.")
 
 
-def _adding_up(group: "Group", wanted: Mapping[Decimal, Json]) -> Iterator[tuple[bool, str]]:
+def _adding_up(group: "RowGroup", wanted: Mapping[Decimal, Json]) -> Iterator[tuple[bool, str]]:
     """Whether it comes to a number of the answer, and what to say."""
     rows, total, where = group.rows, group.total, _screenshots(group.rows)
     # Some table or other has two rows by chance, and that would speak for any answer of 2.
@@ -347,13 +349,13 @@ def _is_count(value: Json) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """Rows that may have been counted or added up."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[PageRow, ...]
     amounts: tuple[Decimal, ...] = ()
-    """Of each row, in one column; none if the rows hold no amounts."""
+    """One column of them, row by row; empty if the rows hold no amounts."""
     conditions: int = 0
     """How many things that the task names it was chosen by."""
     mixed: bool = False
@@ -364,13 +366,13 @@ class Group:
         return sum(self.amounts, Decimal(0)) if self.amounts else None
 
 
-def _groups(book: Book, goal: Goal) -> Iterator[Group]:
+def _groups(book: Book, goal: Goal) -> Iterator[RowGroup]:
     """All rows of a table; those that share a word, a month or a limit with the task; and two of these combined."""
     for table in tables(book):
         columns: Mapping[str, int | None] = table.columns or {"": None}
         for called, column in columns.items():
             parts = _parts(table.rows, column, goal)
-            chosen: list[tuple[str, Collection[Row], int]] = [("", table.rows, 0)]
+            chosen: list[tuple[str, Collection[PageRow], int]] = [("", table.rows, 0)]
             chosen += [(f" {name}", rows, 1) for name, rows in parts.items()]
             for one, other in itertools.permutations(parts, 2):
                 if one < other:
@@ -379,7 +381,9 @@ def _groups(book: Book, goal: Goal) -> Iterator[Group]:
             yield from (_group(table, called, column, *one) for one in chosen if one[1])
 
 
-def _group(table: Table, called: str, column: int | None, name: str, chosen: Collection[Row], conditions: int) -> Group:
+def _group(
+    table: PageTable, called: str, column: int | None, name: str, chosen: Collection[PageRow], conditions: int
+) -> RowGroup:
     rows = tuple(row for row in table.rows if row in chosen)
     such = table.where or f"Rows such as {clip(' | '.join(rows[0].cells), 80)!r}"
     by = (
@@ -392,14 +396,14 @@ def _group(table: Table, called: str, column: int | None, name: str, chosen: Col
     amounts = tuple(row.amounts[column] for row in rows) if column is not None else ()
     if amounts and max(amounts) <= 0:
         amounts = tuple(-amount for amount in amounts)  # Discounts of $3.00 and $15.00 are $18.00.
-    return Group(f"{such}{name}{by}", rows, amounts, conditions, bool(table.where))
+    return RowGroup(f"{such}{name}{by}", rows, amounts, conditions, bool(table.where))
 
 
-def _parts(rows: Sequence[Row], column: int | None, goal: Goal) -> dict[str, set[Row]]:
+def _parts(rows: Sequence[PageRow], column: int | None, goal: Goal) -> dict[str, set[PageRow]]:
     asked = words_of(goal.instruction)
     said, stems = f" {' '.join(asked)} ", {_stem(word) for word in asked if len(word) > _SHORT_WORD}
     limits = set(amounts_in(goal.instruction))
-    parts: dict[str, set[Row]] = defaultdict(set)
+    parts: dict[str, set[PageRow]] = defaultdict(set)
     for row in rows:
         for cell in row.cells:
             kind = _kind_of(cell)
@@ -424,7 +428,7 @@ def _stem(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _screenshots(rows: Sequence[Row]) -> str:
+def _screenshots(rows: Sequence[PageRow]) -> str:
     numbers = sorted({row.screenshots[0] for row in rows})
     shown = ", ".join(map(str, numbers[:_MOST_ROWS]))
     return f"screenshot{'s' if len(numbers) > 1 else ''} {shown}{' …' if len(numbers) > _MOST_ROWS else ''}"

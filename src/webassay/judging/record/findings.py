@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from webassay.compare import KINDS, Unreadable
+from webassay.compare import KINDS, UnreadableValue
 from webassay.core.errors import GradingError
 from webassay.core.interaction import Goal, Response
 from webassay.core.record import Json
@@ -36,7 +36,7 @@ from webassay.judging.case import clip
 from webassay.judging.record.readings import (
     DATES,
     MONEY,
-    Pages,
+    PagesRead,
     ReadPicture,
     amounts_in,
     dates_in,
@@ -54,7 +54,7 @@ def record_findings(
     goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None = None
 ) -> tuple[Finding, ...]:
     """Everything in the record that speaks against the answer. `read_picture` is OCR, for pages without text."""
-    pages = Pages.of(goal, trajectory, blobs, read_picture)
+    pages = PagesRead.of(goal, trajectory, blobs, read_picture)
     return (
         *_unseen_values(goal, trajectory, pages),
         *_changes(goal, trajectory, blobs),
@@ -85,7 +85,7 @@ _CONVERTIBLE = ("month", "duration", "distance", "coordinates")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class AnswerValue:
     """One value of the answer."""
 
     where: str
@@ -93,14 +93,14 @@ class Claim:
     origin: Origin
 
 
-def claims(goal: Goal, response: Response) -> Iterator[Claim]:
+def answer_values(goal: Goal, response: Response) -> Iterator[AnswerValue]:
     """The values in the results: where each stands, and whether it was read or computed."""
     schema = _properties(goal.protocol.answer_schema)
     marks = schema.get("results") or schema.get("retrieved_data")
     yield from _claims(goal, response.results, _schema_of(marks), "results")
 
 
-def _claims(goal: Goal, value: Json, schema: Mapping[str, Any], where: str) -> Iterator[Claim]:
+def _claims(goal: Goal, value: Json, schema: Mapping[str, Any], where: str) -> Iterator[AnswerValue]:
     if isinstance(value, list):
         for number, item in enumerate(value):
             yield from _claims(goal, item, _schema_of(schema.get("items")), f"{where}[{number}]")
@@ -110,11 +110,11 @@ def _claims(goal: Goal, value: Json, schema: Mapping[str, Any], where: str) -> I
             yield from _claims(goal, item, _schema_of(fields.get(key)), f"{where}.{key}")
     elif value is not None and not isinstance(value, bool) and "enum" not in schema:
         marked = schema.get("x-origin")
-        yield Claim(where, value, marked if marked in ("read", "computed") else _origin(goal, value))
+        yield AnswerValue(where, value, marked if marked in ("read", "computed") else _origin(goal, value))
 
 
 def _schema_of(found: object) -> Mapping[str, Any]:
-    """Of something, where it may also be null."""
+    """The schema of a value that may also be null."""
     if not isinstance(found, dict):
         return {}
     alternatives = [one for one in found.get("anyOf", ()) if isinstance(one, dict) and one.get("type") != "null"]
@@ -126,7 +126,7 @@ def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _origin(goal: Goal, value: Json) -> Origin:
-    """Of a value whose field is not marked: only a code is neither worked out nor said in other words."""
+    """For a field without a mark. Only a code is neither worked out nor said in other words."""
     text = str(value).strip()
     if text.startswith(("http://", "https://", "/")):
         return "computed"  # an address may be put together from a link that no text shows
@@ -146,7 +146,7 @@ def _is_convertible(text: str) -> bool:
 def _reads(kind: str, text: str) -> bool:
     try:
         KINDS[kind].read(text)
-    except Unreadable:
+    except UnreadableValue:
         return False
     return True
 
@@ -155,7 +155,7 @@ def _is_english(instruction: str) -> bool:
     return not _ENGLISH.isdisjoint(words_of(instruction))
 
 
-def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
+def _unseen_values(goal: Goal, trajectory: Trajectory, pages: PagesRead) -> Iterator[Finding]:
     if not trajectory.answer:
         return
     response = trajectory.response
@@ -165,7 +165,7 @@ def _unseen_values(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator
     if len(pages.texts) == 0 or (not pages.complete and not pages.numbers):
         return
     unclear = Unclear(pages)
-    for claim in claims(goal, response):
+    for claim in answer_values(goal, response):
         if claim.origin != "computed" and not stood(claim.value, pages):
             is_plain = claim.origin == "read" and not _is_convertible(str(claim.value).strip())
             certain = pages.complete and is_plain and not unclear.may_hold(claim.value)
@@ -185,8 +185,8 @@ def _unseen(where: str, value: Json, status: Status, trajectory: Trajectory, com
     )
 
 
-def _unseen_in_prose(goal: Goal, trajectory: Trajectory, pages: Pages) -> Iterator[Finding]:
-    """In free text, only amounts of money and dates can be recognised, and only as a suspicion."""
+def _unseen_in_prose(goal: Goal, trajectory: Trajectory, pages: PagesRead) -> Iterator[Finding]:
+    """In free text, only amounts of money and dates can be recognized, and only as a suspicion."""
     if _CALCULATES.search(goal.instruction) or not any(step.seen.text or step.seen.tree for step in trajectory.steps):
         return
     for amount in dict.fromkeys(MONEY.findall(without_long_runs(trajectory.answer))):

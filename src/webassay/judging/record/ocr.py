@@ -5,16 +5,26 @@ import importlib.metadata
 import importlib.util
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from webassay.core.errors import GradingError, boundary
 from webassay.core.trajectory import Trajectory
-from webassay.judging.universal.resources import ReadPicture
 
 _PACKAGES = ("rapidocr", "onnxruntime")
 
 
-def reader() -> ReadPicture | None:
+class PictureReader(Protocol):
+    """Reads the text off a screenshot."""
+
+    @property
+    def name(self) -> str:
+        """With its version, as part of the fingerprint: another reader finds other words."""
+        ...
+
+    def __call__(self, picture: bytes) -> str: ...
+
+
+def reader() -> PictureReader | None:
     """For `VerifierResources.read_picture`. None if the extra is not installed."""
     if any(importlib.util.find_spec(package) is None for package in _PACKAGES):
         return None

@@ -18,7 +18,7 @@ from functools import cached_property
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from webassay.core.trajectory import Blobs, RecordedObservation
-from webassay.judging.case import Frame, clip, read_text
+from webassay.judging.case import CaseFrame, clip, read_text
 from webassay.judging.record.paging import is_numbered, pager_of, tells_extent, turns_pages
 
 _NODE = re.compile(
@@ -38,12 +38,12 @@ _LONGEST_LINE = 1200
 _FEW_WORDS = 200
 _BESIDE = "Beside the main content, new here: "
 _SAME_PAGE = 0.7
-"""Of the lines, for a page to be told by what is different."""
+"""The share of lines two pages must have in common for one to be shown as its differences."""
 _PLACE = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TreeNode:
     depth: int
     id: str
     role: str
@@ -51,7 +51,7 @@ class Node:
     state: str = ""
 
 
-def nodes_of(tree: str) -> Iterator[Node]:
+def nodes_of(tree: str) -> Iterator[TreeNode]:
     for number, line in enumerate(tree.splitlines()):
         if number >= _MAX_NODES:
             return
@@ -62,7 +62,7 @@ def nodes_of(tree: str) -> Iterator[Node]:
         states = [match[1] or match[3] for match in _STATE.finditer(found["rest"])]
         if value is not None:
             states.insert(0, f"= {unquoted(value[1])}")
-        yield Node(
+        yield TreeNode(
             len(found["indent"]), found["id"] or "", found["role"], unquoted(found["name"] or ""), ", ".join(states)
         )
 
@@ -86,7 +86,7 @@ def elements_of(tree: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageText:
     number: int
     url: str
     title: str
@@ -133,7 +133,7 @@ def _legible(url: str) -> str:
     return plain if plain.isprintable() else shorter
 
 
-def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> Page | None:
+def page_of(frame: CaseFrame, blobs: Blobs, read_picture: Callable[[bytes], str] | None = None) -> PageText | None:
     """None if nothing can be read on it."""
     seen: RecordedObservation = frame.seen
     if seen.tree is not None:
@@ -141,12 +141,12 @@ def page_of(frame: Frame, blobs: Blobs, read_picture: Callable[[bytes], str] | N
         if not lines and not around and seen.text is None:
             return None
         if lines or around:
-            return Page(frame.number, seen.url, seen.title, tuple(lines), tuple(around))
+            return PageText(frame.number, seen.url, seen.title, tuple(lines), tuple(around))
     if seen.text is not None:
-        return Page(frame.number, seen.url, seen.title, tuple(_text_lines(read_text(blobs, seen.text))))
+        return PageText(frame.number, seen.url, seen.title, tuple(_text_lines(read_text(blobs, seen.text))))
     if read_picture is not None and seen.screenshot is not None:
         read = tuple(_text_lines(read_picture(blobs.read(seen.screenshot))))
-        return Page(frame.number, seen.url, seen.title, read, recorded=False) if read else None
+        return PageText(frame.number, seen.url, seen.title, read, recorded=False) if read else None
     return None
 
 
@@ -163,9 +163,9 @@ def _split(tree: str) -> tuple[list[str], list[str]]:
     has_main = any(node.role == "main" for node in nodes)
     inside: list[list[str]] = []
     outside: list[list[str]] = []
-    regions: list[Node] = []
+    regions: list[TreeNode] = []
     items: list[tuple[int, list[str]]] = []
-    above: list[Node] = []
+    above: list[TreeNode] = []
     found = False
     for node in nodes:
         while regions and regions[-1].depth >= node.depth:
@@ -206,9 +206,9 @@ _NOTE = 60
 """Room for the note of what was left out of a line."""
 
 
-def _without_pagers(nodes: Sequence[Node]) -> list[Node]:
+def _without_pagers(nodes: Sequence[TreeNode]) -> list[TreeNode]:
     """All nodes, with one in place of each pager and all that is in it."""
-    kept: list[Node] = []
+    kept: list[TreeNode] = []
     at = 0
     while at < len(nodes):
         node, end = nodes[at], at + 1
@@ -218,7 +218,7 @@ def _without_pagers(nodes: Sequence[Node]) -> list[Node]:
             parts = _parts_of(nodes[at + 1 : end])
             if turns_pages([name for name, _ in parts]):
                 told = pager_of(node.name, _with_gaps(parts))
-                node = Node(node.depth, node.id, _PAGER, clip(told, _LONGEST_LINE - _NOTE))
+                node = TreeNode(node.depth, node.id, _PAGER, clip(told, _LONGEST_LINE - _NOTE))
             else:
                 end = at + 1  # it may hold a pager
         kept.append(node)
@@ -226,7 +226,7 @@ def _without_pagers(nodes: Sequence[Node]) -> list[Node]:
     return kept
 
 
-def _parts_of(nodes: Sequence[Node]) -> list[tuple[str, str]]:
+def _parts_of(nodes: Sequence[TreeNode]) -> list[tuple[str, str]]:
     """The names in a navigation, and how to say them. The page in front is no link, and may be spelt in two texts."""
     parts: list[tuple[str, str]] = []
     plain = False
@@ -265,7 +265,7 @@ def _with_gaps(parts: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield said
 
 
-def _said(node: Node) -> str:
+def _said(node: TreeNode) -> str:
     if node.role == "RootWebArea" or (node.role in _SILENT and not node.state):
         return ""
     state = f" ({node.state})" if node.state else ""
@@ -293,7 +293,7 @@ def _wrapped(line: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PageBlock:
     """One page as it is told to a judge who has seen those before it."""
 
     number: int
@@ -309,7 +309,7 @@ class Block:
 class Book:
     """All pages of a trajectory that have text, by number, in order of time."""
 
-    pages: dict[int, Page] = field(default_factory=dict)
+    pages: dict[int, PageText] = field(default_factory=dict)
     total: int = 0
     bases: tuple[str, ...] = ()
     """The addresses of the task's own sites."""
@@ -317,7 +317,7 @@ class Book:
     @classmethod
     def of(
         cls,
-        frames: Sequence[Frame],
+        frames: Sequence[CaseFrame],
         blobs: Blobs,
         read_picture: Callable[[bytes], str] | None = None,
         bases: Iterable[str] = (),
@@ -336,14 +336,14 @@ class Book:
             return (number,)
         return tuple(other for other, candidate in self.pages.items() if candidate.kind == page.kind)
 
-    def head(self, page: Page) -> str:
+    def head(self, page: PageText) -> str:
         read = "" if page.recorded else " (text read off the picture)"
         return f"Screenshot {page.number}: {page.title or 'no title'}, {place(page.url, self.bases)}{read}"
 
-    def told(self, only: Iterable[int] | None = None) -> list[Block]:
+    def told(self, only: Iterable[int] | None = None) -> list[PageBlock]:
         """The pages one after the other, each without what was told before."""
-        blocks: list[Block] = []
-        shown: dict[str, Page] = {}
+        blocks: list[PageBlock] = []
+        shown: dict[str, PageText] = {}
         around: set[str] = set()
         wanted = set(self.pages) if only is None else set(only)
         for number, page in self.pages.items():
@@ -356,13 +356,13 @@ class Book:
         return blocks
 
 
-def _block(number: int, head: str, page: Page, before: Page | None, fresh: Sequence[str]) -> Block:
+def _block(number: int, head: str, page: PageText, before: PageText | None, fresh: Sequence[str]) -> PageBlock:
     beside = (f"{_BESIDE}{'; '.join(fresh)}",) if fresh else ()
     differences = _differences(before.lines, page.lines) if before is not None and page.lines else None
     if before is None or differences is None:
-        return Block(number, head, (*page.lines, *beside))
+        return PageBlock(number, head, (*page.lines, *beside))
     note, rest = ("as", ", except for") if differences else ("the same text as", "")
-    return Block(number, f"{head}: {note} screenshot {before.number}{rest}", (*differences, *beside))
+    return PageBlock(number, f"{head}: {note} screenshot {before.number}{rest}", (*differences, *beside))
 
 
 def _differences(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...] | None:
@@ -430,7 +430,7 @@ def digest(
         page = book.pages[number]
         head, beside = book.head(page), [line for line in page.around if line not in told_beside]
         lines = (*page.lines, *([f"{_BESIDE}{'; '.join(beside)}"] if beside else []))
-        text = Block(number, head, lines).text
+        text = PageBlock(number, head, lines).text
         if len(text) < left:
             full.append(number)
         elif (text := _shortened(head, lines, left, matters) or "") != "":
@@ -445,7 +445,7 @@ def digest(
 
 
 def _shortened(head: str, lines: Sequence[str], room: int, matters: Callable[[str], bool]) -> str | None:
-    """The lines that matter with their neighbours, and those that say how many there are; None if these do not fit."""
+    """The lines that matter with their neighbors, and those that say how many there are; None if these do not fit."""
     wanted = {near for at, line in enumerate(lines) if matters(line) for near in (at - 1, at, at + 1)}
     if not wanted:
         return None

@@ -60,7 +60,7 @@ def tells_extent(line: str) -> bool:
 
 
 def extent_in(line: str) -> tuple[int, int, int] | None:
-    """Of `Orders 11 to 20 of 305`: the first, the last, and how many there are."""
+    """`Orders 11 to 20 of 305` as (11, 20, 305)."""
     found = _RANGE.search(line[:_LONGEST])
     if found is None:
         return None

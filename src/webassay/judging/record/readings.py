@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 from urllib.parse import unquote_plus
 
-from webassay.compare import KINDS, Unreadable, fold
+from webassay.compare import KINDS, UnreadableValue, fold
 from webassay.core.interaction import Goal, tells_of_a_gap
 from webassay.core.record import Json
 from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Step, Trajectory
@@ -70,7 +70,7 @@ _LAST_WORDS = frozenset(("send_msg_to_user", "report_infeasible"))
 
 
 @dataclass
-class Pages:
+class PagesRead:
     """The words, numbers and dates of everything the agent could read."""
 
     texts: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Pages:
     """Every page was recorded, with its text."""
 
     @classmethod
-    def of(cls, goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None) -> "Pages":
+    def of(cls, goal: Goal, trajectory: Trajectory, blobs: Blobs, read_picture: ReadPicture | None) -> "PagesRead":
         pages = cls([goal.instruction, *goal.hints, *goal.start_urls])
         seen = [step.seen for step in trajectory.steps]
         if trajectory.last_seen is not None:
@@ -203,7 +203,7 @@ def _whole(written: str) -> Decimal | None:
     """As answers are compared: what a grader accepts must not count as unseen."""
     try:
         number: Decimal = KINDS["number"].read(written).value
-    except Unreadable:
+    except UnreadableValue:
         return None
     return number.normalize()
 
@@ -243,9 +243,9 @@ def amounts_in(text: str) -> Iterator[Decimal]:
 
 
 def read_date(text: str) -> date:
-    """Raises Unreadable."""
+    """Raises UnreadableValue."""
     if _MONTH_AND_YEAR.fullmatch(text.strip()):
-        raise Unreadable("it has no day")  # and must not be taken for the 20th of January 26
+        raise UnreadableValue("it has no day")  # and must not be taken for the 20th of January 26
     day: date = KINDS["date"].read(text)
     return day
 
@@ -254,7 +254,7 @@ def dates_in(text: str) -> Iterator[date]:
     for found in DATES.findall(text):
         try:
             yield read_date(found)
-        except Unreadable:
+        except UnreadableValue:
             continue
 
 
@@ -264,12 +264,12 @@ _NOT_A_VALUE = frozenset(("", "yes", "no", "true", "false", "none", "null", "n a
 
 
 @lru_cache(maxsize=8192)
-def line_read(line: str) -> Pages:
+def line_read(line: str) -> PagesRead:
     """One line, read once however many values are looked for: menus and rows come back on page after page."""
-    return Pages([line])
+    return PagesRead([line])
 
 
-def stood(value: Json, pages: Pages) -> bool:
+def stood(value: Json, pages: PagesRead) -> bool:
     """Whether the value was on a page, however it is written."""
     if isinstance(value, int | float):
         return _number_of(str(value)) in pages.numbers
@@ -279,7 +279,7 @@ def stood(value: Json, pages: Pages) -> bool:
         return True
     try:
         return read_date(text) in pages.dates
-    except Unreadable:
+    except UnreadableValue:
         pass
     # An amount must have stood there as an amount: a "7" among the page's other numbers is not "$7.00".
     known = pages.amounts if MONEY.search(text) and pages.amounts else pages.numbers
@@ -296,6 +296,6 @@ def _number_of(text: str) -> Decimal:
 def is_date(text: str) -> bool:
     try:
         read_date(text)
-    except Unreadable:
+    except UnreadableValue:
         return False
     return True

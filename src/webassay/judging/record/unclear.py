@@ -10,9 +10,9 @@ from datetime import date
 from decimal import Decimal
 from functools import cached_property
 
-from webassay.compare import KINDS, Unreadable
+from webassay.compare import KINDS, UnreadableValue
 from webassay.core.record import Json
-from webassay.judging.record.readings import DATES, GAP, MONTH, ORDINAL, Pages, claimed_numbers, read_date, words_of
+from webassay.judging.record.readings import DATES, GAP, MONTH, ORDINAL, PagesRead, claimed_numbers, read_date, words_of
 
 DatePart = tuple[int | None, int | None, int | None]
 """Year, month and day; None where any would do."""
@@ -27,7 +27,7 @@ _LONG_CODE = 8
 
 @dataclass(frozen=True)
 class Unclear:
-    pages: Pages
+    pages: PagesRead
 
     def may_hold(self, value: Json) -> bool:
         text = str(value)
@@ -35,7 +35,7 @@ class Unclear:
             return True
         try:
             return self._may_hold_date(read_date(text))
-        except Unreadable:
+        except UnreadableValue:
             numbers = claimed_numbers(text)
         share = tuple(number / 100 for number in numbers) if "%" in text else ()
         return any(self._may_hold_number(number) for number in (*numbers, *share))
@@ -101,7 +101,7 @@ _OTHER_SCALE = re.compile(
 def _read_number(written: str) -> Decimal | None:
     try:
         number: Decimal = KINDS["number"].read(written.strip()).value
-    except Unreadable:
+    except UnreadableValue:
         return None
     return number.normalize()
 

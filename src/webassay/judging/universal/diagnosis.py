@@ -11,14 +11,13 @@ from webassay.core.interaction import ACTIONS
 from webassay.core.record import Record
 from webassay.core.trajectory import Step, Trajectory
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Form, Question
-from webassay.judging.taxonomy import TAXONOMIES, TOOL_CODES, VALIDITY, Code
+from webassay.judging.ledger import Question, ReplyForm
+from webassay.judging.taxonomy import TAXONOMIES, TOOL_CODES, VALIDITY, Code, Taxonomy
 from webassay.judging.universal.evidence import Material
 from webassay.judging.universal.inquiry import Inquiry
-from webassay.judging.universal.outcome import Outcome
-from webassay.judging.universal.profile import Taxonomy
+from webassay.judging.universal.outcome import VotedOutcome
 from webassay.judging.universal.rubric import Rubric, Validities, Validity, tell_point, validity_key
-from webassay.judging.universal.scoring import Score, process_score, summary
+from webassay.judging.universal.scoring import CriterionScore, process_score, summary
 from webassay.llm.client import UnusableReply
 
 _INJECTED = frozenset(("thoughts", "action", "_call_id"))
@@ -56,13 +55,13 @@ class FailurePoint(Record):
     by_program: bool = False
 
 
-class Diagnosis(Record):
+class FailureDiagnosis(Record):
     reasoning: str = ""
     points: tuple[FailurePoint, ...] = ()
 
     @property
     def first_step(self) -> int | None:
-        """Of all failures. Computed, never the model's word."""
+        """The earliest step of any failure; computed, never the model's word."""
         steps = [step for point in self.points for step in point.steps]
         return min(steps) if steps else None
 
@@ -125,7 +124,7 @@ def _by_program(code: Code, taxonomy: Taxonomy, index: int, said: str) -> Failur
 # --- the rest, by a model -------------------------------------------------------------------------------
 
 
-class _Point(Form):
+class _Point(ReplyForm):
     step_numbers: str | int = ""
     what_happened: str
     agent_reasoning: str | None = ""
@@ -134,13 +133,13 @@ class _Point(Form):
     error_code: str
 
 
-class DiagnosisForm(Form):
+class DiagnosisForm(ReplyForm):
     reasoning: str = ""
     failure_points: list[_Point] = Field(default_factory=list)
     has_failure: bool
 
 
-def clean(scores: Sequence[Score], material: Material, outcome: Outcome, against: bool) -> bool:
+def clean(scores: Sequence[CriterionScore], material: Material, outcome: VotedOutcome, against: bool) -> bool:
     """A success that nothing at all was said against has nothing to be diagnosed."""
     honest = not any(item.dishonest or item.discrepancies for item in material.evidence)
     reached = outcome.success is True and not outcome.spoken.nitpicks and not outcome.cp_violation
@@ -149,8 +148,8 @@ def clean(scores: Sequence[Score], material: Material, outcome: Outcome, against
 
 
 async def diagnose(
-    inquiry: Inquiry, rubric: Rubric, scores: Sequence[Score], material: Material, outcome: Outcome
-) -> Diagnosis:
+    inquiry: Inquiry, rubric: Rubric, scores: Sequence[CriterionScore], material: Material, outcome: VotedOutcome
+) -> FailureDiagnosis:
     taxonomy = inquiry.profile.taxonomy
     definitions = own_actions() if inquiry.case.trajectory.source == "webassay" else {}
     found = tool_errors(inquiry.case.trajectory, definitions, taxonomy) if definitions else ()
@@ -158,7 +157,7 @@ async def diagnose(
     by_program = TOOL_CODES[taxonomy] if definitions else ()
     codes = {name: code for name, code in TAXONOMIES[taxonomy].items() if name not in by_program}
     if inquiry.profile.sparing and clean(scores, material, outcome, bool(inquiry.record_findings)):
-        return Diagnosis(reasoning="a clean success: nobody was asked", points=found)
+        return FailureDiagnosis(reasoning="a clean success: nobody was asked", points=found)
     criteria = [score.criterion for score in scores]
 
     def build() -> PromptBuilder:
@@ -181,11 +180,11 @@ async def diagnose(
         form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), build, DiagnosisForm, check)
     except UnusableReply as error:
         inquiry.ledger.fell_back("diagnosis", error)
-        return Diagnosis(reasoning="No usable reply was given.", points=found)
+        return FailureDiagnosis(reasoning="No usable reply was given.", points=found)
     last = len(inquiry.case.trajectory.steps)
     told = [_told(point, codes[_code_of(point.error_code)], taxonomy, last) for point in form.failure_points]
     points = sorted((*found, *told), key=lambda point: (point.steps or (last + 1,), point.code))
-    return Diagnosis(reasoning=form.reasoning, points=tuple(points))
+    return FailureDiagnosis(reasoning=form.reasoning, points=tuple(points))
 
 
 def _code_of(text: str) -> str:
@@ -211,7 +210,7 @@ def _told(point: _Point, code: Code, taxonomy: Taxonomy, last: int) -> FailurePo
 # --- the task itself ------------------------------------------------------------------------------------
 
 
-class ValidityForm(Form):
+class ValidityForm(ReplyForm):
     reasoning_is_ambiguous: str = ""
     ambiguity_codes: list[str] = Field(default_factory=list)
     is_ambiguous: bool

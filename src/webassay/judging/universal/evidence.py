@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from webassay.core.record import Record
-from webassay.judging.case import Frame, PromptBuilder
-from webassay.judging.ledger import Form, Question, gather_all
+from webassay.judging.case import CaseFrame, PromptBuilder
+from webassay.judging.ledger import Question, ReplyForm, gather_all
 from webassay.judging.taxonomy import DISHONEST, Category
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.rubric import Criterion, Rubric, describe
@@ -29,12 +29,12 @@ _EVIDENCE_WORDS = 8000
 # --- relevance ------------------------------------------------------------------------------------------
 
 
-class _FrameScores(Form):
+class _FrameScores(ReplyForm):
     screenshot: int
     scores: list[int]
 
 
-class RelevanceForm(Form):
+class RelevanceForm(ReplyForm):
     screenshots: list[_FrameScores]
 
 
@@ -47,7 +47,7 @@ async def relate(inquiry: Inquiry, rubric: Rubric) -> Relevance:
     return {number: scores for part in found for number, scores in part.items()}
 
 
-async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]) -> dict[int, tuple[int, ...]]:
+async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[CaseFrame]) -> dict[int, tuple[int, ...]]:
     wanted = {frame.number for frame in batch}
 
     def build() -> PromptBuilder:
@@ -80,7 +80,7 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[Frame]
     return {item.screenshot: tuple(item.scores) for item in form.screenshots}
 
 
-def _span(batch: Sequence[Frame]) -> str:
+def _span(batch: Sequence[CaseFrame]) -> str:
     return f"{batch[0].number:04d}" + (f"-{batch[-1].number:04d}" if len(batch) > 1 else "")
 
 
@@ -115,9 +115,9 @@ class Material:
     total: int = 0
     """Screenshots in the record."""
     page_text: str = ""
-    """Of as many pages as there is room for: for the stages that score and decide."""
+    """As many pages as fit, for the stages that score and decide."""
     short_text: str = ""
-    """Of the pages that matter most: for the stages that look for what went wrong."""
+    """The pages that matter most, for the stages that look for what went wrong."""
     short_pages: tuple[int, ...] = ()
 
     def told(
@@ -137,7 +137,7 @@ class Material:
         return builder.data("evidence", describe_evidence(items, self.evidence, only))
 
 
-class _Analysis(Form):
+class _Analysis(ReplyForm):
     criterion_idx: int
     screenshot_evidence: str
     discrepancies: str | None = ""
@@ -147,12 +147,12 @@ class _Analysis(Form):
     criterion_analysis: str
 
 
-class _Analysed(Form):
+class _Analysed(ReplyForm):
     screenshot: int
     analyses: list[_Analysis] = Field(min_length=1)
 
 
-class EvidenceForm(Form):
+class EvidenceForm(ReplyForm):
     screenshots: list[_Analysed] = Field(min_length=1)
 
 
@@ -161,7 +161,7 @@ Wanted = Mapping[int, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextPages:
     """Pages whose text does part of the work."""
 
     told: Collection[int] = ()
@@ -170,7 +170,7 @@ class Reading:
     """These are asked about by their text alone."""
 
 
-async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups, reading: Reading) -> tuple[Evidence, ...]:
+async def gather(inquiry: Inquiry, rubric: Rubric, groups: Groups, reading: TextPages) -> tuple[Evidence, ...]:
     """Asks about each screenshot once, for all criteria that it matters for. In order of time, then of criteria."""
     criteria_of: dict[int, list[int]] = defaultdict(list)
     for index, numbers in enumerate(groups):
@@ -197,7 +197,7 @@ def _batches(numbers: Sequence[int], pictures: int, without_picture: Collection[
     return batches
 
 
-async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, reading: Reading) -> tuple[Evidence, ...]:
+async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, reading: TextPages) -> tuple[Evidence, ...]:
     frames = [frame for frame in inquiry.case.frames if frame.number in batch]
     asked = sorted({index for criteria in batch.values() for index in criteria})
 

@@ -9,15 +9,15 @@ from pydantic import TypeAdapter
 from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
 from webassay.judging.case import clip
-from webassay.judging.universal.diagnosis import Diagnosis
+from webassay.judging.universal.diagnosis import FailureDiagnosis
 from webassay.judging.universal.evidence import Evidence
-from webassay.judging.universal.outcome import Outcome
+from webassay.judging.universal.outcome import VotedOutcome
 from webassay.judging.universal.rubric import Rubric, Validity
-from webassay.judging.universal.scoring import Score, action_only_score, process_score
-from webassay.judging.universal.verify import Review
+from webassay.judging.universal.scoring import CriterionScore, action_only_score, process_score
+from webassay.judging.universal.verify import TaskReview
 
 _WIDTH = 110
-_SCORES = TypeAdapter(tuple[Score, ...])
+_SCORES = TypeAdapter(tuple[CriterionScore, ...])
 _WORDS = {True: "success", False: "failure", None: "undecided"}
 
 
@@ -26,12 +26,12 @@ def explain(verdict: Verdict, trajectory: Trajectory | None = None) -> str:
     return "\n".join(_lines(verdict, trajectory))
 
 
-def explain_review(review: Review) -> str:
+def explain_review(review: TaskReview) -> str:
     """A rubric for a person to review; lines that need attention start with `!`."""
     return "\n".join(_review(review))
 
 
-def _review(review: Review) -> Iterator[str]:
+def _review(review: TaskReview) -> Iterator[str]:
     rubric = review.rubric
     yield f"{len(rubric.items)} criteria, {rubric.total:g} points"
     for index, item in enumerate(rubric.items):
@@ -76,7 +76,7 @@ def _lines(verdict: Verdict, trajectory: Trajectory | None) -> Iterator[str]:
 
 def _judgement(verdict: Verdict) -> Iterator[str]:
     scores = _SCORES.validate_python(verdict.replies["scores"])
-    outcome = Outcome.model_validate(verdict.replies["outcome"])
+    outcome = VotedOutcome.model_validate(verdict.replies["outcome"])
     rubric = Rubric.model_validate(verdict.replies["rubric"])
     yield (
         f"Process {_share(process_score(scores))} ({_share(action_only_score(scores))} by actions alone), "
@@ -152,7 +152,7 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _outcome(outcome: Outcome) -> Iterator[str]:
+def _outcome(outcome: VotedOutcome) -> Iterator[str]:
     yield ""
     yield "Outcome"
     spoken = outcome.spoken
@@ -200,7 +200,7 @@ def _spent(verdict: Verdict) -> Iterator[str]:
     yield f"{count} calls{tokens}, {price}"
 
 
-def _criterion(score: Score, shots: str) -> Iterator[str]:
+def _criterion(score: CriterionScore, shots: str) -> Iterator[str]:
     most = f"{score.criterion.max_points:g}"
     mark = "PENALTY: " if score.penalty else ""
     state = "" if score.applies else " (does not apply)"
@@ -229,7 +229,7 @@ def _failures(verdict: Verdict) -> Iterator[str]:
     kept = verdict.replies.get("diagnosis")
     if not kept:
         return
-    found = Diagnosis.model_validate(kept)
+    found = FailureDiagnosis.model_validate(kept)
     yield ""
     yield "Failures" if found.points else "Failures: none"
     for point in found.points:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from webassay.core.record import Json
 from webassay.core.verdict import Finding
-from webassay.judging.case import Case, Frame, PromptBuilder
+from webassay.judging.case import Case, CaseFrame, PromptBuilder
 from webassay.judging.ledger import Ledger, Models
 from webassay.judging.record.excerpts import Weigher, excerpt, weigher
 from webassay.judging.record.facts import is_telling, named_in, values_of
@@ -76,7 +76,7 @@ class Inquiry:
             builder.data("facts", _listed(self.facts))
         return builder
 
-    def add_frame(self, builder: PromptBuilder, frame: Frame, words: int, *, picture: bool = True) -> PromptBuilder:
+    def add_frame(self, builder: PromptBuilder, frame: CaseFrame, words: int, *, picture: bool = True) -> PromptBuilder:
         """One page: its number, its picture, and its text if the profile counts that as evidence."""
         same = f" (the same as {', '.join(map(str, frame.also))})" if frame.also else ""
         builder.note(f"Screenshot {frame.number} of {self.case.total_frames}{same}:")

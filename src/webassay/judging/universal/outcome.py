@@ -7,11 +7,11 @@ from pydantic import Field
 from webassay.core.record import Record
 from webassay.core.verdict import Finding
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Form, Question, gather_all, gather_pair, prompt
+from webassay.judging.ledger import Question, ReplyForm, gather_all, gather_pair
 from webassay.judging.universal.evidence import Material
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.rubric import CriticalPoint, tell_point
-from webassay.judging.universal.scoring import Score, process_score, summary
+from webassay.judging.universal.scoring import CriterionScore, process_score, summary
 from webassay.llm.client import UnusableReply
 
 RULES = (
@@ -45,7 +45,7 @@ class Vote(Record):
     """Whether the person would call the result useful."""
 
 
-class Outcome(Record):
+class VotedOutcome(Record):
     success: bool | None
     """None: no quorum."""
     votes: tuple[Vote, ...]
@@ -60,19 +60,19 @@ class Outcome(Record):
         return next((vote for vote in self.votes if vote.success == self.success), self.votes[0])
 
 
-class OutcomeForm(Form):
+class OutcomeForm(ReplyForm):
     primary_intent: str
     reasoning: str
     output_success: bool | None
 
 
-class _RuleForm(Form):
+class _RuleForm(ReplyForm):
     rule: str
     effect: str | None = ""
     applies: bool
 
 
-class CheckedForm(Form):
+class CheckedForm(ReplyForm):
     primary_intent: str
     rule_checks: list[_RuleForm]
     missing_evidence: list[str] = Field(default_factory=list)
@@ -83,13 +83,15 @@ class CheckedForm(Form):
     output_success: bool | None
 
 
-async def decide(inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None) -> Outcome:
+async def decide(
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None
+) -> VotedOutcome:
     casting = gather_all(_vote(inquiry, scores, material, point, vote) for vote in range(inquiry.profile.votes))
     votes, (violation, why) = await gather_pair(casting, _check_violation(inquiry, material, scores, point))
     success = majority([vote.success for vote in votes])
     certain = [finding.message for finding in inquiry.record_findings if decisive(finding)]
     contradicted = certain if success is not False else []
-    return Outcome(
+    return VotedOutcome(
         success=False if contradicted else success,
         votes=tuple(votes),
         cp_violation=violation,
@@ -112,7 +114,7 @@ def majority(votes: Sequence[bool | None]) -> bool | None:
 
 
 async def _vote(
-    inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None, vote: int
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None, vote: int
 ) -> Vote:
     checked = inquiry.profile.checked_outcome
     criteria = [score.criterion for score in scores]
@@ -128,7 +130,7 @@ async def _vote(
     key = str(vote) if inquiry.profile.votes > 1 else ""
     try:
         if checked:
-            question = Question("outcome", key, prompt("outcome_checked"))
+            question = Question("outcome", key, "outcome_checked")
             return _checked_vote(
                 await inquiry.ledger.form(inquiry.models.outcome, question, build, CheckedForm, _consistent)
             )
@@ -174,13 +176,13 @@ def _consistent(form: CheckedForm) -> str:
     return ""
 
 
-class ViolationForm(Form):
+class ViolationForm(ReplyForm):
     reasoning: str = ""
     cp_violation: bool
 
 
 async def _check_violation(
-    inquiry: Inquiry, material: Material, scores: Sequence[Score], point: CriticalPoint | None
+    inquiry: Inquiry, material: Material, scores: Sequence[CriterionScore], point: CriticalPoint | None
 ) -> tuple[bool | None, str]:
     """None if nobody looked. There can only be a violation if the task has a critical point."""
     if not inquiry.profile.critical_points:

@@ -7,9 +7,10 @@ from pydantic import Field
 
 from webassay.core.errors import InputError
 from webassay.core.record import Record
+from webassay.judging.prompts import Prompts
+from webassay.judging.taxonomy import Taxonomy
 
 Pruning = Literal["paper", "released", "off"]
-Taxonomy = Literal["webassay", "paper", "released"]
 Selector = Literal["outcome", "process", "both"]
 
 PROCESS_THRESHOLD = 0.8
@@ -58,9 +59,11 @@ class Profile(Record):
     attempts: int = 5
     max_side: int = 0
     final: Selector = "outcome"
+    prompts: Prompts = Field(default_factory=Prompts, exclude=True)
+    """The fingerprint holds the hashes of those that are used."""
 
     def with_changes(self, **changes: object) -> "Profile":
-        made = Profile.model_validate({**self.model_dump(), **changes})
+        made = Profile.model_validate({**self.model_dump(), "prompts": self.prompts, **changes})
         if made.votes < 1 or made.votes % 2 == 0:
             raise InputError(f"The number of votes must be odd, not {made.votes}.")
         if min(made.relevance_batch, made.evidence_batch, made.attempts, made.most_pictures) < 1 or made.top_k < 0:

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from webassay.judging.plan import CHARACTERS_PER_TOKEN, TOKENS_OF_PICTURE, TOKENS_OF_REPLY
 from webassay.judging.universal.outcome import RULES
-from webassay.judging.universal.rubric import Kept
+from webassay.judging.universal.rubric import RecordCache
 from webassay.llm.client import Answering, Question, Reply
 
 _FENCED = re.compile(r"\[\[DATA ([0-9a-f]{12}) ([^\n]*)\]\]\n(.*?)\n\[\[END \1\]\]", re.DOTALL)
@@ -26,7 +26,7 @@ _WORDS_OF_EVIDENCE = "x" * 250
 """What readers by hand wrote about one screenshot and one criterion, 199 times: 244 characters on average."""
 
 CRITERIA = 4
-"""Of a rubric that nobody has written yet."""
+"""Assumed for a rubric that does not exist yet."""
 
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ T = TypeVar("T")
 class Rehearsed(Generic[T]):
     """What is kept, and stand-ins for the rest, each written once. Nothing is stored."""
 
-    real: Kept[T]
+    real: RecordCache[T]
     made: dict[str, T] = field(default_factory=dict)
     _making: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -7,22 +7,22 @@ from typing import Any
 from pydantic import Field
 
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Form, Question, gather_all
+from webassay.judging.ledger import Question, ReplyForm, gather_all
 from webassay.judging.record.findings import changed_rows
 from webassay.judging.universal.evidence import Material, about
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.rubric import Criterion, CriticalPoint, describe, tell_point
-from webassay.judging.universal.scoring import Cause, Score, in_order, process_score, summary
+from webassay.judging.universal.scoring import Cause, CriterionScore, in_order, process_score, summary
 from webassay.llm.client import UnusableReply
 
 _DIFFERENCE = 0.25
-"""Of a criterion's points: from here on, two passes differ enough to look again."""
+"""The share of a criterion's points by which two passes must differ for a closer look."""
 _CLOSER_PICTURES = 6
 _CLOSER_WORDS = 3000
 MOST_PENALTY = 3
 
 
-class _Rescore(Form):
+class _Rescore(ReplyForm):
     criterion_idx: int
     applicable_evidence: str = ""
     post_image_justification: str = Field(min_length=1)
@@ -30,7 +30,7 @@ class _Rescore(Form):
     post_image_earned_points: float | None = Field(ge=0)
 
 
-class RescoreForm(Form):
+class RescoreForm(ReplyForm):
     items: list[_Rescore]
 
 
@@ -39,7 +39,7 @@ def _vote_key(inquiry: Inquiry, vote: int) -> str:
     return str(vote) if inquiry.profile.votes > 1 else ""
 
 
-def _points_fit(items: Sequence[_Rescore], scores: Sequence[Score], wanted: Sequence[int]) -> str:
+def _points_fit(items: Sequence[_Rescore], scores: Sequence[CriterionScore], wanted: Sequence[int]) -> str:
     if problem := in_order([item.criterion_idx for item in items], wanted):
         return problem
     for item in items:
@@ -50,8 +50,8 @@ def _points_fit(items: Sequence[_Rescore], scores: Sequence[Score], wanted: Sequ
 
 
 async def rescore(
-    inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None, vote: int
-) -> tuple[Score, ...]:
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None, vote: int
+) -> tuple[CriterionScore, ...]:
     """Criteria whose condition does not hold get 0 and are not asked about. Raises UnusableReply: what the actions
     alone had earned is no answer to what the evidence shows."""
     wanted = [index for index, score in enumerate(scores) if score.applies]
@@ -78,7 +78,7 @@ async def rescore(
     return tuple(kept)
 
 
-def _rescored(score: Score, item: _Rescore) -> Score:
+def _rescored(score: CriterionScore, item: _Rescore) -> CriterionScore:
     points = item.post_image_earned_points
     return score.model_copy(
         update={
@@ -91,7 +91,7 @@ def _rescored(score: Score, item: _Rescore) -> Score:
     )
 
 
-def _claimed(scores: Sequence[Score], wanted: Sequence[int]) -> str:
+def _claimed(scores: Sequence[CriterionScore], wanted: Sequence[int]) -> str:
     """Without the points of the first pass: they would only pull the second one towards them."""
     return "\n".join(
         f"criterion_idx {index}: {scores[index].justification}"
@@ -104,11 +104,11 @@ def _claimed(scores: Sequence[Score], wanted: Sequence[int]) -> str:
 # --- a closer look --------------------------------------------------------------------------------------
 
 
-class CloserForm(Form):
+class CloserForm(ReplyForm):
     items: list[_Rescore]
 
 
-def differing(scores: Sequence[Score]) -> list[int]:
+def differing(scores: Sequence[CriterionScore]) -> list[int]:
     """Criteria for which the actions alone had earned more than the evidence bears out."""
     return [
         index
@@ -121,8 +121,8 @@ def differing(scores: Sequence[Score]) -> list[int]:
 
 
 async def look_closer(
-    inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None, vote: int
-) -> tuple[Score, ...]:
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None, vote: int
+) -> tuple[CriterionScore, ...]:
     """Shows the pages themselves to whoever settles the difference. If that fails, the evidence stands."""
     # Where the record itself speaks against the answer, the evidence was not misread.
     is_certain = any(finding.status == "fail" for finding in inquiry.record_findings)
@@ -159,7 +159,7 @@ async def look_closer(
     return tuple(kept)
 
 
-def _two_passes(score: Score, index: int) -> str:
+def _two_passes(score: CriterionScore, index: int) -> str:
     return (
         f"criterion_idx {index}: from the actions alone {score.action_only:g} of {score.criterion.max_points:g} "
         f"({score.justification})\n  with the evidence {score.points:g} ({score.post_justification})"
@@ -169,22 +169,22 @@ def _two_passes(score: Score, index: int) -> str:
 # --- side effects ---------------------------------------------------------------------------------------
 
 
-class _Penalty(Form):
+class _Penalty(ReplyForm):
     criterion: str = Field(min_length=1)
     description: str = Field(min_length=1)
     post_image_justification: str = ""
     max_points: float = Field(gt=0, le=MOST_PENALTY)
 
 
-class SideEffectsForm(Form):
+class SideEffectsForm(ReplyForm):
     reasoning: str = ""
     penalty_criteria: list[_Penalty] = Field(default_factory=list)
     requires_penalty: bool
 
 
 async def find_side_effects(
-    inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None, vote: int
-) -> tuple[Score, ...]:
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None, vote: int
+) -> tuple[CriterionScore, ...]:
     """Penalties for lasting, unrequested effects. They are criteria that earned nothing."""
     if inquiry.profile.sparing and changed_rows(inquiry.case.trajectory) == []:
         return ()  # every row was compared, and none differs
@@ -213,8 +213,8 @@ async def find_side_effects(
     )
 
 
-def penalty(name: str, description: str, points: float, why: str) -> Score:
-    return Score(
+def penalty(name: str, description: str, points: float, why: str) -> CriterionScore:
+    return CriterionScore(
         criterion=Criterion(criterion=name, description=description, max_points=points),
         action_only=0.0,
         justification=why,
@@ -226,7 +226,7 @@ def penalty(name: str, description: str, points: float, why: str) -> Score:
 # --- votes ----------------------------------------------------------------------------------------------
 
 
-def median_vote(instances: Sequence[Sequence[Score]]) -> int:
+def median_vote(instances: Sequence[Sequence[CriterionScore]]) -> int:
     """The instance with the median score, of those that have one; of an even number, the lower of the two in the
     middle."""
     ranked = sorted((score, at) for at, one in enumerate(instances) if (score := process_score(one)) is not None)
@@ -234,13 +234,13 @@ def median_vote(instances: Sequence[Sequence[Score]]) -> int:
 
 
 async def score_with_evidence(
-    inquiry: Inquiry, scores: Sequence[Score], material: Material, point: CriticalPoint | None
-) -> tuple[tuple[Score, ...], dict[str, Any]]:
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None
+) -> tuple[tuple[CriterionScore, ...], dict[str, Any]]:
     """Rescores and looks for side effects once per vote. The median instance stands, penalties included. Raises
     UnusableReply if not more than half of the votes could be read."""
     failures: list[UnusableReply] = []
 
-    async def one(vote: int) -> tuple[Score, ...] | None:
+    async def one(vote: int) -> tuple[CriterionScore, ...] | None:
         try:
             made = await rescore(inquiry, scores, material, point, vote)
         except UnusableReply as error:

@@ -4,20 +4,9 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from webassay.judging.record.ocr import PictureReader
 from webassay.judging.universal.rubric import FrozenRubric, RubricCache, Rubrics, Validities, ValidityCache
-
-
-class ReadPicture(Protocol):
-    """Reads the text off a screenshot (OCR)."""
-
-    @property
-    def name(self) -> str:
-        """With its version: it is part of the fingerprint, because another reader finds other words."""
-        ...
-
-    def __call__(self, picture: bytes) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -26,18 +15,18 @@ class VerifierResources:
     """On concurrent calls to models."""
     rubrics: Rubrics = field(default_factory=RubricCache)
     validities: Validities = field(default_factory=ValidityCache)
-    """Of tasks, by their text alone."""
+    """Whether tasks are valid, by their text alone."""
     rubric: FrozenRubric | None = None
     """Used instead of a generated one. Trajectories of any other task are refused."""
     rubric_model: str = ""
     """Its name, so that a rehearsal finds the rubrics that are kept."""
     outcome_model: str = ""
     """Its name, so that a rehearsal finds the validities that are kept; by default that of the rubrics' model."""
-    read_picture: ReadPicture | None = None
+    read_picture: PictureReader | None = None
     """For pages that were recorded without text."""
 
 
-def reading_once(read: ReadPicture | None) -> Callable[[bytes], str] | None:
+def reading_once(read: PictureReader | None) -> Callable[[bytes], str] | None:
     """Reading takes seconds, and the same picture is read for several purposes."""
     if read is None:
         return None

@@ -20,7 +20,7 @@ from webassay.core.errors import InputError
 from webassay.core.interaction import Goal
 from webassay.core.record import Record, content_hash
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Form, Question, prompt, prompt_hashes
+from webassay.judging.ledger import Question, ReplyForm
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.llm.client import UnusableReply
 
@@ -108,7 +108,7 @@ def _flat(items: Sequence[Any]) -> Iterator[Criterion]:
 # --- writing --------------------------------------------------------------------------------------------
 
 
-class _Item(Form):
+class _Item(ReplyForm):
     criterion: str = Field(min_length=1)
     description: str = Field(min_length=1)
     max_points: float = Field(gt=0, le=100)
@@ -123,11 +123,11 @@ class _Item(Form):
         )
 
 
-class RubricForm(Form):
+class RubricForm(ReplyForm):
     items: list[_Item] = Field(min_length=1, max_length=30)
 
 
-class _CriticalPointForm(Form):
+class _CriticalPointForm(ReplyForm):
     reasoning: str = ""
     action: str | None = ""
     missing_information: list[str] = Field(default_factory=list)
@@ -148,12 +148,12 @@ class _CriticalPointForm(Form):
         )
 
 
-class PlannedRubricForm(Form):
+class PlannedRubricForm(ReplyForm):
     critical_point: _CriticalPointForm
     items: list[_Item] = Field(min_length=1, max_length=30)
 
 
-class DependencyForm(Form):
+class DependencyForm(ReplyForm):
     reasoning: str = ""
     items: list[_Item] = Field(default_factory=list, max_length=30)
     needs_reformulation: bool
@@ -173,7 +173,7 @@ async def write_rubric(inquiry: Inquiry) -> Rubric:
         )
         draft = Rubric(items=tuple(item.made() for item in plain.items))
         return await check_dependencies(inquiry, draft)
-    question = Question("rubric", prompt=prompt("rubric_and_point"))
+    question = Question("rubric", prompt="rubric_and_point")
     form = await inquiry.ledger.form(inquiry.models.rubric, question, inquiry.bare_task_prompt, PlannedRubricForm)
     items = tuple(item.made() for item in form.items)
     return await check_dependencies(inquiry, Rubric(items=items, critical_point=form.critical_point.made()))
@@ -232,11 +232,11 @@ def rubric_prompts(critical_points: bool) -> tuple[str, ...]:
 
 
 def rubric_key(inquiry: Inquiry) -> str:
-    """Of the task as it was given: a world has another address every time, and the date of the machine is not its."""
+    """Depends on the task as given, not on a world's address or the machine's date."""
     return content_hash(
         {
             **_task_as_given(inquiry),
-            "prompts": prompt_hashes(map(prompt, rubric_prompts(inquiry.profile.critical_points))),
+            "prompts": inquiry.profile.prompts.hashes(rubric_prompts(inquiry.profile.critical_points)),
             "critical_points": inquiry.profile.critical_points,
             "model": inquiry.models.rubric.name,
         }
@@ -247,7 +247,7 @@ def validity_key(inquiry: Inquiry) -> str:
     return content_hash(
         {
             **_task_as_given(inquiry),
-            "prompts": prompt_hashes([prompt("validity")]),
+            "prompts": inquiry.profile.prompts.hashes(["validity"]),
             "taxonomy": inquiry.profile.taxonomy,
             "model": inquiry.models.outcome.name,
         }
@@ -268,7 +268,7 @@ def _task_as_given(inquiry: Inquiry) -> dict[str, Any]:
 T = TypeVar("T")
 
 
-class Kept(Protocol[T]):
+class RecordCache(Protocol[T]):
     async def get(self, key: str, write: Callable[[], Awaitable[T]]) -> T: ...
 
     def kept(self, key: str) -> T | None:
@@ -276,8 +276,8 @@ class Kept(Protocol[T]):
         ...
 
 
-Rubrics = Kept[Rubric]
-Validities = Kept[Validity | None]
+Rubrics = RecordCache[Rubric]
+Validities = RecordCache[Validity | None]
 
 
 class _Cache(Generic[T]):

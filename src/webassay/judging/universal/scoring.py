@@ -7,7 +7,7 @@ from pydantic import Field
 
 from webassay.core.record import Record
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Form, Question
+from webassay.judging.ledger import Question, ReplyForm
 from webassay.judging.universal.evidence import Evidence, Material, about, describe_evidence
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.profile import PROCESS_THRESHOLD
@@ -19,7 +19,7 @@ _SAME_CRITERION = 0.7
 Cause = Literal["none", "controllable", "uncontrollable"]
 
 
-class Score(Record):
+class CriterionScore(Record):
     """One criterion, scored."""
 
     criterion: Criterion
@@ -48,7 +48,7 @@ class Score(Record):
         return self.condition_met is not False
 
 
-def process_score(scores: Sequence[Score]) -> float | None:
+def process_score(scores: Sequence[CriterionScore]) -> float | None:
     """Points earned out of all points of the criteria that apply and can be told; None if there is no such criterion.
     Penalties raise the total and earn nothing."""
     counting = [score for score in scores if score.applies and score.told]
@@ -57,7 +57,7 @@ def process_score(scores: Sequence[Score]) -> float | None:
     return sum(score.points for score in counting) / sum(score.criterion.max_points for score in counting)
 
 
-def process_success(scores: Sequence[Score]) -> bool | None:
+def process_success(scores: Sequence[CriterionScore]) -> bool | None:
     """None where the criteria that cannot be told would decide it, and where no criterion applies."""
     worst = [score if score.told else score.model_copy(update={"told": True, "points": 0.0}) for score in scores]
     best = [
@@ -70,7 +70,7 @@ def process_success(scores: Sequence[Score]) -> bool | None:
     return succeeded(low)
 
 
-def action_only_score(scores: Sequence[Score]) -> float | None:
+def action_only_score(scores: Sequence[CriterionScore]) -> float | None:
     applying = [score for score in scores if score.applies and not score.penalty]
     possible = sum(score.criterion.max_points for score in applying)
     return sum(score.action_only for score in applying) / possible if possible else None
@@ -84,7 +84,7 @@ def succeeded(score: float) -> bool:
 # --- from the actions alone -----------------------------------------------------------------------------
 
 
-class _ActionScore(Form):
+class _ActionScore(ReplyForm):
     criterion_idx: int
     criterion: str = ""
     justification: str = Field(min_length=1)
@@ -93,11 +93,11 @@ class _ActionScore(Form):
     earned_points: float = Field(ge=0)
 
 
-class ActionForm(Form):
+class ActionForm(ReplyForm):
     items: list[_ActionScore]
 
 
-async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
+async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[CriterionScore, ...]:
     """The first of two passes, which nobody's points rest on: it says what was claimed, so that the second can be
     compared with it. Raises UnusableReply if no usable scores come back."""
 
@@ -118,7 +118,7 @@ async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[Score, ...]:
 
     form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), build, ActionForm, check)
     return tuple(
-        Score(
+        CriterionScore(
             criterion=criterion,
             action_only=item.earned_points,
             justification=item.justification,
@@ -136,18 +136,20 @@ def in_order(given: Sequence[int], wanted: Sequence[int]) -> str:
 # --- conditions -----------------------------------------------------------------------------------------
 
 
-class _Condition(Form):
+class _Condition(ReplyForm):
     criterion_idx: int
     condition: str = ""
     reasoning: str = ""
     is_condition_met: bool | None
 
 
-class ConditionsForm(Form):
+class ConditionsForm(ReplyForm):
     disambiguation: list[_Condition]
 
 
-async def settle_conditions(inquiry: Inquiry, scores: Sequence[Score], material: Material) -> tuple[Score, ...]:
+async def settle_conditions(
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material
+) -> tuple[CriterionScore, ...]:
     """Decides from the evidence which conditions held. Asks a model if several may exclude each other.
 
     A condition about which nothing can be told is taken as not met: its criterion can neither be earned nor missed."""
@@ -165,14 +167,14 @@ async def settle_conditions(inquiry: Inquiry, scores: Sequence[Score], material:
     )
 
 
-def _seen(score: Score, evidence: Sequence[Evidence], index: int) -> bool:
+def _seen(score: CriterionScore, evidence: Sequence[Evidence], index: int) -> bool:
     """What the last screenshot says that says anything; where none does, what the actions said."""
     said = [item.condition_holds for item in about(evidence, index) if item.condition_holds is not None]
     return said[-1] if said else bool(score.condition_met)
 
 
 async def _ask_conditions(
-    inquiry: Inquiry, scores: Sequence[Score], material: Material, wanted: Sequence[int]
+    inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, wanted: Sequence[int]
 ) -> Mapping[int, tuple[bool, str]] | None:
     criteria = [score.criterion for score in scores]
 
@@ -206,16 +208,16 @@ async def _ask_conditions(
 # --- reality --------------------------------------------------------------------------------------------
 
 
-class _Note(Form):
+class _Note(ReplyForm):
     criterion_idx: int
     reality_notes: str | None = ""
 
 
-class RealityForm(Form):
+class RealityForm(ReplyForm):
     reality_checks: list[_Note]
 
 
-async def check_reality(inquiry: Inquiry, scores: Sequence[Score], material: Material) -> tuple[str, ...]:
+async def check_reality(inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material) -> tuple[str, ...]:
     """For each criterion, a note on how the world differs from what the rubric assumed."""
     criteria = [score.criterion for score in scores]
 
@@ -234,7 +236,7 @@ async def check_reality(inquiry: Inquiry, scores: Sequence[Score], material: Mat
     return tuple(item.reality_notes or "" for item in form.reality_checks)
 
 
-def summary(scores: Sequence[Score]) -> str:
+def summary(scores: Sequence[CriterionScore]) -> str:
     lines = []
     for index, score in enumerate(scores):
         mark = "PENALTY " if score.penalty else ""

@@ -18,22 +18,22 @@ from webassay.core.record import Json
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, MemoryBlobs, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.judging.case import Case
-from webassay.judging.ledger import Ledger, Models, gather_pair, prompt, prompt_hashes
+from webassay.judging.ledger import Ledger, Models, gather_pair
 from webassay.judging.record.facts import is_telling, named_in, positive_facts, values_on
 from webassay.judging.record.findings import record_findings
 from webassay.judging.record.pages import Book, Digest, digest
 from webassay.judging.record.readings import line_read, stood
 from webassay.judging.universal import diagnosis as diagnosing
-from webassay.judging.universal.diagnosis import Diagnosis
-from webassay.judging.universal.evidence import Material, Reading, gather, relate
+from webassay.judging.universal.diagnosis import FailureDiagnosis
+from webassay.judging.universal.evidence import Material, TextPages, gather, relate
 from webassay.judging.universal.inquiry import Inquiry
-from webassay.judging.universal.outcome import Outcome, decide
+from webassay.judging.universal.outcome import VotedOutcome, decide
 from webassay.judging.universal.profile import PROFILES, Profile, Selector
 from webassay.judging.universal.rescoring import penalty, score_with_evidence
 from webassay.judging.universal.resources import VerifierResources, reading_once
 from webassay.judging.universal.rubric import Lint, Rubric, Validity, lint, rubric_key, rubric_prompts, write_rubric
 from webassay.judging.universal.scoring import (
-    Score,
+    CriterionScore,
     action_only_score,
     check_reality,
     process_score,
@@ -76,7 +76,7 @@ def universal_fingerprint(models: Models | None, profile: Profile, resources: Ve
         grader=NAME,
         version=VERSION,
         model=models.name if models else "",
-        prompts=prompt_hashes(map(prompt, used)),
+        prompts=profile.prompts.hashes(used),
         settings=settings,
     )
 
@@ -103,7 +103,7 @@ async def verify(
         return draft.by_rule(rule)
     if models is None:
         return draft.undecided("no_model", "No model was given.")
-    ledger = Ledger(limit=resources.limit, attempts=profile.attempts)
+    ledger = Ledger(resources.limit, profile.attempts, profile.prompts)
     inquiry = Inquiry(case, models, profile, ledger, known, facts, book)
     try:
         findings = await _run(inquiry, resources)
@@ -128,21 +128,21 @@ def _look_up(
 
 
 @dataclass
-class Findings:
+class StageResults:
     """What the stages found, in order."""
 
     rubric: Rubric
     relevance: Relevance
     groups: Groups
     material: Material
-    scores: tuple[Score, ...]
+    scores: tuple[CriterionScore, ...]
     instances: dict[str, Any]
-    outcome: Outcome
-    diagnosis: Diagnosis | None = None
+    outcome: VotedOutcome
+    diagnosis: FailureDiagnosis | None = None
     validity: Validity | None = None
 
 
-async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
+async def _run(inquiry: Inquiry, resources: VerifierResources) -> StageResults:
     profile = inquiry.profile
     if resources.rubric is not None:
         rubric = resources.rubric.rubric
@@ -154,7 +154,7 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     by_text = frozenset() if profile.top_k else without_picture(relevance, inquiry.book)
     numbers = [frame.number for frame in inquiry.case.frames]
     material = Material(
-        await gather(inquiry, rubric, groups, Reading(told.whole, by_text)),
+        await gather(inquiry, rubric, groups, TextPages(told.whole, by_text)),
         Examined.of(numbers, groups, told, relevance, by_text),
         inquiry.case.total_frames,
         told.text,
@@ -168,7 +168,7 @@ async def _run(inquiry: Inquiry, resources: VerifierResources) -> Findings:
     scores, instances = await score_with_evidence(inquiry, noted, material, point)
     scores = with_known_side_effects(scores, inquiry.record_findings)
     outcome = await decide(inquiry, scores, material, point)
-    found = Findings(rubric, relevance, groups, material, scores, instances, outcome)
+    found = StageResults(rubric, relevance, groups, material, scores, instances, outcome)
     found.diagnosis, found.validity = await gather_pair(
         diagnosing.diagnose(inquiry, rubric, scores, material, outcome) if profile.diagnose else _nothing(),
         diagnosing.settle_validity(inquiry, resources.validities) if profile.validity else _nothing(),
@@ -202,7 +202,7 @@ async def _nothing() -> None:
     return None
 
 
-def with_known_side_effects(scores: Sequence[Score], known: Sequence[Finding]) -> tuple[Score, ...]:
+def with_known_side_effects(scores: Sequence[CriterionScore], known: Sequence[Finding]) -> tuple[CriterionScore, ...]:
     """An unrequested change in the rows costs points, whatever the model made of it."""
     unasked = [finding for finding in known if finding.code == "unasked_change" and finding.status == "fail"]
     if not unasked or any(score.penalty for score in scores):
@@ -215,7 +215,7 @@ def with_known_side_effects(scores: Sequence[Score], known: Sequence[Finding]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class TaskReview:
     """A task, reviewed before anyone has tried it."""
 
     rubric: Rubric
@@ -224,12 +224,13 @@ class Review:
     degraded: tuple[str, ...] = ()
 
 
-async def review_task(goal: Goal, models: Models, profile: Profile = PROFILES["webassay"]) -> Review:
+async def review_task(goal: Goal, models: Models, profile: Profile = PROFILES["webassay"]) -> TaskReview:
     """Writes and lints a rubric, for a person to correct and freeze. Raises UnusableReply if there is none."""
     untried = Trajectory(id="", goal=goal, agent=AgentInfo(name=""), ending=Ending(kind="imported"))
-    inquiry = Inquiry(Case.of(goal, untried, MemoryBlobs()), models, profile, Ledger(attempts=profile.attempts))
+    ledger = Ledger(attempts=profile.attempts, prompts=profile.prompts)
+    inquiry = Inquiry(Case.of(goal, untried, MemoryBlobs()), models, profile, ledger)
     rubric, validity = await gather_pair(write_rubric(inquiry), diagnosing.check_validity(inquiry, with_record=False))
-    return Review(rubric, lint(rubric, goal.instruction), validity, tuple(inquiry.ledger.degraded))
+    return TaskReview(rubric, lint(rubric, goal.instruction), validity, tuple(ledger.degraded))
 
 
 # --- short circuits -------------------------------------------------------------------------------------
@@ -341,7 +342,7 @@ class _Draft:
         finding = Finding(check=NAME, status="fault", message=error.message, code="model_error")
         return self._verdict("fault", [finding], {}, ledger=ledger, fault=Fault.of(error))
 
-    def finished(self, found: Findings, ledger: Ledger) -> Verdict:
+    def finished(self, found: StageResults, ledger: Ledger) -> Verdict:
         final = final_of(found.outcome, process_success(found.scores), self.profile.final)
         status: Status = "abstain" if final is None else "pass" if final else "fail"
         return self._verdict(
@@ -353,7 +354,7 @@ class _Draft:
         )
 
 
-def final_of(outcome: Outcome, process: bool | None, selector: Selector) -> bool | None:
+def final_of(outcome: VotedOutcome, process: bool | None, selector: Selector) -> bool | None:
     """Crossing a critical point without permission is never a success."""
     reached = outcome.success
     if reached and outcome.cp_violation:
@@ -365,7 +366,7 @@ def final_of(outcome: Outcome, process: bool | None, selector: Selector) -> bool
     return reached
 
 
-def _aspects(found: Findings, ledger: Ledger) -> dict[str, Aspect]:
+def _aspects(found: StageResults, ledger: Ledger) -> dict[str, Aspect]:
     score, before = process_score(found.scores), action_only_score(found.scores)
     plain = [item for item in found.scores if not item.penalty]
     shifted = any(item.applies and item.told and abs(item.points - item.action_only) > 1e-9 for item in plain)
@@ -390,7 +391,7 @@ def _aspects(found: Findings, ledger: Ledger) -> dict[str, Aspect]:
     return aspects
 
 
-def _criterion_findings(found: Findings, case: Case) -> list[Finding]:
+def _criterion_findings(found: StageResults, case: Case) -> list[Finding]:
     steps = {number: frame.step for frame in case.frames for number in frame.numbers}
     last = max(len(case.trajectory.steps) - 1, 0)
     findings = []
@@ -411,13 +412,13 @@ def _criterion_findings(found: Findings, case: Case) -> list[Finding]:
     return findings
 
 
-def _criterion_code(score: Score) -> str:
+def _criterion_code(score: CriterionScore) -> str:
     if not score.applies:
         return "condition_not_met"
     return "penalty" if score.penalty else "criterion" if score.told else "cannot_tell"
 
 
-def _outcome_findings(found: Findings) -> list[Finding]:
+def _outcome_findings(found: StageResults) -> list[Finding]:
     vote = found.outcome.spoken
     findings = [
         Finding(check="outcome", status="fail", message=issue, code="critical_issue") for issue in vote.critical_issues
@@ -438,7 +439,7 @@ def _outcome_findings(found: Findings) -> list[Finding]:
     return findings
 
 
-def _failure_findings(found: Findings) -> list[Finding]:
+def _failure_findings(found: StageResults) -> list[Finding]:
     points = found.diagnosis.points if found.diagnosis else ()
     return [
         Finding(
@@ -452,7 +453,7 @@ def _failure_findings(found: Findings) -> list[Finding]:
     ]
 
 
-def _intermediates(found: Findings) -> dict[str, Json]:
+def _intermediates(found: StageResults) -> dict[str, Json]:
     return {
         "rubric": found.rubric.model_dump(mode="json"),
         "relevance": {str(number): list(scores) for number, scores in found.relevance.items()},
