@@ -163,7 +163,7 @@ from pathlib import Path
 from webassay.analysis.results.report_text import to_json
 from webassay.analysis.numbers.rows import rows_of
 from webassay.store import Store
-from webassay.workbench import reporting
+from webassay.workbench import Workbench
 def peak():
     # Linux hands ru_maxrss down from the parent process; VmHWM is this one's own.
     status = Path("/proc/self/status")
@@ -182,7 +182,7 @@ if sys.argv[2] == "rows":
             pass
     text = ""
 else:
-    text = to_json(reporting.report([Path(sys.argv[1])]))
+    text = to_json(Workbench().report(sys.argv[1]))
 seconds, busy = time.perf_counter() - started, cpu() - busy
 memory = f"{peak():.0f} MB at the peak, {own:.0f} MB of them before it began"
 print(f"{seconds:7.2f} s ({busy:.2f} s CPU)   {memory}; {len(text) / 1e6:.1f} MB of JSON")

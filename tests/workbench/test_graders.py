@@ -18,7 +18,7 @@ from webassay.core.verdict import Aspect, Finding, Fingerprint
 from webassay.judging.universal.profile import PROCESS_THRESHOLD
 from webassay.store import Store
 from webassay.workbench import Workbench
-from webassay.workbench.reporting import CATEGORIES
+from webassay.workbench.report import CATEGORIES
 
 RULES = Fingerprint(grader="rules", version="2", key="sha256:k")
 A = Fingerprint(grader="universal", version="1", model="openai:a", settings={"votes": 1})

@@ -17,7 +17,7 @@ PROGRAM = """
 import json, os, sys, threading
 from pathlib import Path
 from webassay.core.errors import StoreError
-from webassay.workbench import halves, reporting
+from webassay.workbench import Workbench, halves
 
 run, case = Path(sys.argv[1]), sys.argv[2]
 halves.WORTH_A_PROCESS = 1 << 60 if case == "alone" else 0
@@ -36,7 +36,7 @@ def opening(run, tell, thorough):
         raise StoreError("There is no memory left.")
     return open_run(run, tell, thorough=thorough)
 halves._taken_in, halves.open_run = taking_in, opening
-made = reporting.report([run])
+made = Workbench().report([run])
 print(json.dumps({"report": made.to_json(), "taken": taken}))
 """
 LAST = 1 << 62

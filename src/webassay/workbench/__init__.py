@@ -11,14 +11,13 @@ What takes long is a coroutine. A notebook awaits it; a script calls `webassay.r
 Long work reports through `on_progress`; nothing here prints.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from webassay.agents.cells.external import COMMAND
-from webassay.analysis.benchmark.changes import changes, of_changes
 from webassay.analysis.benchmark.subset import APPENDIX, TEXT, Procedure
 from webassay.analysis.episode.text import to_text as episode_in_words
 from webassay.analysis.episode.text import units_table as units_in_words
@@ -30,7 +29,7 @@ from webassay.arena.kit.proof import Proof, as_table
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask
 from webassay.compose.builder import PlayOptions
-from webassay.compose.given import AnyPath, Names, Paths, names, paths, several
+from webassay.compose.given import AnyPath, Names, Paths, names, several
 from webassay.compose.models import ModelOptions
 from webassay.compose.registries import KINDS
 from webassay.compose.setup import Setup, default_cache
@@ -38,7 +37,6 @@ from webassay.compose.tasks import site_tables
 from webassay.core.progress import OnNotice, OnProgress, Progress, silent, unheard
 from webassay.core.rater import RULES
 from webassay.core.registry import Registry
-from webassay.core.report import Report
 from webassay.core.trajectory import Trajectory
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ArenaStage
@@ -64,18 +62,21 @@ from webassay.study.label_files import Mapped
 from webassay.study.results import StudyOptions
 from webassay.study.sources import AgreeOptions
 from webassay.workbench import check as _check
-from webassay.workbench import contamination, failures, outcomes, protocols, reporting
+from webassay.workbench import contamination as _contamination
+from webassay.workbench import errors as _errors
 from webassay.workbench import grade as _grade
 from webassay.workbench import imports as _imports
 from webassay.workbench import judge as _judge
 from webassay.workbench import mistakes as _mistakes
 from webassay.workbench import play as _play
+from webassay.workbench import protocols as _protocols
+from webassay.workbench import report as _report
 from webassay.workbench import serve as _serve
 from webassay.workbench import show as _show
 from webassay.workbench import step as _step
 from webassay.workbench import submit as _submit
 from webassay.workbench import tasks as _tasks
-from webassay.workbench.contamination import GuessOptions, GuessPlan
+from webassay.workbench.contamination import GuessOptions
 from webassay.workbench.grade import Asked, GradeOptions, LogOptions
 from webassay.workbench.imports import Imported, LogImport
 from webassay.workbench.judge import VerifyOptions
@@ -132,8 +133,6 @@ __all__ = [
 ]
 
 AS_THEY_ARE = AgreeOptions()
-BOTH_PROTOCOLS = ProtocolOptions()
-NAIVE_ONLY = GuessOptions()
 
 PROCEDURES: Mapping[str, Procedure] = {"text": TEXT, "appendix": APPENDIX}
 """How the hard subset is chosen: by the paper's text, or by its appendix."""
@@ -238,71 +237,20 @@ class Workbench:
         return damage.repair(Path(run))
 
     # numbers
-    def graders(self, runs: Paths) -> list[str]:
-        """Everybody who gave a verdict in these runs, by the names that `grader` takes."""
-        return reporting.labels_of_graders(paths(runs), self.setup.tell)
-
-    def rows(self, runs: Paths, grader: str = "") -> list[dict[str, Any]]:
-        """One flat dictionary for every planned unit, ready for pandas or polars."""
-        return reporting.flat_rows(paths(runs), grader, self.setup.tell)
-
-    def report(self, runs: Paths, *, anchor: str | None = None, title: str = "", graders: Names = ()) -> Report:
-        """Success with intervals; agents are compared with `anchor`, by default the best one. The first of `graders`
-        decides, the others stand beside it; without any, the rules do, or the only judge where no rule decided."""
-        return reporting.report(paths(runs), anchor=anchor, title=title, wanted=names(graders))
-
-    def leaderboard(self, runs: Paths, *, title: str = "Leaderboard", grader: str = "") -> Document:
-        return reporting.leaderboard_of(paths(runs), self.setup.tell, title=title, wanted=grader)
-
-    def audit(
-        self,
-        benchmarks: Names,
-        runs: Paths = (),
-        labels: Sequence[Label] = (),
-        grader: str = "",
-    ) -> Document:
-        """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file."""
-        tasks = [task for name in names(benchmarks) for task in _tasks.named_tasks(self.setup, name)]
-        return reporting.audit_of(tasks, paths(runs), labels, grader, self.setup.tell)
-
-    def audit_against(self, before: str, after: str) -> Document:
-        """What one benchmark changed in the tasks of another, by their numbers: goal, key and checks."""
-        made = changes(_tasks.named_tasks(self.setup, before), _tasks.named_tasks(self.setup, after))
-        return Document(f"{made.after} against {made.before}", of_changes(made), made.model_dump_json(indent=1))
+    graders = _with_setup(_report.graders)
+    rows = _with_setup(_report.rows)
+    report = _with_setup(_report.report)
+    leaderboard = _with_setup(_report.leaderboard)
+    audit = _with_setup(_report.audit)
+    audit_against = _with_setup(_report.audit_against)
+    subset = _with_setup(_report.subset)
+    tables = _with_setup(_report.tables)
+    errors = _with_setup(_errors.errors)
+    contamination = _with_setup(_contamination.contamination)
+    contamination_plan = _with_setup(_contamination.contamination_plan)
+    protocols = _with_setup(_protocols.protocols)
 
     def agree(self, labels: AnyPath, predictions: Paths = (), options: AgreeOptions = AS_THEY_ARE) -> Document:
         """How far judges agree with people: files of labels and predictions, or run directories with verdicts of both.
         `NAME=PATH` gives a judge its name; several paths of one name are several runs of one judge."""
         return agreeing.agree(self.setup, str(labels), [str(one) for one in several(predictions)], options)
-
-    def subset(self, runs: Paths, procedure: Procedure = TEXT, grader: str = "", benchmark: str = "") -> Document:
-        """The tasks that tell agents apart, by the rule of the WebArena Verified paper. Published outcomes will do in
-        place of runs: tables of task, agent and outcome, whose templates and sites `benchmark` knows."""
-        tables, places = outcomes.apart(paths(runs))
-        known = _tasks.named_tasks(self.setup, benchmark) if benchmark else ()
-        published = [row for table in tables for row in outcomes.read(table, known)]
-        return reporting.subset_of(places, procedure, grader, self.setup.tell, published)
-
-    def tables(self, runs: Paths, grader: str = "", benchmark: str = "") -> Document:
-        """Success by type and site, by modality and site, with and without tools, and of one benchmark against another.
-        Published outcomes will do in place of runs, as for `subset`."""
-        found, places = outcomes.apart(paths(runs))
-        known = _tasks.named_tasks(self.setup, benchmark) if benchmark else ()
-        published = [row for table in found for row in outcomes.read(table, known)]
-        return reporting.tables_of(places, grader, self.setup.tell, published)
-
-    def errors(self, runs: Paths, grader: str = "") -> Document:
-        """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6."""
-        return failures.failures(paths(runs), grader, self.setup.on_progress, self.setup.tell)
-
-    async def contamination(self, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Document:
-        """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""
-        return await contamination.contamination(self.setup, selection, options, self.setup.on_progress)
-
-    async def contamination_plan(self, selection: Selection, model: ModelOptions) -> GuessPlan:
-        """What asking a model about every task would take. Nothing is asked."""
-        return await contamination.plan(self.setup, selection, model)
-
-    def protocols(self, places: Paths, options: ProtocolOptions = BOTH_PROTOCOLS) -> Document:
-        """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""
-        return protocols.protocols(self.setup, paths(places), options, self.setup.on_progress)

@@ -15,7 +15,7 @@ from webassay.compose.setup import Setup
 from webassay.compose.tasks import select
 from webassay.core.errors import InputError
 from webassay.core.interaction import Observation
-from webassay.core.progress import OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.rater import RULES
 from webassay.core.served import ServedRecord
 from webassay.core.task import Task
@@ -59,7 +59,11 @@ class GuessPlan:
     """None: nobody here knows what the model costs."""
 
 
-async def contamination(setup: Setup, selection: Selection, options: GuessOptions, on_progress: OnProgress) -> Document:
+NAIVE_ONLY = GuessOptions()
+
+
+async def contamination(setup: Setup, selection: Selection, options: GuessOptions = NAIVE_ONLY) -> Document:
+    """What agents get that do not look at any page, over any benchmark that can be graded. Nothing is played."""
     tasks = select(selection, setup).tasks
     guesses: list[Guess] = []
     seen: list[list[str]] = []
@@ -78,7 +82,7 @@ async def contamination(setup: Setup, selection: Selection, options: GuessOption
                 continue  # without a form of answers, all refusals are one
             seen.append(answers)
             guesses += [_graded(name, task, answer) for task, answer in zip(tasks, answers, strict=True)]
-            on_progress(Progress("guessing", len(guesses)))
+            setup.on_progress(Progress("guessing", len(guesses)))
     finally:
         await models.close()
     unknown = set(options.said) - {task.id for task in tasks}
@@ -90,8 +94,8 @@ async def contamination(setup: Setup, selection: Selection, options: GuessOption
     return Document(f"{selection.benchmark} without looking", of_guessed(made), made.model_dump_json(indent=1))
 
 
-async def plan(setup: Setup, selection: Selection, model: ModelOptions) -> GuessPlan:
-    """Plays the questions through with a model that only counts."""
+async def contamination_plan(setup: Setup, selection: Selection, model: ModelOptions) -> GuessPlan:
+    """What asking a model about every task would take. Nothing is asked: the model only counts."""
     counting = RehearsalModel("")
     for task in select(selection, setup).tasks:
         await _said(AGENTS.get(KNOWLEDGE), task, counting, model)

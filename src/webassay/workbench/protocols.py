@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +11,12 @@ from webassay.analysis.benchmark.protocols import Pair, compare_protocols, of_pr
 from webassay.analysis.output.document import Document
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, LOGS, PAPER, number_of
+from webassay.compose.given import Paths, paths
 from webassay.compose.registries import GRADERS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import select
 from webassay.core.errors import Fault, GradingError, InputError, StoreError
-from webassay.core.progress import OnProgress, Progress
+from webassay.core.progress import Progress
 from webassay.core.protocols import FINER_STATUSES, PAPER_PROTOCOL, RELEASED_PROTOCOL
 from webassay.core.rater import RULES
 from webassay.core.task import Task
@@ -35,21 +36,25 @@ class ProtocolOptions:
     """The task file of the original WebArena; empty: the fetched one."""
     verified_tasks: str = ""
     config: Path | None = None
-    """Of the harness that wrote the logs."""
+    """The configuration of the harness that wrote the logs."""
     policy: Policy = DEFAULT_POLICY
 
 
-def protocols(setup: Setup, places: Sequence[Path], options: ProtocolOptions, on_progress: OnProgress) -> Document:
+BOTH_PROTOCOLS = ProtocolOptions()
+
+
+def protocols(setup: Setup, places: Paths, options: ProtocolOptions = BOTH_PROTOCOLS) -> Document:
+    """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""
     keys = _Keys.of(setup, options)
     pairs: list[Pair] = []
     left_out: Counter[str] = Counter()
-    for place in places:
+    for place in paths(places):
         for trajectory, blobs in _episodes(place, keys, options, setup):
             if why := keys.why_not(trajectory):
                 left_out[why] += 1
             else:
                 pairs.append(_graded(trajectory, blobs, keys, options.policy))
-                on_progress(Progress("grading by both", len(pairs)))
+                setup.on_progress(Progress("grading by both", len(pairs)))
     why = ", ".join(f"{count} {why}" for why, count in left_out.items())
     if not pairs:
         raise InputError(

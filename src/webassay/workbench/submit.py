@@ -12,7 +12,7 @@ from typing import Any
 from webassay.analysis.output.document import Document, Section
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, number_of
-from webassay.compose.given import AnyPath, Paths, paths
+from webassay.compose.given import AnyPath, Paths
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import select
 from webassay.core.errors import InputError
@@ -20,8 +20,8 @@ from webassay.core.progress import Progress
 from webassay.core.summary import TrajectorySummary
 from webassay.importers.originals import write_files
 from webassay.importers.webarena_verified import log_files
-from webassay.store.runs import open_run, open_runs
-from webassay.workbench.reporting import Graders, named
+from webassay.store.runs import open_run
+from webassay.workbench.report import read_runs
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,7 @@ COLUMNS = (
 def agentlab_table(setup: Setup, runs: Paths, grader: str = "") -> Document:
     """One line an episode, with the columns of AgentLab's result tables. No verdict is an empty reward, not a 0."""
     lines = []
-    with open_runs(named(paths(runs)), setup.tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([grader] if grader else [])
+    with read_runs(setup, runs, grader) as (stores, _, rater):
         for store in stores.values():
             for result in store.rows(rater.name, raters=rater.counting):
                 status = result.verdict.status if result.verdict else ""

@@ -3,36 +3,44 @@
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.benchmark.audit import audit, audit_document
-from webassay.analysis.benchmark.subset import Procedure, select, subset_document
+from webassay.analysis.benchmark.audit import audit as audit_tasks
+from webassay.analysis.benchmark.audit import audit_document
+from webassay.analysis.benchmark.changes import changes, of_changes
+from webassay.analysis.benchmark.subset import TEXT, Procedure, select, subset_document
 from webassay.analysis.numbers.agreement import Label
 from webassay.analysis.numbers.columns import Gathered, gather
 from webassay.analysis.numbers.rows import Row, blocks_of_rows, rows_of, together
 from webassay.analysis.output.document import Document
-from webassay.analysis.results.leaderboard import leaderboard, leaderboard_document
+from webassay.analysis.results.leaderboard import leaderboard as rank
+from webassay.analysis.results.leaderboard import leaderboard_document
 from webassay.analysis.results.opinions import beside
-from webassay.analysis.results.report import Names, report_of
-from webassay.analysis.results.tables import tables, tables_document
+from webassay.analysis.results.report import Names as GraderNames
+from webassay.analysis.results.report import report_of
+from webassay.analysis.results.tables import tables as count_tables
+from webassay.analysis.results.tables import tables_document
+from webassay.compose.given import Names, Paths, names, paths
 from webassay.compose.registries import GROUPINGS
+from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.labels import PUBLISHED
-from webassay.core.progress import OnNotice
 from webassay.core.rater import RULES, Rater, raters
 from webassay.core.record import Json
 from webassay.core.registry import nearest
 from webassay.core.report import Report
-from webassay.core.task import Task
 from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.play.settings import limits_in_words, trusted_in
 from webassay.store import Store
 from webassay.store.runs import open_runs
+from webassay.workbench import outcomes
 from webassay.workbench.halves import Halves, halves
+from webassay.workbench.tasks import named_tasks
 
 CATEGORIES = {
     f"{taxonomy}:{code.code.partition('.')[0]}": code.category
@@ -69,8 +77,8 @@ class Graders:
         return raters(self.fingerprints)
 
     @cached_property
-    def names(self) -> Names:
-        return Names({id: rater.label for rater in self.all for id in rater.ids}, CATEGORIES, tuple(GROUPINGS))
+    def names(self) -> GraderNames:
+        return GraderNames({id: rater.label for rater in self.all for id in rater.ids}, CATEGORIES, tuple(GROUPINGS))
 
     @cached_property
     def rules(self) -> Rater:
@@ -119,18 +127,26 @@ class Graders:
         return f'The rules decided nothing; judges did: {", ".join(others)}. Choose one: --grader "{others[0]}".'
 
 
-def labels_of_graders(runs: Sequence[Path], tell: OnNotice) -> list[str]:
-    with open_runs(named(runs), tell) as stores:
-        return [rater.label for rater in Graders(list(stores.values())).all]
+@contextmanager
+def read_runs(setup: Setup, runs: Paths, grader: str = "") -> Iterator[tuple[Mapping[str, Store], Graders, Rater]]:
+    """The runs by name, everybody who gave a verdict in them, and whose verdicts count: a named grader's, or the
+    default's."""
+    with open_runs(named(paths(runs)), setup.tell) as stores:
+        everybody = Graders(list(stores.values()))
+        (rater,) = everybody.chosen([grader] if grader else [])
+        yield stores, everybody, rater
 
 
-def flat_rows(runs: Sequence[Path], wanted: str, tell: OnNotice) -> list[dict[str, Any]]:
-    with open_runs(named(runs), tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
-        rows = [{"run": run, **row.as_dict()} for run, own in _by_run(stores, rater).items() for row in own]
-    # A plug-in's grouping may not be in all of them.
-    columns = dict.fromkeys((name for row in rows for name in row), "")
-    return [columns | row for row in rows]
+def graders(setup: Setup, runs: Paths) -> list[str]:
+    """Everybody who gave a verdict in these runs, by the names that `grader` takes."""
+    with read_runs(setup, runs) as (_, everybody, _):
+        return [rater.label for rater in everybody.all]
+
+
+def rows(setup: Setup, runs: Paths, grader: str = "") -> list[dict[str, Any]]:
+    """One flat dictionary for every planned unit, ready for pandas or polars."""
+    with read_runs(setup, runs, grader) as (stores, _, rater):
+        return [{"run": run, **row.as_dict()} for run, found in _by_run(stores, rater).items() for row in found]
 
 
 def _rows(store: Store, rater: Rater) -> Iterator[Row]:
@@ -152,9 +168,11 @@ def named(runs: Sequence[Path]) -> Mapping[str, Path]:
 # --- results --------------------------------------------------------------------------------------------------
 
 
-def report(runs: Sequence[Path], *, anchor: str | None = None, title: str = "", wanted: Sequence[str] = ()) -> Report:
-    """Reads summaries only, one row at a time. The first grader is behind every number; the others, and the rules
-    where they decided something, stand beside it. What is damaged is one of its warnings."""
+def report(setup: Setup, runs: Paths, *, anchor: str | None = None, title: str = "", graders: Names = ()) -> Report:
+    """Success with intervals; agents are compared with `anchor`, by default the best one. The first of `graders` is
+    behind every number; the others, and the rules where they decided something, stand beside it. Without any, the
+    rules decide, or the only judge where no rule decided. What is damaged is one of its warnings."""
+    runs, wanted = paths(runs), names(graders)
     damage: list[str] = []
     with halves(runs) as reading, open_runs(named(runs), damage.append) as stores:
         found = Graders(list(stores.values()))
@@ -243,41 +261,57 @@ def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> Gat
     return gather(blocks_of_rows(together({name: _rows(store, rater) for name, store in stores.items()})))
 
 
-def leaderboard_of(runs: Sequence[Path], tell: OnNotice, *, title: str = "Leaderboard", wanted: str = "") -> Document:
-    with open_runs(named(runs), tell) as stores:
-        found = Graders(list(stores.values()))
-        (rater,) = found.chosen([wanted] if wanted else [])
-        return leaderboard_document(leaderboard(_by_run(stores, rater), title=title, names=found.names))
+def leaderboard(setup: Setup, runs: Paths, *, title: str = "Leaderboard", grader: str = "") -> Document:
+    """Many runs in one table; scores under different rules stay apart."""
+    with read_runs(setup, runs, grader) as (stores, everybody, rater):
+        return leaderboard_document(rank(_by_run(stores, rater), title=title, names=everybody.names))
 
 
-def audit_of(
-    tasks: Sequence[Task], runs: Sequence[Path], labels: Sequence[Label], wanted: str, tell: OnNotice
+def audit(
+    setup: Setup, benchmarks: Names, runs: Paths = (), labels: Sequence[Label] = (), grader: str = ""
 ) -> Document:
-    """The agreement is that of all graders; everything else goes by the one that is wanted."""
-    with open_runs(named(runs), tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
-        played = [row for rows in _by_run(stores, rater).values() for row in rows]
-        found = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
-    return audit_document(audit(tasks, played, verdicts=found, labels=labels))
+    """What is wrong with benchmarks, task by task. `NAME=FILE` reads a benchmark from a file. The agreement is that of
+    all graders; everything else goes by the one that is wanted."""
+    tasks = [task for name in names(benchmarks) for task in named_tasks(setup, name)]
+    with read_runs(setup, runs, grader) as (stores, _, rater):
+        played = [row for found in _by_run(stores, rater).values() for row in found]
+        verdicts = [verdict for store in stores.values() for verdict in store.newest_verdicts()]
+    return audit_document(audit_tasks(tasks, played, verdicts=verdicts, labels=labels))
 
 
-def subset_of(
-    runs: Sequence[Path], procedure: Procedure, wanted: str, tell: OnNotice, published: Sequence[Row] = ()
-) -> Document:
-    if not runs:
+def audit_against(setup: Setup, before: str, after: str) -> Document:
+    """What one benchmark changed in the tasks of another, by their numbers: goal, key and checks."""
+    changed = changes(named_tasks(setup, before), named_tasks(setup, after))
+    title = f"{changed.after} against {changed.before}"
+    return Document(title, of_changes(changed), changed.model_dump_json(indent=1))
+
+
+def subset(setup: Setup, runs: Paths, procedure: Procedure = TEXT, grader: str = "", benchmark: str = "") -> Document:
+    """The tasks that tell agents apart, by the rule of the WebArena Verified paper. Published outcomes will do in
+    place of runs: tables of task, agent and outcome, whose templates and sites `benchmark` knows."""
+    places, published = _published(setup, runs, benchmark)
+    if not places:
         return subset_document(select(published, procedure))
-    with open_runs(named(runs), tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
+    with read_runs(setup, places, grader) as (stores, _, rater):
         return subset_document(select([*together(_by_run(stores, rater)), *published], procedure))
 
 
-def tables_of(runs: Sequence[Path], wanted: str, tell: OnNotice, published: Sequence[Row] = ()) -> Document:
-    if not runs:
-        return tables_document(tables(published, GROUPINGS))
-    with open_runs(named(runs), tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
-        found = _by_run(stores, rater)
-        # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
-        rows = [row for own in found.values() for row in own]
-        once = len({(row.agent, row.task, row.trial) for row in rows}) == len(rows)
-        return tables_document(tables([*(rows if once else together(found)), *published], GROUPINGS))
+def tables(setup: Setup, runs: Paths, grader: str = "", benchmark: str = "") -> Document:
+    """Success by type and site, by modality and site, with and without tools, and of one benchmark against another.
+    Published outcomes will do in place of runs, as for `subset`."""
+    places, published = _published(setup, runs, benchmark)
+    if not places:
+        return tables_document(count_tables(published, GROUPINGS))
+    with read_runs(setup, places, grader) as (stores, _, rater):
+        by_run = _by_run(stores, rater)
+    # An agent that played two benchmarks in two runs is one agent here, unless it played a task twice.
+    played = [row for own in by_run.values() for row in own]
+    once = len({(row.agent, row.task, row.trial) for row in played}) == len(played)
+    return tables_document(count_tables([*(played if once else together(by_run)), *published], GROUPINGS))
+
+
+def _published(setup: Setup, places: Paths, benchmark: str) -> tuple[list[Path], list[Row]]:
+    """The run directories among these places, and the rows of the tables of published outcomes."""
+    files, runs = outcomes.apart(paths(places))
+    known = named_tasks(setup, benchmark) if benchmark else ()
+    return runs, [row for file in files for row in outcomes.read(file, known)]

@@ -1,23 +1,22 @@
 """Why the episodes of runs failed, in the classes of the papers."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from webassay.analysis.output.document import Document
-from webassay.analysis.results.error_classes import Failed, classes_of, errors, of_errors
-from webassay.core.progress import OnNotice, OnProgress, Progress
+from webassay.analysis.results.error_classes import Failed, classes_of, of_errors
+from webassay.analysis.results.error_classes import errors as count_errors
+from webassay.compose.given import Paths
+from webassay.compose.setup import Setup
+from webassay.core.progress import Progress
 from webassay.core.summary import UnitSummary
 from webassay.core.verdict import Finding, Verdict
 from webassay.store import Store
-from webassay.store.runs import open_runs
-from webassay.workbench.reporting import Graders, named
+from webassay.workbench.report import read_runs
 
 
-def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: OnNotice) -> Document:
-    """By the verdicts of the rules or of a named grader; what judges diagnosed counts as well."""
+def errors(setup: Setup, runs: Paths, grader: str = "") -> Document:
+    """Why episodes failed, in the classes of WebArena Verified's A.1 and WebChoreArena's section 6: by the verdicts of
+    the rules or of a named grader; what judges diagnosed counts as well."""
     found, episodes = [], 0
-    with open_runs(named(runs), tell) as stores:
-        (rater,) = Graders(list(stores.values())).chosen([wanted] if wanted else [])
+    with read_runs(setup, runs, grader) as (stores, _, rater):
         raters = rater.counting
         for store in stores.values():
             for unit, trajectory in store.trajectories():
@@ -25,7 +24,7 @@ def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: O
                 if verdict is None or verdict.score is None:
                     continue
                 episodes += 1
-                on_progress(Progress("reading", episodes))
+                setup.on_progress(Progress("reading", episodes))
                 if verdict.status == "fail":
                     summary = UnitSummary.of(unit)
                     whole = verdict.model_copy(update={"findings": (*verdict.findings, *_diagnosed(store, verdict))})
@@ -38,7 +37,7 @@ def failures(runs: Sequence[Path], wanted: str, on_progress: OnProgress, tell: O
                             classes=tuple(sorted(classes_of(trajectory, whole))),
                         )
                     )
-    made = errors(episodes, found)
+    made = count_errors(episodes, found)
     return Document("Errors", of_errors(made), made.model_dump_json(indent=1))
 
 
