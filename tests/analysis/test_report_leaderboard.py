@@ -27,33 +27,23 @@ def run(agent: str, statuses: str, **rest: Any) -> list[Row]:
     ]
 
 
-def boards(**runs: list[Row]) -> list[list[str]]:
-    return [[entry.agent for entry in board.entries] for board in leaderboard(runs).boards]
+MENDED = [replace(row, key_hash="mended") for row in run("b", "pff")]
 
 
-def test_ranked_by_success() -> None:
-    assert boards(x=run("weak", "pff"), y=run("strong", "ppf")) == [["strong", "weak"]]
-
-
-def test_another_grader_is_another_board() -> None:
-    assert boards(x=run("a", "ppf"), y=run("b", "pff", fingerprint="rules 2")) == [["a"], ["b"]]
-
-
-def test_another_key_is_another_board() -> None:
-    mended = [replace(row, key_hash="mended") for row in run("b", "pff")]
-    assert boards(x=run("a", "ppf"), y=mended) == [["a"], ["b"]]
-
-
-def test_other_tasks_are_another_board() -> None:
-    assert boards(x=run("a", "ppf"), y=run("b", "pf")) == [["a"], ["b"]]
-
-
-def test_a_fault_is_no_other_key() -> None:
-    assert boards(x=run("a", "ppf"), y=run("b", "pxf"), z=run("c", "xff")) == [["a", "b", "c"]]
-
-
-def test_an_agent_without_a_score_stands_last() -> None:
-    assert boards(x=run("none", "xxx"), y=run("some", "fff")) == [["some", "none"]]
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        pytest.param({"x": run("weak", "pff"), "y": run("strong", "ppf")}, [["strong", "weak"]], id="by success"),
+        pytest.param({"x": run("a", "ppf"), "y": run("b", "pff", fingerprint="rules 2")}, [["a"], ["b"]], id="grader"),
+        pytest.param({"x": run("a", "ppf"), "y": MENDED}, [["a"], ["b"]], id="key"),
+        pytest.param({"x": run("a", "ppf"), "y": run("b", "pf")}, [["a"], ["b"]], id="tasks"),
+        pytest.param({"x": run("a", "ppf"), "y": run("b", "pxf"), "z": run("c", "xff")}, [["a", "b", "c"]], id="fault"),
+        pytest.param({"x": run("none", "xxx"), "y": run("some", "fff")}, [["some", "none"]], id="no score is last"),
+    ],
+)
+def test_agents_are_ranked_where_grader_keys_and_tasks_are_the_same(runs: Any, expected: list[list[str]]) -> None:
+    """A unit that faulted has no key, which is not another key."""
+    assert [[entry.agent for entry in board.entries] for board in leaderboard(runs).boards] == expected
 
 
 def test_the_same_agent_of_two_runs_is_told_apart() -> None:
