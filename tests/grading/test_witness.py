@@ -70,7 +70,7 @@ FETCHED = [answer("/"), answer("/orders", kind="fragment")]
         pytest.param([answer("/")], LOG, {"document": "/", "policy": Policy(record="off")}, id="altered on purpose"),
     ],
 )
-def test_what_is_no_cheat_passes(served: list[Served], log: list[Exchange], rest: dict[str, Any]) -> None:
+def test_what_is_no_cheat_passes(served: list[ServedAnswer], log: list[Exchange], rest: dict[str, Any]) -> None:
     assert graded(served, log, **rest).status == "pass"
 
 
