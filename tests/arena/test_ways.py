@@ -11,7 +11,7 @@ from tests.sites.visitors import HOST, fresh
 from tests.support.worlds import worlds as open_worlds
 from webassay.arena.admin import bulk, following, office, orders, products, reading, together
 from webassay.arena.kit.template import Template, Worlds, instances
-from webassay.arena.shop import catalogue, checkout, comparing, packages, queries, writing
+from webassay.arena.shop import catalog, checkout, comparing, packages, queries, writing
 from webassay.arena.shop.orders import DearestPurchase
 from webassay.core.served import ServedRecord
 from webassay.core.task import EvidenceCheck, ResponseCheck, Task
@@ -141,7 +141,7 @@ def _sold_out(one: reading.StockOfBrand, worlds: Worlds) -> bool:
 
 
 async def test_an_advanced_search_in_vain_says_what_was_sought(worlds):
-    for task, one in drawn(catalogue.PriceOfNothing, worlds, 3):
+    for task, one in drawn(catalog.PriceOfNothing, worlds, 3):
         reader = Reader(worlds["shop"])
         page = await reader.get("/search/advanced", name=one.product)
         assert f"Product Name: {escape(one.product)}" in page
@@ -149,7 +149,7 @@ async def test_an_advanced_search_in_vain_says_what_was_sought(worlds):
 
 
 async def test_an_advanced_search_with_a_limit_shows_nothing_about_what_exists(worlds):
-    for task, one in drawn(catalogue.PriceOfNothing, worlds, 3):
+    for task, one in drawn(catalog.PriceOfNothing, worlds, 3):
         reader = Reader(worlds["shop"])
         page = await reader.get("/search/advanced", name=one.product, price="0-0.01")
         assert "No products match these filters." in page

@@ -1,4 +1,4 @@
-"""The fault bench without a browser: its catalogue of mistakes, how judges are scored, and what is refused."""
+"""The fault bench without a browser: its catalog of mistakes, how judges are scored, and what is refused."""
 
 import json
 

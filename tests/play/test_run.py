@@ -18,7 +18,7 @@ from webassay.core.trajectory import MemoryBlobs
 from webassay.core.unit import UnitOfWork
 from webassay.grading.grade import RULES, VERSION, grade
 from webassay.play.episode import EpisodeContext, Limits
-from webassay.play.local import Settings, grade_missing, run_units
+from webassay.play.local import RunSettings, grade_missing, run_units
 from webassay.play.plan import plan
 from webassay.play.settings import limits_in_words, remember
 from webassay.play.work import MAX_RECORD, Played, perform
@@ -111,7 +111,7 @@ class TestOneUnitBreaks:
     """The second of three units misbehaves; the first and the last are answered."""
 
     async def check(self, store, workers, ending, builder, where=None):
-        await run(store, builder, where, settings=Settings(workers=workers))
+        await run(store, builder, where, settings=RunSettings(workers=workers))
         assert endings(store) == {"t0": "answered", "t1": ending, "t2": "answered"}
         assert statuses(store)["t1"] == ("fault" if ending == "fault" else "fail")
         return store.trajectory("subject/t1/0")
@@ -134,7 +134,7 @@ class TestOneUnitBreaks:
         async def note():
             return Decision.answer(ANSWER, info={"picture": b"\xff"})
 
-        await run(store, Builder(t1=note), settings=Settings(workers=workers))
+        await run(store, Builder(t1=note), settings=RunSettings(workers=workers))
         assert endings(store)["t1"] == "answered"
         (played,) = (found for unit, found in store.trajectories() if unit.task_id == "t1")
         assert played.steps[0].info == {"picture": "b'\\xff'"}
@@ -221,7 +221,7 @@ async def test_a_grader_that_breaks_fails_nobody(store):
 async def test_a_full_disk_and_a_spent_budget_stop_everything(store, error):
     builder = Builder(t0=lambda: raises(error))
     with pytest.raises(type(error)):
-        await run(store, builder, settings=Settings(workers=1))
+        await run(store, builder, settings=RunSettings(workers=1))
     assert builder.played == ["subject/t0/0"]
     assert store.count_unfinished() == 3
 
@@ -233,7 +233,7 @@ async def test_cancelling_the_run_is_no_crash_of_an_agent(store):
         waiting.set()
         await asyncio.sleep(60)
 
-    running = asyncio.create_task(run(store, Builder(t0=wait), settings=Settings(workers=1)))
+    running = asyncio.create_task(run(store, Builder(t0=wait), settings=RunSettings(workers=1)))
     await waiting.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -256,7 +256,7 @@ async def test_progress_counts_units_not_episodes(store):
     await run(
         store,
         builder,
-        settings=Settings(workers=1),
+        settings=RunSettings(workers=1),
         on_done=lambda played, p: seen.append((played.unit.task_id, p.done, p.left, p.retried, dict(p.statuses))),
     )
     assert seen == [

@@ -9,7 +9,7 @@ from tests.sites.visitors import HOST, content, visitor
 from webassay.sites.kit import World
 from webassay.sites.shop.seeding.customers import REGULARS
 from webassay.sites.shop.web import WEB
-from webassay.sites.snapshots import Change
+from webassay.sites.snapshots import ChangedRow
 
 __all__ = ["HOST", "content", "visitor"]  # For the tests of the shop, which get everything from here.
 
@@ -26,11 +26,11 @@ def summary(world: World) -> list[tuple[str, str]]:
     return [(change.table, _operation(change)) for change in content(world)]
 
 
-def _operation(change: Change) -> str:
+def _operation(change: ChangedRow) -> str:
     return "insert" if change.before is None else "delete" if change.after is None else "update"
 
 
-def differing(change: Change) -> dict[str, tuple[Any, Any]]:
+def differing(change: ChangedRow) -> dict[str, tuple[Any, Any]]:
     assert change.before is not None and change.after is not None
     return {
         name: (change.before[name], change.after[name])

@@ -1,4 +1,4 @@
-"""The start page: who the neighbours are, sums that come out right, notes that count for nothing."""
+"""The start page: who the neighbors are, sums that come out right, notes that count for nothing."""
 
 import html
 import operator
@@ -20,7 +20,7 @@ from tests.support.worlds import arena
 from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.environments.arena import Arena
 from webassay.sites.home import SITE
-from webassay.sites.home.calculator import Unreadable, calculate
+from webassay.sites.home.calculator import UnreadableExpression, calculate
 from webassay.sites.home.pages import LONGEST_NOTE, NOTES_PER_PAGE
 from webassay.sites.kit import World
 from webassay.sites.shop.seeding.customers import PASSWORD
@@ -39,7 +39,7 @@ async def guest(world: World) -> AsyncIterator[httpx.AsyncClient]:
         yield opened
 
 
-# --- neighbours ------------------------------------------------------------------------------------------
+# --- neighbors ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_it_shows_how_this_user_logs_in_and_nobody_else(sites: Arena) -> N
         assert "You visit as a guest" in page and PASSWORD not in page and "@" not in page
 
 
-async def test_without_neighbours_it_says_so(guest: httpx.AsyncClient) -> None:
+async def test_without_neighbors_it_says_so(guest: httpx.AsyncClient) -> None:
     for path in ("/", "/accounts"):
         assert "No other sites are open." in (await guest.get(path)).text
 
@@ -202,7 +202,7 @@ def test_sums_come_out_as_people_expect(expression: str, result: str) -> None:
     ],
 )
 def test_what_cannot_be_computed_is_explained(expression: str, complaint: str) -> None:
-    with pytest.raises(Unreadable, match=re.escape(complaint)):
+    with pytest.raises(UnreadableExpression, match=re.escape(complaint)):
         calculate(expression)
 
 
@@ -251,7 +251,7 @@ def test_quotients_are_right_to_fifteen_digits(top: int, bottom: int) -> None:
 def test_an_expression_has_a_result_or_a_complaint(text: str) -> None:
     try:
         assert re.fullmatch(r"(≈ )?-?[0-9]+(\.[0-9]+)?", calculate(text))
-    except Unreadable as problem:
+    except UnreadableExpression as problem:
         assert str(problem).endswith(".")
 
 

@@ -8,18 +8,18 @@ from playwright.async_api import expect
 
 from tests.sites.browsing import DESKTOP, PHONE, Served, faults, serious, serving, too_wide
 from webassay.sites.home import SITE
-from webassay.sites.kit import Neighbour
+from webassay.sites.kit import Neighbor
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
-SHOP = Neighbour(
+SHOP = Neighbor(
     "shop",
     "Tallybrook",
     "Tallybrook, a shop for nearly everything.",
     "http://shop.0123456789abcdef.localhost:12345",
     {"Email": "a.long.name.of.somebody@example.com", "Password": "secret"},
 )
-FORUM = Neighbour("forum", "Forum", "Talk.", "http://forum.0123456789abcdef.localhost:12345")
+FORUM = Neighbor("forum", "Forum", "Talk.", "http://forum.0123456789abcdef.localhost:12345")
 PATHS = ["/", "/accounts", "/calculator", "/calculator?expression=1/3", "/calculator?expression=1/0", "/scratchpad",
          "/scratchpad/1/edit", "/nowhere"]  # fmt: skip
 
@@ -27,7 +27,7 @@ PATHS = ["/", "/accounts", "/calculator", "/calculator?expression=1/3", "/calcul
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def home() -> AsyncIterator[Served]:
     async with serving(SITE) as served:
-        served.world.neighbours = (SHOP, FORUM)
+        served.world.neighbors = (SHOP, FORUM)
         yield served
 
 

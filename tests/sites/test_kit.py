@@ -20,11 +20,11 @@ from webassay.core.errors import SiteError
 from webassay.core.trajectory import ColumnClass
 from webassay.sites import kit
 from webassay.sites.kit import Site, World, build, snapshot
-from webassay.sites.pages import Pages
-from webassay.sites.snapshots import Change, Snapshot
+from webassay.sites.pages import DatabasePages
+from webassay.sites.snapshots import ChangedRow, Snapshot
 
 DATA = build(SITE, 0)
-PRISTINE = Snapshot(Pages(DATA))
+PRISTINE = Snapshot(DatabasePages(DATA))
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def naive_diff(world: World) -> set[tuple[Any, ...]]:
     return changes
 
 
-def as_set(changes: list[Change]) -> set[tuple[Any, ...]]:
+def as_set(changes: list[ChangedRow]) -> set[tuple[Any, ...]]:
     def items(row: dict[str, Any] | None) -> Any:
         return row and tuple((name, exact(value)) for name, value in row.items())
 
@@ -169,7 +169,7 @@ def test_an_update_shows_the_whole_row_before_and_after(world: World) -> None:
     before = world.row("SELECT name, value FROM setting WHERE name = 'limit'")
     with world.write() as db:
         db.execute("UPDATE setting SET value = 4 WHERE name = 'limit'")
-    assert world.diff() == [Change("setting", {"name": "limit"}, before, {"name": "limit", "value": 4})]
+    assert world.diff() == [ChangedRow("setting", {"name": "limit"}, before, {"name": "limit", "value": 4})]
 
 
 def test_what_others_do_is_no_change_of_the_visitors(world: World) -> None:
@@ -262,7 +262,7 @@ def _big_site() -> Site:
 
 def test_one_changed_letter_is_found_in_a_deep_tree_with_overflow_pages() -> None:
     site = _big_site()
-    pristine = Snapshot(Pages(build(site, 0)))
+    pristine = Snapshot(DatabasePages(build(site, 0)))
     world = World(site, 0, pristine)
     for place in range(2, 3000, 333):
         with world.write() as db:
@@ -366,7 +366,7 @@ def test_two_worlds_are_two(world: World) -> None:
 
 def test_the_same_seed_makes_the_same_world_and_another_seed_another() -> None:
     assert build(SITE, 0) == DATA
-    assert World(SITE, 1, Snapshot(Pages(build(SITE, 1)))).checksum() != World(SITE, 0, PRISTINE).checksum()
+    assert World(SITE, 1, Snapshot(DatabasePages(build(SITE, 1)))).checksum() != World(SITE, 0, PRISTINE).checksum()
 
 
 def test_the_dump_shows_every_value_unmistakably(world: World) -> None:

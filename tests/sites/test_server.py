@@ -33,7 +33,7 @@ from webassay.sites.obstacles import (
     StatusObstacle,
     named,
 )
-from webassay.sites.server import Hosted
+from webassay.sites.server import HostedWorld
 
 SITES = {"notes": "tests.sites.notes_site:SITE", "other_notes": "tests.sites.other_site:SITE"}
 
@@ -214,7 +214,7 @@ async def test_a_command_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch)
         await asyncio.Event().wait()
 
     site = dataclasses.replace(SITE, make_app=lambda world: never_ends)
-    hosted = Hosted(World(site, 0, snapshot(site, 0, None)))
+    hosted = HostedWorld(World(site, 0, snapshot(site, 0, None)))
     request = asyncio.create_task(hosted.answer({"type": "http", "method": "GET", "path": "/", "headers": []}, b""))
     await started.wait()
     monkeypatch.setattr(server, "TURN_SECONDS", 0.01)
@@ -231,7 +231,7 @@ async def test_an_application_that_says_nothing_is_a_500() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     site = dataclasses.replace(SITE, make_app=lambda world: silent)
-    hosted = Hosted(World(site, 0, snapshot(site, 0, None)))
+    hosted = HostedWorld(World(site, 0, snapshot(site, 0, None)))
     start, _ = await hosted.answer({"type": "http", "method": "GET", "path": "/", "headers": []}, b"")
     assert start["status"] == 500
 

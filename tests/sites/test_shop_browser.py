@@ -32,7 +32,7 @@ def busy_product(world: World) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"])
-async def test_the_catalogue_has_no_serious_accessibility_fault(shop: Served, size: dict[str, int]) -> None:
+async def test_the_catalog_has_no_serious_accessibility_fault(shop: Served, size: dict[str, int]) -> None:
     async with shop.open(MARCUS, viewport=size) as (world, page):
         slug = busy_product(world)
         shirt = world.scalar("SELECT slug FROM products WHERE picture = 'shirt' AND stock > 0 ORDER BY id LIMIT 1")

@@ -19,7 +19,7 @@ from tests.sites.shop_visits import (
     visitor,
 )
 from webassay.sites.kit import World
-from webassay.sites.shop.coupons import Coupon, Line
+from webassay.sites.shop.coupons import Coupon, OrderLine
 
 
 def coupon(world: World, condition: str) -> dict[str, Any]:
@@ -148,7 +148,7 @@ async def test_coupons_are_listed_page_by_page(world: World) -> None:
 
 
 def test_a_discount_is_never_more_than_the_goods() -> None:
-    lines = [Line(500, 1, 1), Line(250, 2, 2)]
+    lines = [OrderLine(500, 1, 1), OrderLine(250, 2, 2)]
     amount = Coupon("A", "amount", 2000, None, 0, "2026-01-01", "2026-02-01")
     assert amount.discount(lines) == 1000
     part = Coupon("B", "percent", 15, 2, 0, "2026-01-01", "2026-02-01", "Toys")

@@ -11,8 +11,8 @@ from tests.sites.visitors import fresh
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 from webassay.sites.shop import SITE
-from webassay.sites.shop.seeding import catalogue
-from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding import catalog
+from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.pools import SINGULAR, draw, fits, pool
 from webassay.sites.shop.seeding.slips import as_typed
 from webassay.sites.shop.seeding.voicing import HARSH, review_of
@@ -53,7 +53,7 @@ def lines() -> list[tuple[str, str, frozenset[str]]]:
     db.execute(SITE.schema)
     return [
         (shelf.path, kind, line.tags | {number_of(short_noun(kind))})
-        for shelf in catalogue._fill_categories(db)
+        for shelf in catalog._fill_categories(db)
         for line in shelf.lines
         for kind in line.types
     ]
@@ -252,7 +252,7 @@ def test_colors_of_one_model_cost_the_same(world: World) -> None:
 
 
 def test_no_gadget_is_edible(world: World) -> None:
-    gadgets = set(catalogue.GADGETS) - {"Core"}
+    gadgets = set(catalog.GADGETS) - {"Core"}
     for row in world.rows(
         "SELECT p.name FROM products AS p JOIN categories AS c ON c.id = p.category_id WHERE c.path LIKE 'grocery/%'"
     ):

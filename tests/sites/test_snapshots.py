@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webassay.sites.pages import Pages
-from webassay.sites.snapshots import Change, Snapshot, compared, tables_of
+from webassay.sites.pages import DatabasePages
+from webassay.sites.snapshots import ChangedRow, Snapshot, compared, tables_of
 
 SCHEMA = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, note TEXT, amount);
@@ -41,7 +41,7 @@ def _pristine() -> bytes:
 
 
 DATA = _pristine()
-PRISTINE = Snapshot(Pages(DATA))
+PRISTINE = Snapshot(DatabasePages(DATA))
 
 
 def in_memory(data: bytes) -> apsw.Connection:
@@ -63,14 +63,14 @@ def everything_in(db: apsw.Connection) -> list[list[Any]]:
     return [db.execute(query).fetchall() for query in queries]
 
 
-def after(*statements: tuple[str, tuple[Any, ...]]) -> Pages:
-    pages = Pages(DATA)
+def after(*statements: tuple[str, tuple[Any, ...]]) -> DatabasePages:
+    pages = DatabasePages(DATA)
     with closing(pages.connect()) as db:
         carried_out(db, statements)
     return pages
 
 
-def every_row_compared(statements: Sequence[tuple[str, tuple[Any, ...]]]) -> list[Change]:
+def every_row_compared(statements: Sequence[tuple[str, tuple[Any, ...]]]) -> list[ChangedRow]:
     with closing(in_memory(DATA)) as db:
         carried_out(db, statements)
         db.execute("ATTACH ':memory:' AS pristine")
@@ -120,7 +120,7 @@ def test_changed_pages_hold_every_row_that_differs(statements: list[tuple[str, t
 def test_shared_pages_are_the_database_that_a_copy_in_memory_is(
     committed: list[tuple[str, tuple[Any, ...]]], rolled_back: list[tuple[str, tuple[Any, ...]]]
 ) -> None:
-    with closing(Pages(DATA).connect()) as shared, closing(in_memory(DATA)) as whole:
+    with closing(DatabasePages(DATA).connect()) as shared, closing(in_memory(DATA)) as whole:
         for db in (shared, whole):
             carried_out(db, committed)
             db.execute("BEGIN")
@@ -152,7 +152,7 @@ def test_copies_of_pages_know_nothing_of_each_other() -> None:
     with closing(second.connect()) as db:
         db.execute("UPDATE item SET name = 'second' WHERE id = 3")
     names = []
-    for pages in (Pages(DATA), first, second):
+    for pages in (DatabasePages(DATA), first, second):
         with closing(pages.connect()) as db:
             names.append(db.execute("SELECT name FROM item WHERE id = 3").get)
     assert names == ["Item 3", "first", "second"]
@@ -161,7 +161,7 @@ def test_copies_of_pages_know_nothing_of_each_other() -> None:
 def test_pages_of_another_origin_cannot_be_compared() -> None:
     other = bytes(bytearray(DATA))
     with pytest.raises(ValueError, match="origin"):
-        PRISTINE.diff(Pages(other))
+        PRISTINE.diff(DatabasePages(other))
 
 
 def test_the_tables_are_large_enough_to_have_pages_of_every_kind() -> None:

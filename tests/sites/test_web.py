@@ -11,7 +11,7 @@ from tests.sites.visitors import fresh, visitor
 from webassay.core.errors import InputError
 from webassay.sites import home, shop
 from webassay.sites.kit import Site
-from webassay.sites.web.forms import Fields, safe_path, whole_number
+from webassay.sites.web.forms import FormFields, safe_path, whole_number
 from webassay.sites.web.lists import Paging, one_of, same_list
 
 each_site = pytest.mark.parametrize("site", [home.SITE, shop.SITE], ids=lambda site: site.name)
@@ -76,7 +76,7 @@ def test_a_safe_path_stays_on_the_site(text: str) -> None:
 
 
 def test_a_form_says_what_is_wrong_with_each_field() -> None:
-    form = Fields({"a": " ", "b": "x" * 11, "c": "a\x07b", "d": "one\r\ntwo", "e": "9", "f": "no"})
+    form = FormFields({"a": " ", "b": "x" * 11, "c": "a\x07b", "d": "one\r\ntwo", "e": "9", "f": "no"})
     form.text("a", "A")
     form.text("b", "B", most=10)
     form.text("c", "C")

@@ -4,7 +4,7 @@ import httpx
 
 from tests.support.worlds import CACHE
 from webassay.sites.kit import Site, World, snapshot
-from webassay.sites.snapshots import Change, Snapshot
+from webassay.sites.snapshots import ChangedRow, Snapshot
 
 HOST = "http://site.test.localhost"
 
@@ -28,12 +28,12 @@ def visitor(world: World, user: str = "") -> httpx.AsyncClient:
     )
 
 
-def content(world: World) -> list[Change]:
+def content(world: World) -> list[ChangedRow]:
     """What differs from the snapshot, without rows of which only journal or telemetry has changed."""
     return [change for change in world.diff() if _matters(world, change)]
 
 
-def _matters(world: World, change: Change) -> bool:
+def _matters(world: World, change: ChangedRow) -> bool:
     kinds = world.site.columns[change.table]
     if change.before is None or change.after is None:
         return set(kinds.values()) != {"telemetry"}

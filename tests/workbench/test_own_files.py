@@ -23,7 +23,7 @@ TEMPLATE = """
 from dataclasses import dataclass
 from pathlib import Path
 
-from webassay.arena.shop.catalogue import PriceOfNothing
+from webassay.arena.shop.catalog import PriceOfNothing
 
 with Path(__file__).with_suffix(".log").open("a") as log:
     log.write("loaded ")

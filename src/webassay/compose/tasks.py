@@ -141,7 +141,7 @@ def query(setup: Setup, site: str, sql: str, seed: int, scale: str = "") -> list
             ) from error
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     table: str
     column: str
     form: str
@@ -150,7 +150,7 @@ class Column(NamedTuple):
     """Content is graded; a journal and telemetry may change by themselves."""
 
 
-def site_tables(site: str) -> list[Column]:
+def site_tables(site: str) -> list[TableColumn]:
     owner = SITES.get(site).owner
     with closing(apsw.Connection(":memory:")) as db:
         db.execute(owner.schema)
@@ -162,7 +162,7 @@ def site_tables(site: str) -> list[Column]:
             )
         }
     return [
-        Column(table, name, found[table, name], counts)
+        TableColumn(table, name, found[table, name], counts)
         for table, columns in owner.columns.items()
         for name, counts in columns.items()
     ]

@@ -57,7 +57,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Addresses:
+class SiteAddresses:
     sites: Mapping[str, Address]
     full_reset: str = ""
     """A server that resets all sites at once."""
@@ -65,12 +65,12 @@ class Addresses:
     """Where this was said, in words."""
 
 
-def read_addresses(config: str, variables: Mapping[str, str]) -> Addresses:
+def read_addresses(config: str, variables: Mapping[str, str]) -> SiteAddresses:
     """The file, where one is named; else the variables."""
     return _from_file(Path(config)) if config else _from_variables(variables)
 
 
-def _from_variables(variables: Mapping[str, str]) -> Addresses:
+def _from_variables(variables: Mapping[str, str]) -> SiteAddresses:
     found: dict[str, Address] = {}
     for site in SITES:
         for prefix in ("WA_", ""):
@@ -80,10 +80,10 @@ def _from_variables(variables: Mapping[str, str]) -> Addresses:
                 control = next(filter(None, controls), "")
                 found[site] = _address(name, site, [url], control=control)
                 break
-    return Addresses(found, variables.get("WA_FULL_RESET", "").strip().rstrip("/"), "variables such as WA_SHOPPING")
+    return SiteAddresses(found, variables.get("WA_FULL_RESET", "").strip().rstrip("/"), "variables such as WA_SHOPPING")
 
 
-def _from_file(path: Path) -> Addresses:
+def _from_file(path: Path) -> SiteAddresses:
     try:
         value = json.loads(read_regular(path))
     except (ValueError, RecursionError) as error:
@@ -100,7 +100,7 @@ def _from_file(path: Path) -> Addresses:
         if site not in SITES:
             raise InputError(f"{path}: there is no site {name!r}.", hint=f"Known sites: {', '.join(SITES)}.")
         found[site] = _from_entry(f"{path}: {name}", site, given if isinstance(given, dict) else {})
-    return Addresses(found, str(value.get("full_reset_url") or "").rstrip("/"), str(path))
+    return SiteAddresses(found, str(value.get("full_reset_url") or "").rstrip("/"), str(path))
 
 
 def _from_entry(place: str, site: str, given: Mapping[str, Any]) -> Address:

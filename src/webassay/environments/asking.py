@@ -21,7 +21,7 @@ LARGEST = 64 << 20
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -55,7 +55,7 @@ async def ask(
     headers: Mapping[str, str] | None = None,
     body: bytes = b"",
     seconds: float = 10.0,
-) -> Answer:
+) -> HttpAnswer:
     """One request; redirects are answers like any other. Whatever goes wrong on the way is a `SiteError`."""
     what = f"{method} {url}"
     try:
@@ -68,7 +68,7 @@ async def ask(
         raise SiteError(f"{what} failed: {why or type(error).__name__}.") from error
 
 
-async def _asked(method: str, url: str, headers: dict[str, str], body: bytes) -> Answer:
+async def _asked(method: str, url: str, headers: dict[str, str], body: bytes) -> HttpAnswer:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("this is not an address")
@@ -91,7 +91,7 @@ async def _asked(method: str, url: str, headers: dict[str, str], body: bytes) ->
         writer.close()
 
 
-async def _read(url: str, connection: h11.Connection, reader: asyncio.StreamReader) -> Answer:
+async def _read(url: str, connection: h11.Connection, reader: asyncio.StreamReader) -> HttpAnswer:
     status, body = 0, bytearray()
     headers: tuple[tuple[str, str], ...] = ()
     while True:
@@ -106,6 +106,6 @@ async def _read(url: str, connection: h11.Connection, reader: asyncio.StreamRead
             if len(body) > LARGEST:
                 raise ValueError(f"the answer is larger than {LARGEST >> 20} MB")
         elif isinstance(event, h11.EndOfMessage):
-            return Answer(url, status, headers, bytes(body))
+            return HttpAnswer(url, status, headers, bytes(body))
         elif isinstance(event, h11.ConnectionClosed):
             raise ValueError("the connection was closed without an answer")

@@ -47,7 +47,7 @@ Step = str | tuple[str, str, Json]
 
 
 @dataclass(frozen=True)
-class Difference:
+class TreeDifference:
     row: RowChange
     way: tuple[Step, ...]
     """To the row, from the root."""
@@ -55,11 +55,11 @@ class Difference:
     """Where in its list a row was that is gone."""
 
 
-def differences(before: Json, after: Json) -> list[Difference]:
+def differences(before: Json, after: Json) -> list[TreeDifference]:
     return list(_compare((), before, after))
 
 
-def column_classes(found: Sequence[Difference], journal: Sequence[str] = ()) -> dict[str, dict[str, ColumnClass]]:
+def column_classes(found: Sequence[TreeDifference], journal: Sequence[str] = ()) -> dict[str, dict[str, ColumnClass]]:
     """Time stamps, counters, and what the application says that no task is about, are no content."""
     classes: dict[str, dict[str, ColumnClass]] = {}
     for one in found:
@@ -99,7 +99,7 @@ def same(a: Json, b: Json, journal: Sequence[str] = ()) -> bool:
     return canonical_json(without_journal(a, journal)) == canonical_json(without_journal(b, journal))
 
 
-def undone(state: Json, change: Difference) -> Any:
+def undone(state: Json, change: TreeDifference) -> Any:
     """The later state as it would be without this one change."""
     result: Any = deepcopy(state)
     holder, last = _follow(result, change.way[:-1]), change.way[-1] if change.way else ""
@@ -150,7 +150,7 @@ def _follow(value: Any, way: Sequence[Step]) -> Any:
 # --- comparing ----------------------------------------------------------------------------------------------
 
 
-def _compare(way: tuple[Step, ...], before: Json, after: Json) -> Iterator[Difference]:
+def _compare(way: tuple[Step, ...], before: Json, after: Json) -> Iterator[TreeDifference]:
     if not isinstance(before, dict) or not isinstance(after, dict):
         if canonical_json(before) != canonical_json(after):
             yield _difference(way, {"value": before}, {"value": after})
@@ -180,7 +180,7 @@ def _compare(way: tuple[Step, ...], before: Json, after: Json) -> Iterator[Diffe
         yield _difference(way, old, new)
 
 
-def _compare_tables(way: tuple[Step, ...], before: list[Any], after: list[Any]) -> Iterator[Difference]:
+def _compare_tables(way: tuple[Step, ...], before: list[Any], after: list[Any]) -> Iterator[TreeDifference]:
     identity, name = _identity([*before, *after]), str(way[-1])
     old = {canonical_json(item[identity]): item for item in before}
     new = {canonical_json(item[identity]): item for item in after}
@@ -227,11 +227,11 @@ def _orders(a: list[Any], b: list[Any]) -> tuple[Json, Json] | None:
 
 def _difference(
     way: tuple[Step, ...], before: dict[str, Json] | None, after: dict[str, Json] | None, place: int = 0
-) -> Difference:
+) -> TreeDifference:
     names = [step for step in way if isinstance(step, str)]
     key: dict[str, Json] = {}
     for step in way:
         if isinstance(step, tuple):
             inner = step is way[-1]
             key[step[1] if inner else f"{step[0]}.{step[1]}"] = step[2]
-    return Difference(RowChange(table=".".join(names) or "state", key=key, before=before, after=after), way, place)
+    return TreeDifference(RowChange(table=".".join(names) or "state", key=key, before=before, after=after), way, place)

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from webassay.core.errors import ProbeError, SiteError
 from webassay.core.legacy import CALL
 from webassay.environments.addresses import ACCOUNTS, Address
-from webassay.environments.asking import Answer, ask
+from webassay.environments.asking import HttpAnswer, ask
 
 
 def read_call(text: str) -> tuple[str, list[str]]:
@@ -119,7 +119,7 @@ class Helpers:
         return str(ratings[0].get("percent", "")) if ratings else ""
 
 
-def _ok(answer: Answer) -> Answer:
+def _ok(answer: HttpAnswer) -> HttpAnswer:
     if not answer.ok:
         raise SiteError(f"{answer.url} answers with {answer.status}.")
     return answer

@@ -13,7 +13,7 @@ from pathlib import Path
 from webassay.core.application import Application
 from webassay.core.errors import InputError
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
-from webassay.environments.served import Served, ServedOptions, served_folder
+from webassay.environments.served import ServedEnvironment, ServedOptions, served_folder
 
 HIDDEN = ("real-tasks*", "function-tasks*", "results", ".git", "__pycache__", "node_modules")
 
@@ -48,14 +48,14 @@ def application(folder: Path, site: str, options: InfinityOptions) -> Applicatio
     )
 
 
-def _make(request: EnvironmentRequest) -> Served:
+def _make(request: EnvironmentRequest) -> ServedEnvironment:
     folder = served_folder(request, "infinity")
     if not (folder / "server.py").is_file():
         raise InputError(f"{folder} has no server.py.", hint="Name the folder of one application, such as apps/gmail.")
     sites = {site for task in request.tasks for site in task.sites}
     if len(sites) != 1:
         raise InputError("These tasks are not of one application.", hint="Write --benchmark infinity:FOLDER.")
-    return Served(application(folder, sites.pop(), request.options), folder, python=request.options.python)
+    return ServedEnvironment(application(folder, sites.pop(), request.options), folder, python=request.options.python)
 
 
 INFINITY = EnvironmentFactory(

@@ -16,7 +16,7 @@ TAIL = 2_000
 """Characters of what it said that error messages end with."""
 
 
-class Kept:
+class KeptProcess:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._said = ""

@@ -20,8 +20,8 @@ from webassay.core.interaction import Cookie
 from webassay.core.options import Positive
 from webassay.core.task import LegacyCheck, Task
 from webassay.core.trajectory import ProbeResult, WritableBlobs
-from webassay.environments.addresses import Address, Addresses, read_addresses
-from webassay.environments.asking import Answer, ask
+from webassay.environments.addresses import Address, SiteAddresses, read_addresses
+from webassay.environments.asking import HttpAnswer, ask
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 from webassay.environments.helpers import Helpers
 from webassay.environments.visitor import Visitor, log_in_form
@@ -86,7 +86,7 @@ class LiveStage:
 class Live:
     def __init__(
         self,
-        addresses: Addresses,
+        addresses: SiteAddresses,
         options: LiveOptions,
         tasks: Sequence[Task] = (),
         tell: Callable[[str], None] = lambda said: None,
@@ -217,7 +217,7 @@ class Live:
             raise SiteError(f"The sites could not be reset: {url}/reset answers with {said.status}.")
         await self._until("the reset server", f"{url}/status", lambda answer: answer.ok and READY in answer.text)
 
-    async def _until(self, what: str, url: str, ready: Callable[[Answer], bool]) -> None:
+    async def _until(self, what: str, url: str, ready: Callable[[HttpAnswer], bool]) -> None:
         deadline, last = time.monotonic() + self._options.reset_seconds, "it never answered"
         while time.monotonic() < deadline:
             try:
@@ -282,7 +282,7 @@ class Live:
         return visitor.cookies()
 
 
-def _succeeded(answer: Answer) -> bool:
+def _succeeded(answer: HttpAnswer) -> bool:
     said = answer.json()
     return isinstance(said, dict) and said.get("success") is True
 

@@ -26,10 +26,10 @@ from webassay.core.interaction import Cookie
 from webassay.core.record import Json
 from webassay.core.task import ProgramCheck, Task
 from webassay.core.trajectory import BlobRef, ProbeResult, ProgramResult, RowsResult, WritableBlobs
-from webassay.environments.asking import Answer, ask
+from webassay.environments.asking import HttpAnswer, ask
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest, Visit
-from webassay.environments.differences import Difference, column_classes, differences, same, undone
-from webassay.environments.kept import Kept
+from webassay.environments.differences import TreeDifference, column_classes, differences, same, undone
+from webassay.environments.kept import KeptProcess
 from webassay.environments.verifying import Verifier
 
 LOOK_SECONDS = 0.1
@@ -43,7 +43,9 @@ NOTHING = None
 class Running:
     """One process of the application."""
 
-    def __init__(self, app: Application, base: str, kept: Kept, folder: Path, left_behind: AsyncExitStack) -> None:
+    def __init__(
+        self, app: Application, base: str, kept: KeptProcess, folder: Path, left_behind: AsyncExitStack
+    ) -> None:
         self.app, self.base, self.folder = app, base, folder
         self.seed: Json = NOTHING
         """The state after a reset; None: it is not known yet."""
@@ -57,7 +59,7 @@ class Running:
             folder = await asyncio.to_thread(_copy, app, home, stack) if app.hidden else home
             port = _free_port()
             command = [part.replace("{port}", str(port)) for part in shlex.split(app.start)]
-            kept = await Kept.start(command, folder)
+            kept = await KeptProcess.start(command, folder)
             stack.push_async_callback(kept.stop)
             running = cls(app, f"http://127.0.0.1:{port}", kept, folder, stack)
             await running._listening()
@@ -94,7 +96,7 @@ class Running:
             f"{self.app.name} was not up within {self.app.start_seconds:g} seconds: {why}.{self._kept.last_words}"
         )
 
-    async def ask(self, method: str, path: str) -> Answer:
+    async def ask(self, method: str, path: str) -> HttpAnswer:
         self.check()
         try:
             return await ask(method, f"{self.base}{path}", seconds=self.app.answer_seconds)
@@ -150,7 +152,7 @@ class Running:
         command = [
             part.replace("{url}", self.base).replace("{port}", port) for part in shlex.split(self.app.reset_command)
         ]
-        kept = await Kept.start(command, self.folder)
+        kept = await KeptProcess.start(command, self.folder)
         try:
             async with asyncio.timeout(self.app.start_seconds):
                 code = await kept.wait()
@@ -223,7 +225,7 @@ class ServedStage:
         return tuple(results)
 
     async def _verified(
-        self, check: ProgramCheck, found: Sequence[Difference], after: Json, blobs: WritableBlobs
+        self, check: ProgramCheck, found: Sequence[TreeDifference], after: Json, blobs: WritableBlobs
     ) -> ProgramResult:
         verifier = Verifier(check.program, self.home, self._app.verify_seconds, self.python)
         states: list[Json] = []
@@ -245,7 +247,7 @@ class ServedStage:
         )
 
 
-class Served:
+class ServedEnvironment:
     def __init__(self, app: Application, home: Path, *, python: str = "") -> None:
         """`python`: the interpreter for verifiers; empty: ours."""
         self._app, self._home, self._python = app, home, python
@@ -328,10 +330,10 @@ def served_folder(request: EnvironmentRequest, name: str) -> Path:
     return folder
 
 
-def _make(request: EnvironmentRequest) -> Served:
+def _make(request: EnvironmentRequest) -> ServedEnvironment:
     folder = served_folder(request, "served")
     home = folder if folder.is_dir() else folder.parent
-    return Served(read_application(folder).application, home, python=request.options.python)
+    return ServedEnvironment(read_application(folder).application, home, python=request.options.python)
 
 
 SERVED = EnvironmentFactory(

@@ -34,7 +34,7 @@ def write(path: str, said: dict[str, Any]) -> None:
 
 
 def load(program: str) -> Verify:
-    # A name of ours: a verifier may import a neighbour of any plain name, such as `verifier`.
+    # A name of ours: a verifier may import a neighbor of any plain name, such as `verifier`.
     spec = importlib.util.spec_from_file_location("webassay_verifier", program)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(program)

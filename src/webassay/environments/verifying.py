@@ -20,14 +20,14 @@ from webassay.core.application import is_python
 from webassay.core.errors import ProbeError
 from webassay.core.files import own_prefix
 from webassay.core.record import Json
-from webassay.environments.kept import Kept
+from webassay.environments.kept import KeptProcess
 
 MAX_MESSAGE = 2_000
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verification:
     passed: bool
     message: str
     seconds: float
@@ -44,7 +44,7 @@ class Verifier:
     python: str = ""
     """The interpreter for Python files; empty: ours."""
 
-    async def ask(self, url: str, path: str, states: Sequence[Json] = ()) -> Verified:
+    async def ask(self, url: str, path: str, states: Sequence[Json] = ()) -> Verification:
         """`states`: the state as it is and then variants of it, which are served at `path` one after the other."""
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=own_prefix("verify")) as scratch:
@@ -62,7 +62,7 @@ class Verifier:
         return [self.python or sys.executable, str(runner), str(order), str(self.folder / self.program), str(result)]
 
     async def _run(self, command: Sequence[str], result: Path) -> tuple[int, str]:
-        kept = await Kept.start(command, self.folder)
+        kept = await KeptProcess.start(command, self.folder)
         try:
             async with asyncio.timeout(self.seconds):
                 code = await kept.wait()
@@ -76,12 +76,12 @@ class Verifier:
             await kept.stop()
         return code, kept.last_words
 
-    def _judged(self, code: int, said: str, seconds: float) -> Verified:
+    def _judged(self, code: int, said: str, seconds: float) -> Verification:
         if code not in (0, 1):
             raise ProbeError(f"The verifier {self.program} ended with {code}, which is neither 0 nor 1.{said}")
-        return Verified(code == 0, said.removeprefix(" It said: ")[:MAX_MESSAGE], round(seconds, 3))
+        return Verification(code == 0, said.removeprefix(" It said: ")[:MAX_MESSAGE], round(seconds, 3))
 
-    def _told(self, result: Path, code: int, said: str, seconds: float) -> Verified:
+    def _told(self, result: Path, code: int, said: str, seconds: float) -> Verification:
         try:
             told: dict[str, Any] = json.loads(result.read_bytes())
         except (OSError, ValueError):
@@ -94,6 +94,6 @@ class Verifier:
             ) from None
         passed, message = told["verdict"]
         without = told.get("without")
-        return Verified(
+        return Verification(
             passed, str(message)[:MAX_MESSAGE], round(seconds, 3), None if without is None else tuple(without)
         )

@@ -8,13 +8,13 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from webassay.core.errors import SiteError
 from webassay.core.interaction import Cookie
-from webassay.environments.asking import Answer, ask
+from webassay.environments.asking import HttpAnswer, ask
 
 MOST_REDIRECTS = 10
 
 
 @dataclass
-class Form:
+class LogInForm:
     action: str
     method: str
     fields: dict[str, str] = field(default_factory=dict)
@@ -26,13 +26,13 @@ class Form:
 class _Forms(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Form] = []
+        self.found: list[LogInForm] = []
         self._inside = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.found.append(Form(given.get("action", ""), given.get("method", "get").lower()))
+            self.found.append(LogInForm(given.get("action", ""), given.get("method", "get").lower()))
             self._inside = True
         elif tag == "input" and self._inside and given.get("name"):
             form, name, kind = self.found[-1], given["name"], given.get("type", "text").lower()
@@ -47,7 +47,7 @@ class _Forms(HTMLParser):
         self._inside = self._inside and tag != "form"
 
 
-def log_in_form(page: Answer) -> Form | None:
+def log_in_form(page: HttpAnswer) -> LogInForm | None:
     parser = _Forms()
     parser.feed(page.text)
     return next((form for form in parser.found if form.password_field and form.user_field), None)
@@ -62,14 +62,14 @@ class Visitor:
     def cookies(self) -> tuple[Cookie, ...]:
         return tuple(Cookie(name, value, host, path) for (host, path, name), value in self._cookies.items())
 
-    async def go(self, url: str, headers: Mapping[str, str] | None = None) -> Answer:
+    async def go(self, url: str, headers: Mapping[str, str] | None = None) -> HttpAnswer:
         return await self._follow("GET", url, b"", dict(headers or {}))
 
-    async def send(self, url: str, fields: Mapping[str, str]) -> Answer:
+    async def send(self, url: str, fields: Mapping[str, str]) -> HttpAnswer:
         headers = {"content-type": "application/x-www-form-urlencoded"}
         return await self._follow("POST", url, urlencode(dict(fields)).encode(), headers)
 
-    async def _follow(self, method: str, url: str, body: bytes, headers: dict[str, str]) -> Answer:
+    async def _follow(self, method: str, url: str, body: bytes, headers: dict[str, str]) -> HttpAnswer:
         for _ in range(MOST_REDIRECTS):
             sent = {**headers, **({"cookie": cookies} if (cookies := self._for(url)) else {})}
             answer = await ask(method, url, headers=sent, body=body, seconds=self._seconds)
@@ -91,7 +91,7 @@ class Visitor:
         ]
         return "; ".join(fitting)
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep(self, answer: HttpAnswer) -> None:
         host = urlsplit(answer.url).hostname or ""
         for line in answer.all_headers("set-cookie"):
             jar: SimpleCookie = SimpleCookie()

@@ -51,7 +51,7 @@ _ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Pair:
+class FaultPair:
     job: Job
     played: PlayedPair
 
@@ -109,10 +109,10 @@ def _may_be_made_in(out: Path) -> None:
 
 async def _collect(
     planner: Planner, player: "Player", journal: FaultJournal, options: BenchOptions, on_progress: OnProgress
-) -> tuple[list[Pair], list[tuple[Job, Excluded]]]:
+) -> tuple[list[FaultPair], list[tuple[Job, Excluded]]]:
     """In waves, so that which pairs are taken depends on what was played, never on how fast."""
     queues = {code: list(jobs) for code, jobs in planner.jobs.items()}
-    made: list[Pair] = []
+    made: list[FaultPair] = []
     failed: list[tuple[Job, Excluded]] = []
 
     def tell(done: int) -> None:
@@ -123,7 +123,7 @@ async def _collect(
             if isinstance(result, Excluded):
                 failed.append((job, result))
             else:
-                made.append(Pair(job, result))
+                made.append(FaultPair(job, result))
     return made, failed
 
 
@@ -320,7 +320,7 @@ def _write(
     store: Store,
     out: Path,
     planner: Planner,
-    pairs: Sequence[Pair],
+    pairs: Sequence[FaultPair],
     failed: Sequence[tuple[Job, Excluded]],
 ) -> FaultBench:
     """May be done again, after it was ended: what is in the store already stays, and the manifest comes last."""
@@ -350,7 +350,7 @@ def _write(
     return made
 
 
-def _agrees(pair: Pair) -> bool:
+def _agrees(pair: FaultPair) -> bool:
     """What the rules cannot see, they pass."""
     mistake = pair.job.mistake
     return _status(pair.wrong) == ("fail" if mistake.visible and mistake.outcome is False else "pass")
@@ -368,7 +368,7 @@ def _kept(store: Store, played: Played, trial: int) -> Played:
     return Played(unit=unit, trajectory=trajectory, verdicts=tuple(verdicts))
 
 
-def _label(played: Played, pair: Pair, number: int, mistake: Mistake | None) -> FaultLabel:
+def _label(played: Played, pair: FaultPair, number: int, mistake: Mistake | None) -> FaultLabel:
     trajectory = played.trajectory
     decided = [_decided(trajectory, step) for step in trajectory.steps]
     return FaultLabel(
@@ -392,7 +392,7 @@ def _label(played: Played, pair: Pair, number: int, mistake: Mistake | None) -> 
 
 def _manifest(
     planner: Planner,
-    pairs: Sequence[Pair],
+    pairs: Sequence[FaultPair],
     labels: Sequence[FaultLabel],
     features: Sequence[Feature],
     excluded: Sequence[Excluded],

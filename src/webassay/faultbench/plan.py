@@ -17,7 +17,7 @@ from webassay.core.record import Json, content_hash
 from webassay.core.task import Task
 from webassay.environments.base import Environment
 from webassay.faultbench.inject import CODES, Mistake, Occasion
-from webassay.faultbench.records import LENGTHS, Cell, Excluded, Half, Length
+from webassay.faultbench.records import LENGTHS, CodeOnSite, Excluded, Half, Length
 from webassay.sites.kit import World
 
 LACKS_OCCASION = "no occasion"
@@ -50,7 +50,7 @@ class BenchOptions:
 
     @property
     def instances(self) -> int:
-        """Of each template: enough for the codes that few templates can have."""
+        """How many of each template: enough for the codes that few templates can have."""
         return 2 + self.pairs // 60
 
     @property
@@ -240,7 +240,7 @@ class Balance:
         )
 
 
-def cells(jobs: Mapping[str, Sequence[Job]], pairs: int, made: Sequence[Job]) -> tuple[Cell, ...]:
+def cells(jobs: Mapping[str, Sequence[Job]], pairs: int, made: Sequence[Job]) -> tuple[CodeOnSite, ...]:
     """For every code and site what an even bench of that size has, and what this one has. `jobs`: all that could be
     tried; a code is wanted on the sites that have a task for it."""
     sites = sorted({job.site for own in jobs.values() for job in own})
@@ -256,7 +256,7 @@ def cells(jobs: Mapping[str, Sequence[Job]], pairs: int, made: Sequence[Job]) ->
     found = Counter((job.mistake.code, job.site) for job in made)
     lengths = Counter((job.mistake.code, job.site, job.length) for job in made)
     return tuple(
-        Cell(
+        CodeOnSite(
             code=code,
             site=site,
             applies=site in possible[code],

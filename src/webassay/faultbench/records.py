@@ -11,7 +11,7 @@ from webassay.core.verdict import Status
 Half = Literal["dev", "test"]
 Length = Literal["short", "medium", "long"]
 LENGTHS: tuple[Length, ...] = get_args(Length)
-"""Of the reference solution."""
+"""How long the reference solution is."""
 
 
 class FaultLabel(Record):
@@ -54,7 +54,7 @@ class Excluded(Record):
     detail: str = ""
 
 
-class Cell(Record):
+class CodeOnSite(Record):
     """The pairs of one code on one site."""
 
     code: str
@@ -83,7 +83,7 @@ class FaultBench(Record):
     seen_by_rules: int
     """Mistakes that the rules can see."""
     rules_agree: int
-    """Of these, those in which the rules say what the label says."""
+    """How many of these the rules see as the label says."""
     disagreements: tuple[Excluded, ...] = ()
     unseen: dict[str, int] = Field(default_factory=dict)
     """Mistakes that the rules cannot see, by code."""
@@ -95,7 +95,7 @@ class FaultBench(Record):
     """The same, with its interval over templates; None: too few, or made before it was computed."""
     lengths: dict[Length, int] = Field(default_factory=dict)
     """Trajectories by the length of the reference solution."""
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[CodeOnSite, ...] = ()
     """What was wanted and made; empty: made before that was written down."""
     options: dict[str, Json] = Field(default_factory=dict)
     """What it was made with."""

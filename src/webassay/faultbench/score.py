@@ -17,7 +17,7 @@ from webassay.core.trajectory import Trajectory
 from webassay.faultbench.detection import PARTS, Said, Score, in_interval, listed, said_in, score
 from webassay.faultbench.generate import LABELS, MANIFEST
 from webassay.faultbench.lookalike import alone, features_of, given_away
-from webassay.faultbench.records import LENGTHS, Cell, FaultBench, FaultLabel
+from webassay.faultbench.records import LENGTHS, CodeOnSite, FaultBench, FaultLabel
 from webassay.judging.record.findings import record_findings
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.judging.universal.diagnosis import own_actions, tool_errors
@@ -176,7 +176,7 @@ def _balance(made: FaultBench) -> Iterator[Section]:
     if not made.cells:
         return
     sites = sorted({cell.site for cell in made.cells})
-    by_code: dict[str, dict[str, Cell]] = defaultdict(dict)
+    by_code: dict[str, dict[str, CodeOnSite]] = defaultdict(dict)
     for cell in made.cells:
         by_code[cell.code][cell.site] = cell
     rows = []

@@ -178,7 +178,7 @@ class Episode:
         self._stage: Stage | None = None
         self._session: Session | None = None
         self._seen: RecordedObservation | None = None
-        """Of the observation that the next step answers to."""
+        """The observation that the next step answers to."""
         self._last_seen: RecordedObservation | None = None
         self._observing = 0.0
         self._observed = 0.0

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from webassay.core.errors import TaskError, WebassayError, boundary
 from webassay.core.unit import UnitOfWork
 from webassay.play.episode import EpisodeContext
-from webassay.play.work import Build, Grader, Played, graded, perform
+from webassay.play.work import Build, Played, TaskGrader, graded, perform
 from webassay.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     workers: int = 2
     attempts: int = 3
     """How often a unit is played in one run before its fault is left standing."""
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """Kept up to date while the run goes on; looking at it costs nothing."""
 
     total: int
@@ -37,22 +37,22 @@ class Progress:
         return self.total - self.done
 
 
-OnDone = Callable[[Played, Progress], None]
+OnDone = Callable[[Played, RunProgress], None]
 """Told about every episode once it is stored."""
 
-DEFAULTS = Settings()
+DEFAULTS = RunSettings()
 
 
 async def run_units(
     store: Store,
     build: Build,
     context: EpisodeContext,
-    graders: Sequence[Grader],
+    graders: Sequence[TaskGrader],
     *,
     agents: Collection[str] | None = None,
-    settings: Settings = DEFAULTS,
+    settings: RunSettings = DEFAULTS,
     on_done: OnDone = lambda *_: None,
-) -> Progress:
+) -> RunProgress:
     """Plays what is planned and not in the store yet, of these agents only: what somebody else planned in the same
     directory is not executed.
 
@@ -61,7 +61,7 @@ async def run_units(
     finished is kept. Nothing else does.
     """
     statuses: Counter[str] = Counter()
-    progress = Progress(total=store.count_unfinished(agents), statuses=statuses)
+    progress = RunProgress(total=store.count_unfinished(agents), statuses=statuses)
     fresh = store.unfinished(agents)
     again: deque[tuple[UnitOfWork, int]] = deque()
 
@@ -97,7 +97,7 @@ def _next(fresh: Iterator[UnitOfWork], again: deque[tuple[UnitOfWork, int]]) -> 
 
 
 def grade_missing(
-    store: Store, build: Build, graders: Sequence[Grader], *, agents: Collection[str] | None = None
+    store: Store, build: Build, graders: Sequence[TaskGrader], *, agents: Collection[str] | None = None
 ) -> int:
     """Grades trajectories whose runner died between playing and grading. A task that cannot be built any more leaves
     its trajectory as it is."""

@@ -54,7 +54,7 @@ class Build(Protocol):
     def agent(self, unit: UnitOfWork, task: Task) -> Agent | BrowserDriver: ...
 
 
-class Grader(Protocol):
+class TaskGrader(Protocol):
     """If it breaks, its fault is stored under its name and version, like the rest of its verdicts."""
 
     @property
@@ -82,7 +82,7 @@ class Played(Record):
 
 
 async def perform(
-    unit: UnitOfWork, build: Build, context: EpisodeContext, graders: Sequence[Grader], *, attempt: int = 0
+    unit: UnitOfWork, build: Build, context: EpisodeContext, graders: Sequence[TaskGrader], *, attempt: int = 0
 ) -> Played:
     """`attempt` is how often the unit was played before; it becomes part of the trajectory's id."""
     name = f"{unit.id}/{attempt}"
@@ -115,7 +115,7 @@ async def perform(
     return Played(unit=unit, trajectory=trajectory, verdicts=verdicts)
 
 
-def graded(grader: Grader, task: Task, trajectory: Trajectory, blobs: Blobs) -> Verdict:
+def graded(grader: TaskGrader, task: Task, trajectory: Trajectory, blobs: Blobs) -> Verdict:
     """A grader that breaks has found nothing out: a fault, not a failure."""
     try:
         with boundary(GradingError, f"Grading {trajectory.id}"):
@@ -135,7 +135,7 @@ def graded(grader: Grader, task: Task, trajectory: Trajectory, blobs: Blobs) -> 
         )
 
 
-def _signed(verdict: Verdict, grader: Grader, task: Task, trajectory: Trajectory) -> Verdict:
+def _signed(verdict: Verdict, grader: TaskGrader, task: Task, trajectory: Trajectory) -> Verdict:
     """Whatever it says of itself: a verdict is stored under the name of the grader that gave it, and nobody else's."""
     own = {"grader": grader.name, "version": grader.version, "key": verdict.fingerprint.key or task.content_hash()}
     stamp = verdict.fingerprint.model_copy(update=own)
@@ -163,7 +163,7 @@ def _fits(record: Record) -> bool:
 
 
 _NO_GOAL = Goal(instruction="", start_urls=(), protocol=ResponseProtocol(name="unknown", instructions=""))
-"""Of a task that could not be built."""
+"""Stands for the goal of a task that could not be built."""
 
 
 def _ending(error: WebassayError) -> Ending:
@@ -190,7 +190,7 @@ async def _play(unit: UnitOfWork, task: Task, build: Build, context: EpisodeCont
         worker = asyncio.current_task()
         if worker is not None and worker.cancelling():
             raise
-        raise AgentError(f"{unit.agent} cancelled its own episode.") from error
+        raise AgentError(f"{unit.agent} canceled its own episode.") from error
     except WebassayError as error:
         if _is_the_agents(error.__cause__):
             raise AgentError(f"{unit.agent} returned what cannot be recorded: {error}") from error

@@ -26,8 +26,8 @@ from starlette.types import ASGIApp
 
 from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
-from webassay.sites.pages import Pages
-from webassay.sites.snapshots import Change, Snapshot, Table, quoted, schema_of, tables_of
+from webassay.sites.pages import DatabasePages
+from webassay.sites.snapshots import ChangedRow, Snapshot, TableShape, quoted, schema_of, tables_of
 from webassay.sites.snapshots import SqlValue as SqlValue  # For sites, which need nothing else from there.
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Site:
     title: str = ""
     """What visitors call it."""
     summary: str = ""
-    events: Mapping[str, Callable[["World", "Asked"], bool]] = field(default_factory=dict)
+    events: Mapping[str, Callable[["World", "SiteRequest"], bool]] = field(default_factory=dict)
     """What may happen while somebody visits, by `World.meanwhile`, just before a request is answered. Each says whether
     it did: not every request gives occasion for it."""
     shares: "Site | None" = None
@@ -102,7 +102,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """Another site that is open next to this one, as a page of links would show it."""
 
     name: str
@@ -115,12 +115,12 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SiteRequest:
     """A request, before the site answers it."""
 
     path: str
     fields: Mapping[str, str]
-    """Of its form."""
+    """Those of its form."""
     cookies: Mapping[str, str]
 
 
@@ -132,7 +132,7 @@ class World:
         self.site = site
         self.seed = seed
         self.snapshot = snapshot
-        self.neighbours: tuple[Neighbour, ...] = ()
+        self.neighbors: tuple[Neighbor, ...] = ()
         """Set by whoever opens several sites together, because addresses are known only then."""
         self._keeper = beside or self
         self._writing = False
@@ -229,7 +229,7 @@ class World:
         if self._keeper is self:
             self._db.close(True)
 
-    def diff(self) -> list[Change]:
+    def diff(self) -> list[ChangedRow]:
         """The rows that differ from the snapshot; edits that cancel out do not count, and neither does what others did.
         Of worlds that share a database, the one that keeps it has all of them, so that none is told twice."""
         if self._keeper is not self:
@@ -276,12 +276,12 @@ def snapshot(site: Site, seed: int, cache: Path | None, scale: str = "") -> Snap
     if scale and scale not in site.scales:
         raise InputError(f"There is no scale {scale!r}.", hint=f"The {site.name} site has {', '.join(site.scales)}.")
     if cache is None:
-        return Snapshot(Pages(build(site, seed, scale)))
+        return Snapshot(DatabasePages(build(site, seed, scale)))
     name = f"{site.name}-{seed}" + (f"-{scale}" if scale else "")
     path = cache / f"{name}-{_fingerprint(site, seed, scale)}.snapshot"
     found = _IN_USE.get(path)
     if found is None:
-        found = _IN_USE[path] = Snapshot(Pages(_read_or_build(site, seed, scale, path)))
+        found = _IN_USE[path] = Snapshot(DatabasePages(_read_or_build(site, seed, scale, path)))
     return found
 
 
@@ -345,7 +345,7 @@ def _check_tables(site: Site, db: apsw.Connection) -> None:
         raise SiteError(f"The {site.name} site cannot be used: {'; '.join(problems)}.")
 
 
-def _nullable_keys(db: apsw.Connection, table: Table) -> list[str]:
+def _nullable_keys(db: apsw.Connection, table: TableShape) -> list[str]:
     """Unless told otherwise, SQLite allows NULL keys, any number of them; such rows cannot be told apart."""
     indexed = db.execute("SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'", (table.name,)).fetchone()
     if indexed is None:  # The key is the rowid itself.

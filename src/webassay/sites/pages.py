@@ -14,7 +14,7 @@ _CACHE_KIB = 64 * 1024
 """More than a world of the usual size has: a page is then read once and stays in SQLite's cache."""
 
 
-class Pages:
+class DatabasePages:
     """The content of a database file: shared bytes, and on top of them pages of its own. SQLite reads and writes it
     through the methods whose names begin with x."""
 
@@ -25,8 +25,8 @@ class Pages:
         self._own = dict(own or {})
         self._end = len(shared) if end is None else end
 
-    def copy(self) -> "Pages":
-        return Pages(self.shared, self._own, self._end)
+    def copy(self) -> "DatabasePages":
+        return DatabasePages(self.shared, self._own, self._end)
 
     def page(self, number: int) -> bytes:
         """Pages are numbered from 1, as in SQLite. Past the end there is nothing."""
@@ -36,7 +36,7 @@ class Pages:
         start = (number - 1) * self.page_size
         return self.shared[start : min(start + self.page_size, self._end)]
 
-    def differing(self, other: "Pages") -> set[int]:
+    def differing(self, other: "DatabasePages") -> set[int]:
         """The numbers of the pages that are not the same in another state of the same shared bytes."""
         if self.shared is not other.shared:
             raise ValueError("These pages do not have the same origin.")
@@ -109,9 +109,9 @@ class _PagesVFS(apsw.VFS):
     def __init__(self) -> None:
         super().__init__(self.vfs_name, "")
         self._numbers = count(1)
-        self._expected: dict[str, Pages] = {}
+        self._expected: dict[str, DatabasePages] = {}
 
-    def expect(self, pages: Pages) -> str:
+    def expect(self, pages: DatabasePages) -> str:
         name = f"pages-{next(self._numbers)}"
         self._expected[name] = pages
         return name

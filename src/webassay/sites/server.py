@@ -30,7 +30,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
 from webassay.core.peers import comes_from, hung_up
 from webassay.sites.frames import frame, read_from
-from webassay.sites.kit import Asked, Neighbour, Site, World, json_value, snapshot
+from webassay.sites.kit import Neighbor, Site, SiteRequest, World, json_value, snapshot
 from webassay.sites.obstacles import (
     OBSTACLES,
     DelayObstacle,
@@ -45,7 +45,7 @@ from webassay.sites.obstacles import (
     StatusObstacle,
 )
 from webassay.sites.recording import Recorder, Visitor
-from webassay.sites.snapshots import Change, Snapshot
+from webassay.sites.snapshots import ChangedRow, Snapshot
 
 log = logging.getLogger("webassay.sites.server")
 
@@ -59,7 +59,7 @@ VISITORS = "webassay.visitors"
 # --- one world -------------------------------------------------------------------------------------------
 
 
-class Hosted:
+class HostedWorld:
     """A world with its application, its obstacles, the record of what it serves, and the lock that requests and
     commands take in turn."""
 
@@ -255,10 +255,10 @@ def _without_cookies(scope: Scope) -> list[tuple[bytes, bytes]]:
     return [(name, value) for name, value in scope["headers"] if name != b"cookie"]
 
 
-def _asked(scope: Scope, body: bytes) -> Asked:
+def _asked(scope: Scope, body: bytes) -> SiteRequest:
     cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
     fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
-    return Asked(scope["path"], fields, cookie_parser(cookies.decode("latin-1")))
+    return SiteRequest(scope["path"], fields, cookie_parser(cookies.decode("latin-1")))
 
 
 def _sized(scope: Scope, body: bytes) -> Scope:
@@ -282,7 +282,7 @@ def _came_from(scope: Scope) -> str:
 _QUERY = "=&%+-._~:,"
 
 
-def _as_json(change: Change) -> dict[str, Any]:
+def _as_json(change: ChangedRow) -> dict[str, Any]:
     def values(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None if row is None else {name: json_value(value) for name, value in row.items()}
 
@@ -324,8 +324,8 @@ class Server:
         self._sites = sites
         self._cache = cache
         self._port = port
-        self._open: dict[str, dict[str, Hosted]] = {}
-        self._by_host: dict[str, Hosted] = {}
+        self._open: dict[str, dict[str, HostedWorld]] = {}
+        self._by_host: dict[str, HostedWorld] = {}
         self._closed_before_open: set[str] = set()
         self._snapshots: dict[tuple[str, int, str], asyncio.Task[Snapshot]] = {}
         self._requests = 0
@@ -364,8 +364,8 @@ class Server:
         """Fresh worlds under one label, with these users logged in."""
         if label in self._open:
             raise SiteError(f"The label {label} is taken.")
-        worlds: dict[str, Hosted] = {}
-        keepers: dict[str, Hosted] = {}
+        worlds: dict[str, HostedWorld] = {}
+        keepers: dict[str, HostedWorld] = {}
         for name in sites:
             if name not in self._sites:
                 raise InputError(f"There is no site {name!r}.", hint=f"Sites: {', '.join(sorted(self._sites))}.")
@@ -375,7 +375,7 @@ class Server:
             beside = keeper.world if keeper else None
             world = await asyncio.to_thread(World, self._sites[name], seed, pristine, beside)
             with boundary(SiteError, f"Starting the {name} site"):
-                worlds[name] = Hosted(world, keeper.turns if keeper else None)
+                worlds[name] = HostedWorld(world, keeper.turns if keeper else None)
             keepers.setdefault(owner, worlds[name])
         cookies = {}
         for name, user in logins.items():
@@ -408,7 +408,7 @@ class Server:
                 del self._snapshots[old]
         return await asyncio.shield(building)
 
-    def _worlds(self, label: str) -> dict[str, Hosted]:
+    def _worlds(self, label: str) -> dict[str, HostedWorld]:
         if label not in self._open:
             raise SiteError("There is no world with that label.")
         return self._open[label]
@@ -445,15 +445,15 @@ class Server:
         return {"pid": os.getpid(), "worlds": len(self._by_host), "requests": self._requests}
 
 
-def _introduce(worlds: Mapping[str, Hosted], hosts: Mapping[str, str], logins: Mapping[str, str]) -> None:
+def _introduce(worlds: Mapping[str, HostedWorld], hosts: Mapping[str, str], logins: Mapping[str, str]) -> None:
     """Tells every world where the others are, and how this session's user logs in there."""
     everyone = []
     for name, hosted in worlds.items():
         site = hosted.world.site
         account = site.credentials(logins[name]) if name in logins else {}
-        everyone.append(Neighbour(name, site.title or name, site.summary, f"http://{hosts[name]}", account))
+        everyone.append(Neighbor(name, site.title or name, site.summary, f"http://{hosts[name]}", account))
     for name, hosted in worlds.items():
-        hosted.world.neighbours = tuple(other for other in everyone if other.name != name)
+        hosted.world.neighbors = tuple(other for other in everyone if other.name != name)
 
 
 async def _body(receive: Receive) -> bytes | None:

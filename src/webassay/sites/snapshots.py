@@ -9,13 +9,13 @@ from typing import Any
 
 import apsw
 
-from webassay.sites.pages import Pages
+from webassay.sites.pages import DatabasePages
 
 SqlValue = str | int | float | bytes | None
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedRow:
     """A row that differs from the snapshot, complete before and after."""
 
     table: str
@@ -25,7 +25,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableShape:
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
@@ -44,7 +44,7 @@ class Suspects:
 class Snapshot:
     """A site's pristine database, ready to be opened as often as needed."""
 
-    pages: Pages = field(repr=False)
+    pages: DatabasePages = field(repr=False)
 
     @cached_property
     def schema(self) -> list[tuple[SqlValue, ...]]:
@@ -53,27 +53,29 @@ class Snapshot:
 
     @cached_property
     def _owners(self) -> dict[str, dict[int, str]]:
-        """Of each table or index, the numbers of its pages and what they are: leaf, internal or overflow."""
+        """For each table or index, the numbers of its pages and what they are: leaf, internal or overflow."""
         owners: dict[str, dict[int, str]] = {}
         with closing(self.pages.copy().connect()) as db:
             for name, page, kind in db.execute("SELECT name, pageno, pagetype FROM dbstat"):
                 owners.setdefault(name, {})[page] = kind
         return owners
 
-    def diff(self, current: Pages) -> list[Change]:
+    def diff(self, current: DatabasePages) -> list[ChangedRow]:
         """The rows in which another state of this database, with the same schema, differs from this one."""
         # A separate connection: the site's may have half-read queries, temporary tables, hooks.
         with closing(current.copy().connect()) as db:
             db.execute("ATTACH ? AS pristine", (self.pages.copy().file_name(),))
             differing = self.pages.differing(current)
-            changes: list[Change] = []
+            changes: list[ChangedRow] = []
             for table in tables_of(db):
                 # A table's content is determined by its pages: the same bytes in both states mean the same rows.
                 if not differing.isdisjoint(self._owners[table.name]):
                     changes += compared(db, table, self._suspects(db, table, current, differing))
             return changes
 
-    def _suspects(self, db: apsw.Connection, table: Table, current: Pages, differing: set[int]) -> Suspects | None:
+    def _suspects(
+        self, db: apsw.Connection, table: TableShape, current: DatabasePages, differing: set[int]
+    ) -> Suspects | None:
         """The rows on pages that belong to the table in one state only, or differ. All other rows are the same in both.
         None if rows cannot be told from the pages."""
         if not table.has_rowids or any(name.lower() == "_rowid_" for name in table.columns):
@@ -90,7 +92,7 @@ class Snapshot:
         return None if old is None or new is None else Suspects(old, new)
 
 
-def _rowids(pages: Pages, kinds: Mapping[int, str], kept: set[int]) -> list[int] | None:
+def _rowids(pages: DatabasePages, kinds: Mapping[int, str], kept: set[int]) -> list[int] | None:
     """Those on the pages that were not kept. None if a page does not say."""
     found: list[int] = []
     for number in kinds.keys() - kept:
@@ -121,7 +123,7 @@ def _varint(page: bytes, at: int) -> tuple[int, int]:
     return value - (1 << 64) if value >= 1 << 63 else value, at + 9
 
 
-def compared(db: apsw.Connection, table: Table, suspects: Suspects | None = None) -> Iterator[Change]:
+def compared(db: apsw.Connection, table: TableShape, suspects: Suspects | None = None) -> Iterator[ChangedRow]:
     """The rows in which `main` differs from `pristine`: of all, or of the suspects.
 
     Not SQLite's own `Session.diff`: it compares by the column's collation and affinity, and would miss a changed
@@ -154,7 +156,7 @@ def compared(db: apsw.Connection, table: Table, suspects: Suspects | None = None
         after = dict(zip(table.columns, row[half:], strict=True))
         existed, exists = before[table.key[0]] is not None, after[table.key[0]] is not None
         there = before if existed else after
-        yield Change(
+        yield ChangedRow(
             table=table.name,
             key={column: there[column] for column in table.key},
             before=before if existed else None,
@@ -168,7 +170,7 @@ def schema_of(db: apsw.Connection) -> list[tuple[SqlValue, ...]]:
     ).fetchall()
 
 
-def tables_of(db: apsw.Connection) -> tuple[Table, ...]:
+def tables_of(db: apsw.Connection) -> tuple[TableShape, ...]:
     """Ordinary tables by name, without SQLite's own, virtual and shadow tables."""
     # wr: WITHOUT ROWID.
     listed: list[Any] = db.execute(
@@ -182,7 +184,7 @@ def tables_of(db: apsw.Connection) -> tuple[Table, ...]:
             "SELECT name, pk FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0", (name,)
         ).fetchall()
         key = tuple(column for column, place in sorted(info, key=lambda item: item[1]) if place)
-        tables.append(Table(name, tuple(column for column, _ in info), key, not without_rowids))
+        tables.append(TableShape(name, tuple(column for column, _ in info), key, not without_rowids))
     return tuple(tables)
 
 

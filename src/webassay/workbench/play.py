@@ -25,9 +25,7 @@ from webassay.core.unit import UnitOfWork
 from webassay.environments.base import Reachable
 from webassay.llm.client import Budget, Patience
 from webassay.play.episode import EpisodeContext
-from webassay.play.local import Progress as RunProgress
-from webassay.play.local import Settings as RunSettings
-from webassay.play.local import grade_missing, run_units
+from webassay.play.local import RunProgress, RunSettings, grade_missing, run_units
 from webassay.play.plan import plan
 from webassay.play.settings import remember, remember_trusted
 from webassay.play.work import Played

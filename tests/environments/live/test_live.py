@@ -13,7 +13,7 @@ from tests.environments.live.tasks import old_task
 from webassay.core.errors import InputError, ProbeError, SiteError
 from webassay.core.task import Task
 from webassay.core.trajectory import MemoryBlobs
-from webassay.environments.addresses import Address, Addresses, read_addresses
+from webassay.environments.addresses import Address, SiteAddresses, read_addresses
 from webassay.environments.asking import ask
 from webassay.environments.helpers import Helpers, read_call
 from webassay.environments.live import Live, LiveOptions
@@ -132,12 +132,12 @@ class TestAnEpisode:
 
     async def test_by_the_header_of_the_newer_images(self, sites):
         shop = Address("shopping", sites["shopping"].url, (), "emma.lopez@gmail.com", "Password.123", header_login=True)
-        async with Live(Addresses({"shopping": shop}), LiveOptions()).stage(READ) as stage:
+        async with Live(SiteAddresses({"shopping": shop}), LiveOptions()).stage(READ) as stage:
             assert [cookie.name for cookie in stage.cookies] == ["PHPSESSID"]
         assert "POST" not in {method for method, _, _ in sites["shopping"].requests}
         wrong = Address("shopping", shop.url, (), shop.username, "guessed", header_login=True)
         with pytest.raises(SiteError, match="could not log in on shopping"):
-            async with Live(Addresses({"shopping": wrong}), LiveOptions()).stage(READ):
+            async with Live(SiteAddresses({"shopping": wrong}), LiveOptions()).stage(READ):
                 pass
 
     async def test_where_nobody_is_to_be_logged_in_nobody_is(self, sites):
@@ -148,7 +148,7 @@ class TestAnEpisode:
         found = read_addresses("", variables(sites)).sites
         wrong = Address("gitlab", found["gitlab"].url, (), "byteblaze", "guessed")
         with pytest.raises(SiteError, match=r"byteblaze could not log in on gitlab at .*sign_in"):
-            async with Live(Addresses({"gitlab": wrong}), LiveOptions()).stage(old_task(9, "gitlab")):
+            async with Live(SiteAddresses({"gitlab": wrong}), LiveOptions()).stage(old_task(9, "gitlab")):
                 pass
 
     async def test_two_sites_whose_cookies_would_collide(self):

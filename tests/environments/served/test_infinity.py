@@ -14,14 +14,14 @@ from webassay.core.errors import InputError
 from webassay.core.task import Task
 from webassay.core.trajectory import MemoryBlobs, ProgramResult, RowsResult
 from webassay.environments.infinity import InfinityOptions, application
-from webassay.environments.served import Served, ServedStage
+from webassay.environments.served import ServedEnvironment, ServedStage
 
 UNKIND = Path(__file__).with_name("unkind")
 TASKS = {task.id: task for task in load(str(UNKIND))}
 WATER, STAR, MILK = "unkind.real.task_e1", "unkind.real.task_m1", "unkind.function.1"
 
 
-class Attentive(Served):
+class Attentive(ServedEnvironment):
     """Asks the verifier once more, beside everything, while the application is still there."""
 
     def __init__(self, *given: object, **more: object) -> None:
@@ -60,7 +60,9 @@ def by_hand(task: Task, url: str) -> bool:
     return passed
 
 
-def environment(folder: Path = UNKIND, kind: type[Served] = Served, **options: object) -> Served:
+def environment(
+    folder: Path = UNKIND, kind: type[ServedEnvironment] = ServedEnvironment, **options: object
+) -> ServedEnvironment:
     return kind(application(folder, "unkind", InfinityOptions(**options)), folder)
 
 

@@ -20,14 +20,14 @@ from webassay.core.application import Application, read_application
 from webassay.core.errors import InputError, ProbeError, SiteError
 from webassay.core.task import Task
 from webassay.core.trajectory import MemoryBlobs, ProgramResult, RowsResult
-from webassay.environments.kept import Kept
-from webassay.environments.served import Served
+from webassay.environments.kept import KeptProcess
+from webassay.environments.served import ServedEnvironment
 from webassay.grading.grade import Policy, grade
 
 
-def environment(folder: Path, **changes: object) -> Served:
+def environment(folder: Path, **changes: object) -> ServedEnvironment:
     app = read_application(folder).application
-    return Served(Application.model_validate({**app.model_dump(), **changes}), folder)
+    return ServedEnvironment(Application.model_validate({**app.model_dump(), **changes}), folder)
 
 
 def task(folder: Path, **changes: object) -> Task:
@@ -314,9 +314,9 @@ class TestNothingIsLeftRunning:
         time.sleep(600)
         """
 
-    async def started(self, folder: Path) -> Kept:
+    async def started(self, folder: Path) -> KeptProcess:
         (folder / "wild.py").write_text(textwrap.dedent(self.DETACHED))
-        kept = await Kept.start([sys.executable, "wild.py"], folder)
+        kept = await KeptProcess.start([sys.executable, "wild.py"], folder)
         while "ready" not in kept.last_words:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         return kept

@@ -345,7 +345,7 @@ class DisableSoldOut(ProductsOf):
         return int(line["Quantity"]) <= self.most
 
 
-class ReviewChore(BulkChore, abstract=True):
+class BulkReviewChore(BulkChore, abstract=True):
     """Acts on reviews."""
 
     first_column = "ID"
@@ -366,7 +366,7 @@ class ReviewChore(BulkChore, abstract=True):
 
 
 @dataclass(frozen=True)
-class ApproveByWord(ReviewChore):
+class ApproveByWord(BulkReviewChore):
     """Approve the pending reviews that contain a word."""
 
     name = "admin.approve-reviews-with"
@@ -419,7 +419,7 @@ def _words(text: str) -> set[str]:
 
 
 @dataclass(frozen=True)
-class RejectOfProductLine(ReviewChore):
+class RejectOfProductLine(BulkReviewChore):
     """Reject what guests wrote on some days about the products of one department."""
 
     name = "admin.reject-guest-reviews"

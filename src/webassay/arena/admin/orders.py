@@ -289,7 +289,7 @@ class HighestOfEachMonth(Template):
 
 
 def _month_of(line: pages.Line) -> str:
-    """Of an order in the grid: `Feb 2025`."""
+    """When a listed order was placed: `Feb 2025`."""
     month, _, year = line["Purchase Date"].split()[:3]
     return f"{month} {year}"
 

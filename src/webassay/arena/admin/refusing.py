@@ -19,7 +19,7 @@ from webassay.sites.rng import Stream
 SALES, CATALOG, VIEWER = "lena.sato", "tomas.reyes", "ivy.thornton"
 
 
-class Refused(Template, abstract=True):
+class RefusedRequest(Template, abstract=True):
     sites = ("admin",)
     kind = "unachievable"
     chore = "others"
@@ -39,7 +39,7 @@ def _still_possible(page: Observation, role: str, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class CancelShipped(Refused):
+class CancelShipped(RefusedRequest):
     """Ask to cancel an order that is complete, though the same buyer has others that could be."""
 
     name = "admin.cancel-complete"
@@ -89,7 +89,7 @@ def _too_late() -> Json:
     return refusal("mutate", "ACTION_NOT_ALLOWED_ERROR", "The order is complete and cannot be canceled.")
 
 
-class NotForThisRole(Refused, abstract=True):
+class NotForThisRole(RefusedRequest, abstract=True):
     """Somebody asks who may not."""
 
     user: str
@@ -194,7 +194,7 @@ class CatalogSeesOrder(NotForThisRole):
 
 
 @dataclass(frozen=True)
-class RefundTooMuch(Refused):
+class RefundTooMuch(RefusedRequest):
     """Ask to refund more than the order came to."""
 
     name = "admin.refund-too-much"
@@ -263,7 +263,7 @@ class RefundTooMuch(Refused):
 
 
 @dataclass(frozen=True)
-class MissingInvoice(Refused):
+class MissingInvoice(RefusedRequest):
     """Ask for the invoice of an order that has none."""
 
     name = "admin.missing-invoice"
@@ -309,7 +309,7 @@ class MissingInvoice(Refused):
 
 
 @dataclass(frozen=True)
-class TakenSku(Refused):
+class TakenSku(RefusedRequest):
     """Ask for an SKU that another product has."""
 
     name = "admin.taken-sku"

@@ -213,7 +213,7 @@ class PendingStars(ReviewByReview, abstract=True):
 
 
 class PendingBetween(PendingStars, abstract=True):
-    """Of some days."""
+    """What is pending of some days."""
 
     user: str
     first: str

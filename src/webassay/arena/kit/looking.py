@@ -10,7 +10,7 @@ from webassay.core.interaction import Node, Observation
 _BOX = 12
 """How far to the left of its text the middle of a box is."""
 _DARK = 150
-"""Of 255, which is white."""
+"""Darker than this; 255 is white."""
 _STAR = 34
 """How wide a star is, in pixels."""
 _GOLD = 90

@@ -172,7 +172,7 @@ class CartSoldOut(Template):
         return drawn if drawn._alike(worlds["shop"]) else None
 
     def _alike(self, world: World) -> list[Row]:
-        """Of the same brand, on the same shelf, and for sale."""
+        """What is of the same brand, on the same shelf, and for sale."""
         wanted = queries.product(world, self.product)
         found = queries.products(world, wanted["shelf"])
         return [one for one in found if one["brand"] == wanted["brand"] and _can_be_bought(one)]
@@ -260,10 +260,10 @@ class WishForOrder(Template):
         world = worlds["shop"]
         items, orders = queries.order_items(world, self.order), queries.orders_of(world, self.user)
         numbers = [order["number"] for order in orders]
-        neighbour = numbers[(numbers.index(self.order) + 1) % len(numbers)]
+        neighbor = numbers[(numbers.index(self.order) + 1) % len(numbers)]
         return {
             "first-article-only": self._wished(world, items[:1]),
-            "neighbouring-order": self._wished(world, queries.order_items(world, neighbour)),
+            "neighboring-order": self._wished(world, queries.order_items(world, neighbor)),
         }
 
     def effort(self, worlds: Worlds) -> Effort:

@@ -10,7 +10,7 @@ from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
 from webassay.arena.kit.walking import Reading, answer, click, done
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.catalogue import SHORT_PAGE
+from webassay.arena.shop.catalog import SHORT_PAGE
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.record import Json
 from webassay.sites.kit import Row, World

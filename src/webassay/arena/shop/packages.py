@@ -11,7 +11,7 @@ from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
 from webassay.arena.kit.walking import Reading, answer, choose, click, done
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.catalogue import SHORT_PAGE
+from webassay.arena.shop.catalog import SHORT_PAGE
 from webassay.arena.shop.orders import list_page
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.record import Json

@@ -38,7 +38,7 @@ def dollars(cents: int) -> str:
     return f"${cents // 100}.{cents % 100:02d}"
 
 
-# --- the catalogue ----------------------------------------------------------------------------------------
+# --- the catalog ----------------------------------------------------------------------------------------
 
 
 class Card(NamedTuple):
@@ -266,12 +266,12 @@ def items(page: Observation) -> list[Item]:
 _VOTES = re.compile(r"(\d+) of (\d+) found this review helpful")
 
 
-class Review(NamedTuple):
+class ShownReview(NamedTuple):
     stars: int
     nickname: str
     helpful: int = 0
     votes: int = 0
-    """Of how many people; 0 if nobody has voted."""
+    """How many people voted."""
 
 
 def open_reviews(page: Observation) -> Steps:
@@ -279,7 +279,7 @@ def open_reviews(page: Observation) -> Steps:
     return (yield from click(page, "tab", contains="Reviews ("))
 
 
-def all_reviews(page: Observation) -> Reading[list[Review]]:
+def all_reviews(page: Observation) -> Reading[list[ShownReview]]:
     """From the first page of reviews to the last."""
     found = []
     for one in (yield from every_page(page)):
@@ -289,17 +289,19 @@ def all_reviews(page: Observation) -> Reading[list[Review]]:
                 strong = next(node for node in inside if node.role == "strong")
                 votes = next((match for node in inside if (match := _VOTES.fullmatch(node.name))), None)
                 helpful, voted = (int(votes[1]), int(votes[2])) if votes else (0, 0)
-                found.append(Review(int(rating.split()[1]), text_of(below(one, strong)) or strong.name, helpful, voted))
+                found.append(
+                    ShownReview(int(rating.split()[1]), text_of(below(one, strong)) or strong.name, helpful, voted)
+                )
     return found
 
 
-def reviews_of(page: Observation, product: str) -> Reading[list[Review]]:
+def reviews_of(page: Observation, product: str) -> Reading[list[ShownReview]]:
     page = yield from open_product(page, product)
     page = yield from open_reviews(page)
     return (yield from all_reviews(page))
 
 
-def reviews_from_card(page: Observation, product: str) -> Reading[list[Review]]:
+def reviews_from_card(page: Observation, product: str) -> Reading[list[ShownReview]]:
     """By the link with their number in the search result."""
     page = yield from search(page, product)
     page = yield Action.of("click", in_card(page, product, "link", r"[\d,]+ reviews?").id)
@@ -325,7 +327,7 @@ class Offer(NamedTuple):
 class CartLine(NamedTuple):
     name: str
     cents: int
-    """Of all pieces."""
+    """For all pieces."""
 
 
 def open_coupons(page: Observation) -> Steps:

@@ -64,7 +64,7 @@ _PRODUCTS = (
 
 
 def products(world: World, path: str) -> list[Row]:
-    """Of a department, category or shelf, with what their cards show, in the order of the shop. `price_cents` is
+    """Those of a department, category or shelf, with what their cards show, in the order of the shop. `price_cents` is
     today's price; on sale, `list_price_cents` is the old one."""
     return rows(world, f"{_PRODUCTS} WHERE c.path = ? OR c.path LIKE ? ORDER BY p.position, p.id", path, f"{path}/%")
 

@@ -24,7 +24,7 @@ _COMMENTS = (
     "There is a crack along the bottom.", "One of the parts is missing.",
 )  # fmt: skip
 FIRST_DAY = "2025-12-31"
-"""Of the orders that can still be returned: sixty days ago."""
+"""The first day of orders that can still be returned: sixty days ago."""
 
 
 def _can_be_returned(world: World, user: str) -> list[Row]:

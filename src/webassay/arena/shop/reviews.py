@@ -21,7 +21,7 @@ from webassay.sites.rng import Stream
 SIZES = ((11, 25), (26, 59), (60, 199), (200, 400))
 
 
-class ReviewChore(Template, abstract=True):
+class ReadReviews(Template, abstract=True):
     """Reads all the reviews of one product, found by search or by the link on its card."""
 
     sites = ("shop",)
@@ -32,7 +32,7 @@ class ReviewChore(Template, abstract=True):
     product: str
 
     @abstractmethod
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         """The response, once all are read."""
 
     def effort(self, worlds: Worlds) -> Effort:
@@ -63,7 +63,7 @@ def read_all(world: World, product: str) -> Key:
 
 
 @dataclass(frozen=True)
-class LowReviews(ReviewChore):
+class LowReviews(ReadReviews):
     """Count the bad reviews of a product."""
 
     name = "shop.low-reviews"
@@ -93,12 +93,12 @@ class LowReviews(ReviewChore):
             "more-instead": Key.answer(sum(rating >= self.stars for rating in ratings)),
         }
 
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(sum(review.stars <= self.stars for review in reviews))
 
 
 @dataclass(frozen=True)
-class RatingDistribution(ReviewChore):
+class RatingDistribution(ReadReviews):
     """Count the reviews of a product by their stars."""
 
     name = "shop.rating-distribution"
@@ -126,7 +126,7 @@ class RatingDistribution(ReviewChore):
             "from-one-star-up": Key.answer(*reversed(_distribution(ratings)), ordered=True),
         }
 
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(*_distribution([review.stars for review in reviews]))
 
 
@@ -136,7 +136,7 @@ def _distribution(ratings: list[int]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class CriticalReviewers(ReviewChore):
+class CriticalReviewers(ReadReviews):
     """List who gave a product a certain number of stars."""
 
     name = "shop.critical-reviewers"
@@ -175,7 +175,7 @@ class CriticalReviewers(ReviewChore):
             found["or-fewer"] = Key.answer(*or_fewer)
         return found
 
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(*(review.nickname for review in reviews if review.stars == self.stars))
 
 
@@ -225,7 +225,7 @@ class ReviewDearest(Template):
         return None if queries.best(drawn._items(worlds["shop"]), queries.unit_price) is None else drawn
 
     def _items(self, world: World, back: int = 0) -> list[Row]:
-        """Of the latest order, or of one before it."""
+        """What was in the latest order, or in one before it."""
         return queries.order_items(world, queries.orders_of(world, self.user)[back]["number"])
 
     def key(self, worlds: Worlds) -> Key:

@@ -8,7 +8,7 @@ from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Worlds
 from webassay.arena.kit.walking import answer
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.reviews import ReviewChore, draw_product, read_all
+from webassay.arena.shop.reviews import ReadReviews, draw_product, read_all
 from webassay.core.record import Json
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -28,7 +28,7 @@ def _share(review: Row) -> int:
 
 
 @dataclass(frozen=True)
-class HelpfulReview(ReviewChore):
+class HelpfulReview(ReadReviews):
     """Find the review with so many stars that most people found helpful."""
 
     name = "shop.helpful-review"
@@ -73,13 +73,13 @@ class HelpfulReview(ReviewChore):
             wrong["first-page-only"] = max(first, key=_helpful)
         return {name: Key.answer(review["nickname"]) for name, review in wrong.items()}
 
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         fitting = [review for review in reviews if review.stars == self.stars]
         return answer(max(fitting, key=lambda review: review.helpful).nickname)
 
 
 @dataclass(frozen=True)
-class HelpfulTotal(ReviewChore):
+class HelpfulTotal(ReadReviews):
     """Add up how many people found the bad reviews of a product helpful."""
 
     name = "shop.helpful-total"
@@ -118,12 +118,12 @@ class HelpfulTotal(ReviewChore):
             "reviews-counted": Key.answer(len(self._fitting(reviews))),
         }
 
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(sum(review.helpful for review in reviews if review.stars <= self.stars))
 
 
 @dataclass(frozen=True)
-class UnhelpfulReviewers(ReviewChore):
+class UnhelpfulReviewers(ReadReviews):
     """List whose reviews with so many stars were helpful to the lesser part of those who voted."""
 
     name = "shop.unhelpful-reviewers"
@@ -172,6 +172,6 @@ class UnhelpfulReviewers(ReviewChore):
             wrong["half-is-enough"] = half
         return {name: Key.answer(*(review["nickname"] for review in found)) for name, found in wrong.items()}
 
-    def findings(self, reviews: list[pages.Review]) -> Json:
+    def findings(self, reviews: list[pages.ShownReview]) -> Json:
         fitting = [review for review in reviews if review.stars == self.stars and 2 * review.helpful < review.votes]
         return answer(*(review.nickname for review in fitting))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from webassay.sites.admin.app import make_app
-from webassay.sites.admin.web import WEB, Visit
+from webassay.sites.admin.web import WEB, OfficeVisit
 from webassay.sites.shop import SITE as SHOP
 from webassay.sites.shop.seeding.office import PASSWORD
 
@@ -17,6 +17,6 @@ SITE = replace(
     make_app=make_app,
     log_in=WEB.sessions.log_in,
     whoami=WEB.sessions.whoami,
-    log_in_path=Visit.log_in_path,
+    log_in_path=OfficeVisit.log_in_path,
     credentials=lambda user: {"User Name": user, "Password": PASSWORD},
 )

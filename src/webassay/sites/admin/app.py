@@ -9,7 +9,7 @@ from webassay.sites.admin import content_pages as content
 from webassay.sites.admin import grids, reports
 from webassay.sites.admin import order_pages as orders
 from webassay.sites.admin import product_pages as products
-from webassay.sites.admin.web import WEB, Visit, grid_routes, office
+from webassay.sites.admin.web import WEB, OfficeVisit, grid_routes, office
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.seeding.office import admin_password_hash
 from webassay.sites.web.app import route
@@ -21,7 +21,7 @@ def make_app(world: World) -> ASGIApp:
     return WEB.app(world, _ROUTES)
 
 
-async def login(visit: Visit) -> Response:
+async def login(visit: OfficeVisit) -> Response:
     after = safe_path(visit.request.query_params.get("next", ""), "/")
     if visit.user is not None:
         return visit.go(after)
@@ -39,15 +39,15 @@ async def login(visit: Visit) -> Response:
     return visit.go(after)
 
 
-async def logout(visit: Visit) -> Response:
+async def logout(visit: OfficeVisit) -> Response:
     return visit.log_out("/login")
 
 
-async def account(visit: Visit) -> Response:
+async def account(visit: OfficeVisit) -> Response:
     return visit.render("account.html")
 
 
-async def dashboard(visit: Visit) -> Response:
+async def dashboard(visit: OfficeVisit) -> Response:
     """What the visitor's role may see of it."""
     world, sees = visit.world, visit.role.sees
     context: Row = {"sums": None, "last": [], "best": [], "terms": [], "pending": 0}

@@ -6,11 +6,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.admin.rights import ROLES
-from webassay.sites.admin.web import Visit, shop_address
+from webassay.sites.admin.web import OfficeVisit, shop_address
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.web import move_subscription
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields, safe_path, whole_number
+from webassay.sites.web.forms import FormFields, safe_path, whole_number
 from webassay.sites.web.grids import picked
 
 REVIEW_ACTIONS = {"approve": "approved", "reject": "rejected"}
@@ -19,7 +19,7 @@ LARGEST_DISCOUNT = 90
 # --- reviews ----------------------------------------------------------------------------------------------
 
 
-def _review(visit: Visit) -> Row:
+def _review(visit: OfficeVisit) -> Row:
     return visit.one(
         "SELECT v.*, p.name AS product, p.sku FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
         " WHERE v.id = ?",
@@ -27,11 +27,11 @@ def _review(visit: Visit) -> Row:
     )  # fmt: skip
 
 
-async def review(visit: Visit) -> Response:
+async def review(visit: OfficeVisit) -> Response:
     return visit.render("review.html", review=_review(visit), may=visit.may_change("reviews"), errors={}, values={})
 
 
-async def decide_review(visit: Visit) -> Response:
+async def decide_review(visit: OfficeVisit) -> Response:
     """Approves, rejects or deletes."""
     found = _review(visit)
     action = visit.request.path_params["action"]
@@ -51,7 +51,7 @@ def _decide(world: World, review_id: int, action: str) -> None:
         world.db.execute("UPDATE reviews SET status = ? WHERE id = ?", (REVIEW_ACTIONS[action], review_id))
 
 
-async def bulk_reviews(visit: Visit) -> Response:
+async def bulk_reviews(visit: OfficeVisit) -> Response:
     form = await visit.form()
     back = safe_path(form.get("back"), "/reviews")
     action = form.get("action")
@@ -68,7 +68,7 @@ async def bulk_reviews(visit: Visit) -> Response:
     return visit.go(back, f"{len(there)} {'review was' if len(there) == 1 else 'reviews were'} {verb}.")
 
 
-async def review_stars(visit: Visit) -> Response:
+async def review_stars(visit: OfficeVisit) -> Response:
     """The rating as a picture, which is the only place where it stands."""
     rating = _review(visit)["rating"]
     stars = "".join(
@@ -83,16 +83,16 @@ async def review_stars(visit: Visit) -> Response:
 # --- pages ------------------------------------------------------------------------------------------------
 
 
-async def edit_page(visit: Visit) -> Response:
+async def edit_page(visit: OfficeVisit) -> Response:
     found = visit.one("SELECT * FROM cms_pages WHERE id = ?", visit.number(), what="page")
     return await _page(visit, found)
 
 
-async def new_page(visit: Visit) -> Response:
+async def new_page(visit: OfficeVisit) -> Response:
     return await _page(visit, None)
 
 
-async def _page(visit: Visit, found: Row | None) -> Response:
+async def _page(visit: OfficeVisit, found: Row | None) -> Response:
     context: Row = {"page": found, "may": visit.may_change("content"), "store": shop_address(visit.world)}
     if visit.request.method == "GET":
         return visit.render("page.html", errors={}, values=found or {"enabled": 1}, **context)
@@ -123,7 +123,7 @@ async def _page(visit: Visit, found: Row | None) -> Response:
     return visit.go("/pages", "You saved the page.")
 
 
-async def bulk_pages(visit: Visit) -> Response:
+async def bulk_pages(visit: OfficeVisit) -> Response:
     form = await visit.form()
     back = safe_path(form.get("back"), "/pages")
     numbers = picked(form)
@@ -148,26 +148,26 @@ def departments(world: World) -> dict[str, str]:
     return {str(row["id"]): row["name"] for row in rows}
 
 
-def _days(form: Fields) -> tuple[str, str]:
+def _days(form: FormFields) -> tuple[str, str]:
     first, last = form.date("starts_on", "The first day"), form.date("ends_on", "The last day")
     if not {"starts_on", "ends_on"} & set(form.errors) and last < first:
         form.errors["ends_on"] = "The last day is before the first."
     return first, last
 
 
-def _department(form: Fields, known: dict[str, str]) -> int | None:
+def _department(form: FormFields, known: dict[str, str]) -> int | None:
     return whole_number(form.choice("department_id", "department", ("", *known)))
 
 
-async def edit_rule(visit: Visit) -> Response:
+async def edit_rule(visit: OfficeVisit) -> Response:
     return await _rule(visit, visit.one("SELECT * FROM price_rules WHERE id = ?", visit.number(), what="rule"))
 
 
-async def new_rule(visit: Visit) -> Response:
+async def new_rule(visit: OfficeVisit) -> Response:
     return await _rule(visit, None)
 
 
-async def _rule(visit: Visit, found: Row | None) -> Response:
+async def _rule(visit: OfficeVisit, found: Row | None) -> Response:
     known = departments(visit.world)
     context: Row = {"rule": found, "departments": known, "may": visit.may_change("marketing")}
     if visit.request.method == "GET":
@@ -196,7 +196,7 @@ async def _rule(visit: Visit, found: Row | None) -> Response:
     return visit.go("/price-rules", "You saved the rule.")
 
 
-async def apply_rule(visit: Visit) -> Response:
+async def apply_rule(visit: OfficeVisit) -> Response:
     """Marks down what the rule is for, and is not marked down already."""
     rule = visit.one("SELECT * FROM price_rules WHERE id = ?", visit.number(), what="rule")
     today = stamp(visit.world.now())[:10]
@@ -217,7 +217,7 @@ async def apply_rule(visit: Visit) -> Response:
     return visit.go("/price-rules", f"The rule was applied to {count:,} product{'' if count == 1 else 's'}.")
 
 
-async def end_rule(visit: Visit) -> Response:
+async def end_rule(visit: OfficeVisit) -> Response:
     """Gives back their prices to those that the rule marked down, unless somebody has changed them since."""
     rule = visit.one("SELECT * FROM price_rules WHERE id = ?", visit.number(), what="rule")
     if rule["status"] != "active":
@@ -233,12 +233,12 @@ async def end_rule(visit: Visit) -> Response:
     return visit.go("/price-rules", f"The rule was ended. Products that got their prices back: {count:,}.")
 
 
-async def edit_coupon(visit: Visit) -> Response:
+async def edit_coupon(visit: OfficeVisit) -> Response:
     code = visit.request.path_params["code"]
     return await _coupon(visit, visit.one("SELECT * FROM coupons WHERE code = ?", code, what="coupon"))
 
 
-async def new_coupon(visit: Visit) -> Response:
+async def new_coupon(visit: OfficeVisit) -> Response:
     return await _coupon(visit, None)
 
 
@@ -256,7 +256,7 @@ def _with_days(found: Row) -> Row:
     return {**found, **{name: f"{day[5:7]}/{day[8:10]}/{day[:4]}" for name, day in days.items()}}
 
 
-async def _coupon(visit: Visit, found: Row | None) -> Response:
+async def _coupon(visit: OfficeVisit, found: Row | None) -> Response:
     known = departments(visit.world)
     context: Row = {"coupon": found, "departments": known, "may": visit.may_change("marketing")}
     if visit.request.method == "GET":
@@ -304,7 +304,7 @@ def _wrong_code(world: World, code: str, found: Row | None) -> str:
 # --- people -----------------------------------------------------------------------------------------------
 
 
-async def customer(visit: Visit) -> Response:
+async def customer(visit: OfficeVisit) -> Response:
     found = visit.one("SELECT * FROM customers WHERE id = ?", visit.number(), what="customer")
     world, number = visit.world, found["id"]
     context: Row = {
@@ -338,7 +338,7 @@ async def customer(visit: Visit) -> Response:
     return visit.go(f"/customers/{number}", "You saved the customer.")
 
 
-async def bulk_customers(visit: Visit) -> Response:
+async def bulk_customers(visit: OfficeVisit) -> Response:
     form = await visit.form()
     back = safe_path(form.get("back"), "/customers")
     action, numbers = form.get("action"), picked(form)
@@ -361,7 +361,7 @@ async def bulk_customers(visit: Visit) -> Response:
     return visit.go(back, f"{changed} {'customer was' if changed == 1 else 'customers were'} {action}d.")
 
 
-async def user(visit: Visit) -> Response:
+async def user(visit: OfficeVisit) -> Response:
     found = visit.one("SELECT * FROM admins WHERE id = ?", visit.number(), what="user")
     roles = {name: role.name for name, role in ROLES.items()}
     context: Row = {"person": found, "roles": roles}

@@ -2,9 +2,9 @@
 
 from webassay.sites.admin.web import ORDER_STATUSES
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, STATES
-from webassay.sites.shop.seeding.catalogue import ATTRIBUTE_SETS
+from webassay.sites.shop.seeding.catalog import ATTRIBUTE_SETS
 from webassay.sites.shop.seeding.office import CARRIERS
-from webassay.sites.web.grids import Action, Column, Grid
+from webassay.sites.web.grids import BulkAction, Column, Grid
 
 YES_NO = {"1": "Yes", "0": "No"}
 ENABLED = {"1": "Enabled", "0": "Disabled"}
@@ -40,7 +40,7 @@ ORDERS = Grid(
         Column("refunded", "Total Refunded",
                "(SELECT ifnull(sum(amount_cents), 0) FROM refunds WHERE order_id = o.id)", "money", shown=False),
     ),
-    actions=(Action("cancel", "Cancel"), Action("hold", "Hold"), Action("unhold", "Unhold")),
+    actions=(BulkAction("cancel", "Cancel"), BulkAction("hold", "Hold"), BulkAction("unhold", "Unhold")),
 )  # fmt: skip
 
 INVOICES = Grid(
@@ -59,7 +59,7 @@ INVOICES = Grid(
         Column("status", "Status", "i.status", "choice", {"open": "Open", "paid": "Paid"}),
         Column("total", "Grand Total", "o.total_cents", "money"),
     ),
-    actions=(Action("paid", "Mark as Paid"),),
+    actions=(BulkAction("paid", "Mark as Paid"),),
 )
 
 SHIPMENTS = Grid(
@@ -132,7 +132,8 @@ PRODUCTS = Grid(
         Column("reviews", "Approved Reviews", "r.review_count", "number", shown=False),
         Column("updated", "Last Updated", "p.updated_at", "time", shown=False),
     ),
-    actions=(Action("enable", "Enable"), Action("disable", "Disable"), Action("sold-out", "Set Quantity to 0")),
+    actions=(BulkAction("enable", "Enable"), BulkAction("disable", "Disable"),
+             BulkAction("sold-out", "Set Quantity to 0")),
 )  # fmt: skip
 
 CUSTOMERS = Grid(
@@ -161,7 +162,8 @@ CUSTOMERS = Grid(
         Column("lifetime", "Lifetime Sales", "(SELECT ifnull(sum(o.total_cents), 0) FROM orders AS o"
                " WHERE o.customer_id = c.id AND o.status <> 'canceled')", "money", shown=False),
     ),
-    actions=(Action("subscribe", "Subscribe to Newsletter"), Action("unsubscribe", "Unsubscribe from Newsletter")),
+    actions=(BulkAction("subscribe", "Subscribe to Newsletter"),
+             BulkAction("unsubscribe", "Unsubscribe from Newsletter")),
 )  # fmt: skip
 
 _REVIEW_COLUMNS = (
@@ -185,7 +187,7 @@ REVIEWS = Grid(
     key="v.id",
     sort="created",
     columns=_REVIEW_COLUMNS,
-    actions=(Action("approve", "Approve"), Action("reject", "Reject"), Action("delete", "Delete")),
+    actions=(BulkAction("approve", "Approve"), BulkAction("reject", "Reject"), BulkAction("delete", "Delete")),
 )
 
 PENDING_REVIEWS = Grid(
@@ -257,7 +259,7 @@ PAGES = Grid(
         Column("enabled", "Status", "c.enabled", "choice", ENABLED),
         Column("updated", "Modified", "c.updated_at", "time"),
     ),
-    actions=(Action("enable", "Enable"), Action("disable", "Disable")),
+    actions=(BulkAction("enable", "Enable"), BulkAction("disable", "Disable")),
 )
 
 USERS = Grid(

@@ -3,13 +3,13 @@
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from webassay.sites.admin.web import ORDER_STATUSES, Visit
+from webassay.sites.admin.web import ORDER_STATUSES, OfficeVisit
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, read_address
 from webassay.sites.shop.commerce import money
 from webassay.sites.shop.seeding.office import CARRIERS, FIRST_INVOICE, FIRST_REFUND, FIRST_SHIPMENT, REFUND_REASONS
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields, safe_path
+from webassay.sites.web.forms import FormFields, safe_path
 from webassay.sites.web.grids import picked
 
 LONGEST_COMMENT = 1000
@@ -65,7 +65,7 @@ def _set_status(world: World, order: Row, action: str) -> str:
 # --- pages ------------------------------------------------------------------------------------------------
 
 
-def _order(visit: Visit) -> Row:
+def _order(visit: OfficeVisit) -> Row:
     return visit.one(
         "SELECT o.*, c.email, c.first_name || ' ' || c.last_name AS customer FROM orders AS o"
         " JOIN customers AS c ON c.id = o.customer_id WHERE o.number = ?",
@@ -73,11 +73,11 @@ def _order(visit: Visit) -> Row:
     )  # fmt: skip
 
 
-async def view(visit: Visit) -> Response:
+async def view(visit: OfficeVisit) -> Response:
     return _render(visit, _order(visit))
 
 
-def _render(visit: Visit, order: Row, status: int = 200, form: str = "", **extra: object) -> Response:
+def _render(visit: OfficeVisit, order: Row, status: int = 200, form: str = "", **extra: object) -> Response:
     """`form`: the one whose errors are shown."""
     world, number = visit.world, order["id"]
     actions = ("cancel", "hold", "unhold", "invoice", "ship", "refund", "address")
@@ -98,7 +98,7 @@ def _render(visit: Visit, order: Row, status: int = 200, form: str = "", **extra
     )  # fmt: skip
 
 
-def _possible(visit: Visit, action: str) -> Row:
+def _possible(visit: OfficeVisit, action: str) -> Row:
     """The order, if the visitor may and the action is possible now: somebody else may have been quicker."""
     if refused := visit.role.refusal("orders", change=True):
         raise HTTPException(403, refused)
@@ -108,11 +108,11 @@ def _possible(visit: Visit, action: str) -> Row:
     return order
 
 
-def _back(visit: Visit, order: Row, notice: str) -> Response:
+def _back(visit: OfficeVisit, order: Row, notice: str) -> Response:
     return visit.go(f"/orders/{order['number']}", notice)
 
 
-async def change_status(visit: Visit) -> Response:
+async def change_status(visit: OfficeVisit) -> Response:
     """Cancel, hold and unhold."""
     action = visit.request.path_params["action"]
     if action not in ("cancel", "hold", "unhold"):
@@ -123,7 +123,7 @@ async def change_status(visit: Visit) -> Response:
     return _back(visit, order, f"Order # {order['number']} is now {now}.")
 
 
-async def comment(visit: Visit) -> Response:
+async def comment(visit: OfficeVisit) -> Response:
     order = _order(visit)
     form = await visit.form()
     text = form.text("comment", "Comment", most=LONGEST_COMMENT, lines=True)
@@ -140,7 +140,7 @@ async def comment(visit: Visit) -> Response:
     return _back(visit, order, f"The comment was added.{told}")
 
 
-async def invoice(visit: Visit) -> Response:
+async def invoice(visit: OfficeVisit) -> Response:
     order = _possible(visit, "invoice")
     with visit.world.write() as db:
         number: int = visit.world.scalar("SELECT ifnull(max(id), 0) + 1 FROM invoices")
@@ -152,7 +152,7 @@ async def invoice(visit: Visit) -> Response:
     return _back(visit, order, f"Invoice {FIRST_INVOICE + number} was created.")
 
 
-async def ship(visit: Visit) -> Response:
+async def ship(visit: OfficeVisit) -> Response:
     """Asks for the carrier and the tracking number, which may follow later."""
     order = _possible(visit, "ship")
     if visit.request.method == "GET":
@@ -183,7 +183,7 @@ def _progress(world: World, order_id: int) -> None:
     world.db.execute("UPDATE orders SET status = ? WHERE id = ?", (status, order_id))
 
 
-async def refund(visit: Visit) -> Response:
+async def refund(visit: OfficeVisit) -> Response:
     order = _possible(visit, "refund")
     most = left_to_refund(visit.world, order)
     if visit.request.method == "GET":
@@ -207,7 +207,7 @@ async def refund(visit: Visit) -> Response:
     return _back(visit, order, f"{money(amount)} was refunded with credit memo {FIRST_REFUND + number}.")
 
 
-async def address(visit: Visit) -> Response:
+async def address(visit: OfficeVisit) -> Response:
     order = _possible(visit, "address")
     kind = visit.request.path_params["kind"]
     found = visit.one(
@@ -231,7 +231,7 @@ async def address(visit: Visit) -> Response:
 # --- several at once --------------------------------------------------------------------------------------
 
 
-async def bulk(visit: Visit) -> Response:
+async def bulk(visit: OfficeVisit) -> Response:
     form = await visit.form()
     action = form.get("action")
     back = safe_path(form.get("back"), "/orders")
@@ -255,7 +255,7 @@ async def bulk(visit: Visit) -> Response:
     return visit.go(back, " ".join([said, *problems[:5]]))
 
 
-async def mark_paid(visit: Visit) -> Response:
+async def mark_paid(visit: OfficeVisit) -> Response:
     """Invoices, in bulk."""
     form = await visit.form()
     back = safe_path(form.get("back"), "/invoices")
@@ -273,11 +273,11 @@ async def mark_paid(visit: Visit) -> Response:
 # --- papers -----------------------------------------------------------------------------------------------
 
 
-async def show_invoice(visit: Visit) -> Response:
+async def show_invoice(visit: OfficeVisit) -> Response:
     return _paper(visit, visit.one("SELECT * FROM invoices WHERE id = ?", visit.number(), what="invoice"), "Invoice")
 
 
-async def shipment(visit: Visit) -> Response:
+async def shipment(visit: OfficeVisit) -> Response:
     """Its carrier and tracking number can be changed, or added later."""
     found = visit.one("SELECT * FROM shipments WHERE id = ?", visit.number(), what="shipment")
     if visit.request.method == "GET":
@@ -292,7 +292,7 @@ async def shipment(visit: Visit) -> Response:
     return visit.go(f"/shipments/{found['id']}", "The tracking information was saved.")
 
 
-def _paper(visit: Visit, paper: Row, title: str, status: int = 200, form: Fields | None = None) -> Response:
+def _paper(visit: OfficeVisit, paper: Row, title: str, status: int = 200, form: FormFields | None = None) -> Response:
     order = visit.one("SELECT * FROM orders WHERE id = ?", paper["order_id"], what="order")
     return visit.render(
         "paper.html", status, paper=paper, order=order, title=title, statuses=ORDER_STATUSES,

@@ -5,12 +5,12 @@ import re
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from webassay.sites.admin.web import Visit, shop_address
+from webassay.sites.admin.web import OfficeVisit, shop_address
 from webassay.sites.kit import Row, World
-from webassay.sites.shop.seeding.catalogue import ATTRIBUTE_SETS, slug_of
+from webassay.sites.shop.seeding.catalog import ATTRIBUTE_SETS, slug_of
 from webassay.sites.shop.web import category_tree, product_options
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields, safe_path, whole_number
+from webassay.sites.web.forms import FormFields, safe_path, whole_number
 from webassay.sites.web.grids import picked
 
 MOST_STOCK = 99_999
@@ -20,7 +20,7 @@ LINKS = {"related": "Related Products", "upsell": "Up-Sell Products", "crosssell
 # --- products ---------------------------------------------------------------------------------------------
 
 
-def _product(visit: Visit) -> Row:
+def _product(visit: OfficeVisit) -> Row:
     return visit.one("SELECT * FROM products WHERE id = ?", visit.number(), what="product")
 
 
@@ -51,7 +51,7 @@ def _shown(product: Row) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _read(visit: Visit, form: Fields, own: int) -> Row:
+def _read(visit: OfficeVisit, form: FormFields, own: int) -> Row:
     shelves = _shelves(visit.world)
     row: Row = {
         "name": form.text("name", "Name", most=200),
@@ -80,7 +80,7 @@ def _read(visit: Visit, form: Fields, own: int) -> Row:
     return row
 
 
-def _render(visit: Visit, product: Row | None, status: int = 200, form: Fields | None = None) -> Response:
+def _render(visit: OfficeVisit, product: Row | None, status: int = 200, form: FormFields | None = None) -> Response:
     world = visit.world
     return visit.render(
         "product.html", status, product=product, shelves=_shelves(world), may=visit.may_change("products"),
@@ -92,7 +92,7 @@ def _render(visit: Visit, product: Row | None, status: int = 200, form: Fields |
     )  # fmt: skip
 
 
-async def edit(visit: Visit) -> Response:
+async def edit(visit: OfficeVisit) -> Response:
     product = _product(visit)
     if visit.request.method == "GET":
         return _render(visit, product)
@@ -113,7 +113,7 @@ async def edit(visit: Visit) -> Response:
     return visit.go(f"/products/{product['id']}", "You saved the product.")
 
 
-async def create(visit: Visit) -> Response:
+async def create(visit: OfficeVisit) -> Response:
     if visit.request.method == "GET":
         return _render(visit, None)
     form = await visit.form()
@@ -140,7 +140,7 @@ async def create(visit: Visit) -> Response:
     return visit.go(f"/products/{number}", "You saved the product.")
 
 
-async def bulk(visit: Visit) -> Response:
+async def bulk(visit: OfficeVisit) -> Response:
     form = await visit.form()
     back = safe_path(form.get("back"), "/products")
     setting = {"enable": "enabled = 1", "disable": "enabled = 0", "sold-out": "stock = 0"}.get(form.get("action"))
@@ -171,7 +171,7 @@ def _free_values(world: World, product_id: int) -> dict[str, list[str]]:
     }
 
 
-async def add_option(visit: Visit) -> Response:
+async def add_option(visit: OfficeVisit) -> Response:
     product = _product(visit)
     form = await visit.form()
     name = form.get("option")
@@ -191,7 +191,7 @@ async def add_option(visit: Visit) -> Response:
     return visit.go(f"/products/{product['id']}", f"The {name.lower()} {value} was added.")
 
 
-async def remove_option(visit: Visit) -> Response:
+async def remove_option(visit: OfficeVisit) -> Response:
     product = _product(visit)
     form = await visit.form()
     name, value = form.get("option"), form.get("value")
@@ -208,7 +208,7 @@ async def remove_option(visit: Visit) -> Response:
     return visit.go(f"/products/{product['id']}", f"The {name.lower()} {value} was removed.")
 
 
-def _touch(visit: Visit, product: Row) -> None:
+def _touch(visit: OfficeVisit, product: Row) -> None:
     visit.world.db.execute("UPDATE products SET updated_at = ? WHERE id = ?", (stamp(visit.world.now()), product["id"]))
 
 
@@ -224,7 +224,7 @@ def _links(world: World, product_id: int) -> dict[str, list[Row]]:
     return {title: [row for row in rows if row["kind"] == kind] for kind, title in LINKS.items()}
 
 
-async def add_link(visit: Visit) -> Response:
+async def add_link(visit: OfficeVisit) -> Response:
     product = _product(visit)
     form = await visit.form()
     kind, sku = form.get("kind"), form.get("sku").strip()
@@ -248,7 +248,7 @@ async def add_link(visit: Visit) -> Response:
     return visit.go(f"/products/{product['id']}", f"{linked['name']} was added to {LINKS[kind]}.")
 
 
-async def remove_link(visit: Visit) -> Response:
+async def remove_link(visit: OfficeVisit) -> Response:
     product = _product(visit)
     form = await visit.form()
     kind, linked = form.get("kind"), whole_number(form.get("linked")) or 0
@@ -266,11 +266,13 @@ async def remove_link(visit: Visit) -> Response:
 # --- attributes -------------------------------------------------------------------------------------------
 
 
-async def attributes(visit: Visit) -> Response:
+async def attributes(visit: OfficeVisit) -> Response:
     return _render_attributes(visit)
 
 
-def _render_attributes(visit: Visit, status: int = 200, form: Fields | None = None, bad: str = "") -> Response:
+def _render_attributes(
+    visit: OfficeVisit, status: int = 200, form: FormFields | None = None, bad: str = ""
+) -> Response:
     values = {
         name: visit.world.rows(
             "SELECT v.value, (SELECT count(*) FROM product_options AS o WHERE o.name = v.attribute"
@@ -285,7 +287,7 @@ def _render_attributes(visit: Visit, status: int = 200, form: Fields | None = No
     )  # fmt: skip
 
 
-async def add_value(visit: Visit) -> Response:
+async def add_value(visit: OfficeVisit) -> Response:
     name = visit.request.path_params["attribute"]
     if name not in ATTRIBUTES:
         raise HTTPException(404, "There is no such attribute.")
@@ -308,7 +310,7 @@ async def add_value(visit: Visit) -> Response:
 # --- categories -------------------------------------------------------------------------------------------
 
 
-async def categories(visit: Visit) -> Response:
+async def categories(visit: OfficeVisit) -> Response:
     departments, _ = category_tree(visit.world)
     counts = {
         row["category_id"]: row["n"]
@@ -317,7 +319,7 @@ async def categories(visit: Visit) -> Response:
     return visit.render("categories.html", departments=departments, counts=counts, may=visit.may_change("products"))
 
 
-async def edit_category(visit: Visit) -> Response:
+async def edit_category(visit: OfficeVisit) -> Response:
     found = visit.one("SELECT * FROM categories WHERE id = ?", visit.number(), what="category")
     context: Row = {"category": found, "parents": {}, "may": visit.may_change("products")}
     if visit.request.method == "GET":
@@ -331,7 +333,7 @@ async def edit_category(visit: Visit) -> Response:
     return visit.go("/categories", f"The category {name} was saved.")
 
 
-async def new_category(visit: Visit) -> Response:
+async def new_category(visit: OfficeVisit) -> Response:
     """A shelf: products stand nowhere else."""
     parents = {
         str(middle.id): f"{top.name} > {middle.name}"
@@ -359,7 +361,7 @@ async def new_category(visit: Visit) -> Response:
     return visit.go("/categories", f"The category {name} was saved.")
 
 
-def _category_name(visit: Visit, form: Fields, parent: int | None, own: int) -> str:
+def _category_name(visit: OfficeVisit, form: FormFields, parent: int | None, own: int) -> str:
     name = form.text("name", "Name", most=60)
     taken = "SELECT 1 FROM categories WHERE parent_id IS ? AND name = ? COLLATE NOCASE AND id <> ?"
     if "name" not in form.errors and visit.world.scalar(taken, parent, name, own):

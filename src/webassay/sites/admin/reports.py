@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from webassay.sites.admin.web import ORDER_STATUSES, Visit
+from webassay.sites.admin.web import ORDER_STATUSES, OfficeVisit
 from webassay.sites.kit import SqlValue, World
-from webassay.sites.web.forms import Fields
+from webassay.sites.web.forms import FormFields
 from webassay.sites.web.grids import Column
 from webassay.sites.web.lists import Paging, same_list
 
@@ -20,7 +20,7 @@ BEST = 5
 
 
 @dataclass(frozen=True)
-class Report:
+class SalesReport:
     name: str
     title: str
     columns: tuple[Column, ...]
@@ -42,7 +42,7 @@ def _cents(name: str, label: str, sql: str) -> Column:
 
 
 def _average(status: str) -> str:
-    """Of the stars; empty if there are none. Those of a pending review count nowhere."""
+    """The average of the stars, empty if there are none. Pending reviews never count."""
     return f"iif(sum(v.status {status}), printf('%.2f', avg(iif(v.status {status}, v.rating, NULL))), '')"
 
 
@@ -51,7 +51,7 @@ _ORDERS = "orders AS o WHERE {where}"
 _PIECES = "(SELECT sum(i.quantity) FROM order_items AS i WHERE i.order_id = o.id)"
 
 REPORTS = (
-    Report(
+    SalesReport(
         "orders", "Orders",
         (_INTERVAL, Column("orders", "Orders", "count(*)", "number"),
          Column("pieces", "Sales Items", f"ifnull(sum({_PIECES}), 0)", "number"),
@@ -60,7 +60,7 @@ REPORTS = (
          _cents("canceled", "Canceled", "iif(o.status = 'canceled', o.total_cents, 0)")),
         _ORDERS, "o.created_at", by_period=True, by_status=True, group="1", sums=True,
     ),
-    Report(
+    SalesReport(
         "tax", "Tax",
         (_INTERVAL, Column("state", "Ship-to State", "a.region"), Column("orders", "Orders", "count(*)", "number"),
          _cents("tax", "Tax Amount", "o.tax_cents")),
@@ -68,7 +68,7 @@ REPORTS = (
         " WHERE {where} AND o.tax_cents > 0",
         "o.created_at", by_period=True, by_status=True, group="1, 2", order="1, 2", sums=True,
     ),
-    Report(
+    SalesReport(
         "invoiced", "Invoiced",
         (_INTERVAL, Column("orders", "Invoices", "count(*)", "number"),
          _cents("total", "Total Invoiced", "o.total_cents"),
@@ -77,13 +77,13 @@ REPORTS = (
         "invoices AS n JOIN orders AS o ON o.id = n.order_id WHERE {where}",
         "n.created_at", by_period=True, group="1", sums=True,
     ),
-    Report(
+    SalesReport(
         "refunds", "Refunds",
         (_INTERVAL, Column("refunds", "Credit Memos", "count(*)", "number"),
          _cents("total", "Total Refunded", "r.amount_cents")),
         "refunds AS r WHERE {where}", "r.created_at", by_period=True, group="1", sums=True,
     ),
-    Report(
+    SalesReport(
         "coupons", "Coupons",
         (_INTERVAL, Column("code", "Coupon Code", "o.coupon_code"), Column("uses", "Uses", "count(*)", "number"),
          _cents("subtotal", "Sales Subtotal", "o.subtotal_cents"),
@@ -91,7 +91,7 @@ REPORTS = (
         f"{_ORDERS} AND o.coupon_code <> ''", "o.created_at", by_period=True, by_status=True, group="1, 2",
         order="1, 2", sums=True,
     ),
-    Report(
+    SalesReport(
         "bestsellers", "Bestsellers",
         (_INTERVAL, Column("product", "Product", "i.name"), Column("price", "Price", "p.price_cents", "money"),
          Column("pieces", "Order Quantity", "sum(i.quantity)", "number")),
@@ -99,7 +99,7 @@ REPORTS = (
         " WHERE {where} AND o.status <> 'canceled'",
         "o.created_at", by_period=True, group="1, i.product_id", order="1, 4 DESC, 2",
     ),
-    Report(
+    SalesReport(
         "customers", "Customers by Order Total",
         (_INTERVAL, Column("customer", "Customer", "c.first_name || ' ' || c.last_name"),
          Column("email", "Email", "c.email"), Column("orders", "Orders", "count(*)", "number"),
@@ -107,12 +107,12 @@ REPORTS = (
         "orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE {where}",
         "o.created_at", by_period=True, by_status=True, group="1, c.id", order="1, 5 DESC, 3",
     ),
-    Report(
+    SalesReport(
         "new-accounts", "New Accounts",
         (_INTERVAL, Column("accounts", "New Accounts", "count(*)", "number")),
         "customers AS c WHERE {where}", "c.created_at", by_period=True, group="1", sums=True,
     ),
-    Report(
+    SalesReport(
         "reviews-by-product", "Reviews by Products",
         (Column("product", "Product", "p.name"), Column("sku", "SKU", "p.sku"),
          Column("reviews", "Reviews", "count(*)", "number"),
@@ -122,20 +122,20 @@ REPORTS = (
         "reviews AS v JOIN products AS p ON p.id = v.product_id WHERE {where}",
         "v.created_at", group="v.product_id", order="3 DESC, 1",
     ),
-    Report(
+    SalesReport(
         "reviews-by-customer", "Reviews by Customers",
         (Column("customer", "Customer", "c.first_name || ' ' || c.last_name"), Column("email", "Email", "c.email"),
          Column("reviews", "Reviews", "count(*)", "number")),
         "reviews AS v JOIN customers AS c ON c.id = v.customer_id WHERE {where}",
         "v.created_at", group="c.id", order="3 DESC, 2",
     ),
-    Report(
+    SalesReport(
         "search-terms", "Search Terms",
         (Column("term", "Search Query", "s.term"), Column("results", "Results", "s.results", "number"),
          Column("uses", "Uses", "s.uses", "number")),
         "search_terms AS s WHERE {where}", order="3 DESC, 1",
     ),
-    Report(
+    SalesReport(
         "low-stock", "Low Stock",
         (Column("product", "Product", "p.name"), Column("sku", "SKU", "p.sku"),
          Column("stock", "Quantity", "p.stock", "number")),
@@ -145,16 +145,16 @@ REPORTS = (
 _BY_NAME = {report.name: report for report in REPORTS}
 
 
-async def listed(visit: Visit) -> Response:
+async def listed(visit: OfficeVisit) -> Response:
     return visit.render("reports.html", reports=REPORTS)
 
 
-async def show(visit: Visit) -> Response:
+async def show(visit: OfficeVisit) -> Response:
     report = _BY_NAME.get(visit.request.path_params["name"])
     if report is None:
         raise HTTPException(404, "There is no such report.")
     query = visit.request.query_params
-    fields = Fields(query)
+    fields = FormFields(query)
     asked = "report" in query or not report.day
     rows: list[list[str]] = []
     if asked:
@@ -174,7 +174,7 @@ async def show(visit: Visit) -> Response:
     )  # fmt: skip
 
 
-def _lines(world: World, report: Report, period: str, status: str, days: tuple[str, str]) -> list[list[str]]:
+def _lines(world: World, report: SalesReport, period: str, status: str, days: tuple[str, str]) -> list[list[str]]:
     conditions, params = ["1"], []
     if report.day:
         conditions.append(f"substr({report.day}, 1, 10) BETWEEN ? AND ?")
@@ -205,7 +205,7 @@ def _first_of_each(rows: list[dict[str, SqlValue]]) -> list[dict[str, SqlValue]]
     return kept
 
 
-def _sums(report: Report, rows: Sequence[dict[str, SqlValue]]) -> list[str]:
+def _sums(report: SalesReport, rows: Sequence[dict[str, SqlValue]]) -> list[str]:
     line = ["Total"]
     for column in report.columns[1:]:
         adds = column.kind in ("number", "money")

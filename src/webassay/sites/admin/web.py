@@ -10,8 +10,7 @@ from starlette.routing import Route
 from webassay.sites.admin.rights import AREAS, ROLES, Role
 from webassay.sites.kit import Row, World
 from webassay.sites.shop import commerce
-from webassay.sites.web.app import Handler, WebSite, route
-from webassay.sites.web.app import Visit as AnyVisit
+from webassay.sites.web.app import Handler, Visit, WebSite, route
 from webassay.sites.web.dates import short_date, short_time
 from webassay.sites.web.forms import whole_number
 from webassay.sites.web.grids import Grid, export_grid, read_grid
@@ -23,38 +22,38 @@ ORDER_STATUSES = {
 }  # fmt: skip
 
 
-class Link(NamedTuple):
+class MenuLink(NamedTuple):
     name: str
     path: str
     area: str
 
 
-MENU: Mapping[str, tuple[Link, ...]] = {
+MENU: Mapping[str, tuple[MenuLink, ...]] = {
     "Sales": (
-        Link("Orders", "/orders", "orders"),
-        Link("Invoices", "/invoices", "orders"),
-        Link("Shipments", "/shipments", "orders"),
-        Link("Credit Memos", "/refunds", "orders"),
+        MenuLink("Orders", "/orders", "orders"),
+        MenuLink("Invoices", "/invoices", "orders"),
+        MenuLink("Shipments", "/shipments", "orders"),
+        MenuLink("Credit Memos", "/refunds", "orders"),
     ),
     "Catalog": (
-        Link("Products", "/products", "products"),
-        Link("Categories", "/categories", "products"),
-        Link("Attributes", "/attributes", "products"),
+        MenuLink("Products", "/products", "products"),
+        MenuLink("Categories", "/categories", "products"),
+        MenuLink("Attributes", "/attributes", "products"),
     ),
-    "Customers": (Link("All Customers", "/customers", "customers"),),
+    "Customers": (MenuLink("All Customers", "/customers", "customers"),),
     "Marketing": (
-        Link("Catalog Price Rules", "/price-rules", "marketing"),
-        Link("Cart Price Rules", "/coupons", "marketing"),
-        Link("All Reviews", "/reviews", "reviews"),
-        Link("Pending Reviews", "/reviews/pending", "reviews"),
+        MenuLink("Catalog Price Rules", "/price-rules", "marketing"),
+        MenuLink("Cart Price Rules", "/coupons", "marketing"),
+        MenuLink("All Reviews", "/reviews", "reviews"),
+        MenuLink("Pending Reviews", "/reviews/pending", "reviews"),
     ),
-    "Content": (Link("Pages", "/pages", "content"),),
-    "Reports": (Link("All Reports", "/reports", "reports"),),
-    "System": (Link("Users", "/users", "staff"),),
+    "Content": (MenuLink("Pages", "/pages", "content"),),
+    "Reports": (MenuLink("All Reports", "/reports", "reports"),),
+    "System": (MenuLink("Users", "/users", "staff"),),
 }
 
 
-class Visit(AnyVisit):
+class OfficeVisit(Visit):
     log_in_path = "/login"
 
     @property
@@ -86,7 +85,7 @@ WEB = WebSite(
     name="Tallybrook Back Office",
     sessions=Sessions("backoffice_session", users="admins", user_id="admin_id", login="username",
                       table="admin_sessions"),
-    visit=Visit,
+    visit=OfficeVisit,
     style="admin.css",
     script="admin.js",
     filters={"money": commerce.money, "short_time": short_time, "short_date": short_date},
@@ -103,7 +102,7 @@ WEB = WebSite(
 def office(path: str, handler: Handler, *methods: str, area: str) -> Route:
     """A page for those whose role sees the area, and a form for those whose role changes it."""
 
-    async def guarded(visit: Visit) -> Response:
+    async def guarded(visit: OfficeVisit) -> Response:
         refusal = visit.role.refusal(area, change=visit.request.method == "POST")
         if refusal:
             raise HTTPException(403, refusal)
@@ -115,7 +114,7 @@ def office(path: str, handler: Handler, *methods: str, area: str) -> Route:
 def grid_routes(grid: Grid, area: str, new: str = "") -> list[Route]:
     """The grid and its export. `new`: what the button says that adds a row."""
 
-    async def show(visit: Visit) -> Response:
+    async def show(visit: OfficeVisit) -> Response:
         page = read_grid(visit.world, grid, visit.request.query_params)
         may = visit.may_change(area)
         act = f"/bulk{grid.path}" if grid.actions and may else ""
@@ -123,7 +122,7 @@ def grid_routes(grid: Grid, area: str, new: str = "") -> list[Route]:
         status = 422 if page.errors else 200
         return visit.render("grid.html", status, page=page, act=act, new=new if may else "", problem=problem)
 
-    async def export(visit: Visit) -> Response:
+    async def export(visit: OfficeVisit) -> Response:
         return export_grid(visit.world, grid, visit.request.query_params)
 
     return [office(grid.path, show, area=area), office(f"{grid.path}/export", export, area=area)]
@@ -131,4 +130,4 @@ def grid_routes(grid: Grid, area: str, new: str = "") -> list[Route]:
 
 def shop_address(world: World) -> str:
     """Where the storefront is, if it is open as well; else empty."""
-    return next((other.base for other in world.neighbours if other.name == "shop"), "")
+    return next((other.base for other in world.neighbors if other.name == "shop"), "")

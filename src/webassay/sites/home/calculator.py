@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\s*(?:((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)|([-+*/%
 _SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})
 
 
-class Unreadable(ValueError):
+class UnreadableExpression(ValueError):
     """The message is for the person who typed the expression."""
 
 
@@ -57,7 +57,7 @@ class _Reader:
     def value(self) -> Fraction:
         result = self._sum()
         if self._next:
-            raise Unreadable(f"There is an operator missing before “{self._next}”.")
+            raise UnreadableExpression(f"There is an operator missing before “{self._next}”.")
         return result
 
     @property
@@ -85,7 +85,7 @@ class _Reader:
             factor, _ = self._signed()
             percent = False
             if sign != "*" and factor == 0:
-                raise Unreadable("A number cannot be divided by zero.")
+                raise UnreadableExpression("A number cannot be divided by zero.")
             value = value * factor if sign == "*" else value / factor if sign == "/" else value % factor
         return value, percent
 
@@ -108,16 +108,16 @@ class _Reader:
         if self._take("("):
             self._depth += 1
             if self._depth > DEEPEST:
-                raise Unreadable("There are too many parentheses inside each other.")
+                raise UnreadableExpression("There are too many parentheses inside each other.")
             value = self._sum()
             if not self._take(")"):
-                raise Unreadable("A closing parenthesis is missing.")
+                raise UnreadableExpression("A closing parenthesis is missing.")
             self._depth -= 1
             return value
         if not self._next:
-            raise Unreadable("The end is missing.")
+            raise UnreadableExpression("The end is missing.")
         if self._next in "+-*/%()":
-            raise Unreadable(f"There is a number missing before “{self._next}”.")
+            raise UnreadableExpression(f"There is a number missing before “{self._next}”.")
         self._at += 1
         return Fraction(self._tokens[self._at - 1].replace(",", ""))
 
@@ -129,7 +129,7 @@ def _tokens(expression: str) -> list[str]:
         match = _TOKEN.match(expression, at)
         if match is None:
             strange = expression[at:].lstrip()[0]
-            raise Unreadable(f"“{strange}” cannot be used here. Use numbers, + - * / % and parentheses.")
+            raise UnreadableExpression(f"“{strange}” cannot be used here. Use numbers, + - * / % and parentheses.")
         found.append(match[1] or match[2])
         at = match.end()
     return found

@@ -4,11 +4,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from webassay.sites.home.calculator import Unreadable, calculate
+from webassay.sites.home.calculator import UnreadableExpression, calculate
 from webassay.sites.kit import Row, World
 from webassay.sites.web.app import Visit, WebSite, page, route
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields, whole_number
+from webassay.sites.web.forms import FormFields, whole_number
 from webassay.sites.web.lists import Paging
 from webassay.sites.web.sessions import Sessions
 
@@ -33,23 +33,23 @@ async def calculator(visit: Visit) -> Response:
     query = visit.request.query_params
     if "expression" not in query:
         return visit.render("calculator.html", values={}, errors={}, result="")
-    fields = Fields(query)
+    fields = FormFields(query)
     expression = fields.text("expression", "Expression", most=LONGEST_EXPRESSION)
     result = ""
     if not fields.errors:
         try:
             result = calculate(expression)
-        except Unreadable as problem:
+        except UnreadableExpression as problem:
             fields.errors["expression"] = str(problem)
     status = 422 if fields.errors else 200
     return visit.render("calculator.html", status, values=fields.values, errors=fields.errors, result=result)
 
 
 async def scratchpad(visit: Visit) -> Response:
-    return _scratchpad(visit, Fields({}), 200)
+    return _scratchpad(visit, FormFields({}), 200)
 
 
-def _scratchpad(visit: Visit, form: Fields, status: int) -> Response:
+def _scratchpad(visit: Visit, form: FormFields, status: int) -> Response:
     total: int = visit.world.scalar("SELECT count(*) FROM notes")
     paging = Paging.at(visit.request.query_params.get("p", "1"), NOTES_PER_PAGE, total)
     notes = visit.world.rows("SELECT * FROM notes ORDER BY id DESC LIMIT ? OFFSET ?", paging.size, paging.skipped)

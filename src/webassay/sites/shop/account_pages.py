@@ -7,9 +7,9 @@ from webassay.sites.kit import Row, World
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, make_default, put_in_cart, read_address
 from webassay.sites.shop.returning import why_not_returnable
 from webassay.sites.shop.seeding.customers import password_hash
-from webassay.sites.shop.web import Visit, move_subscription
+from webassay.sites.shop.web import ShopVisit, move_subscription
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields, safe_path, whole_number
+from webassay.sites.web.forms import FormFields, safe_path, whole_number
 from webassay.sites.web.lists import Paging, one_of
 
 ORDER_PAGE_SIZES = (10, 20)
@@ -19,7 +19,7 @@ SHORTEST_PASSWORD = 8
 # --- log-in ----------------------------------------------------------------------------------------------
 
 
-async def login(visit: Visit) -> Response:
+async def login(visit: ShopVisit) -> Response:
     after = safe_path(visit.request.query_params.get("next", ""), "/account")
     if visit.customer is not None:
         return visit.go(after)
@@ -36,7 +36,7 @@ async def login(visit: Visit) -> Response:
     return visit.go(after)
 
 
-async def register(visit: Visit) -> Response:
+async def register(visit: ShopVisit) -> Response:
     if visit.request.method == "GET":
         return visit.render("register.html", errors={}, values={})
     form = await visit.form()
@@ -61,11 +61,11 @@ async def register(visit: Visit) -> Response:
     return visit.go("/account", f"Welcome, {first}! Your account was created.")
 
 
-async def logout(visit: Visit) -> Response:
+async def logout(visit: ShopVisit) -> Response:
     return visit.log_out("/")
 
 
-def _enter(visit: Visit, customer_id: int) -> None:
+def _enter(visit: ShopVisit, customer_id: int) -> None:
     """Call inside a write."""
     adopt_cart(visit, visit.token or "-", customer_id)
     visit.switch_session(customer_id)
@@ -74,7 +74,7 @@ def _enter(visit: Visit, customer_id: int) -> None:
     )
 
 
-def _new_password(form: Fields) -> str:
+def _new_password(form: FormFields) -> str:
     password = form.get("password")
     if not SHORTEST_PASSWORD <= len(password) <= 200:
         form.errors["password"] = f"The password must have at least {SHORTEST_PASSWORD} characters."
@@ -90,14 +90,14 @@ def _email_taken(world: World, email: str, by_other_than: int) -> bool:
 # --- the account -----------------------------------------------------------------------------------------
 
 
-async def dashboard(visit: Visit) -> Response:
+async def dashboard(visit: ShopVisit) -> Response:
     defaults = {row["kind"]: row for row in _default_addresses(visit)}
     return visit.render(
         "account_dashboard.html", orders=_orders(visit, 5, 0), defaults=defaults, subscribed=_subscribed(visit)
     )
 
 
-async def edit(visit: Visit) -> Response:
+async def edit(visit: ShopVisit) -> Response:
     customer = visit.world.row("SELECT * FROM customers WHERE id = ?", visit.customer_id) or {}
     if visit.request.method == "GET":
         return visit.render("account_edit.html", errors={}, values=customer)
@@ -122,7 +122,7 @@ async def edit(visit: Visit) -> Response:
     return visit.go("/account", "Your account information was saved.")
 
 
-async def my_reviews(visit: Visit) -> Response:
+async def my_reviews(visit: ShopVisit) -> Response:
     """All of them, with what became of those that are not published."""
     total: int = visit.world.scalar("SELECT count(*) FROM reviews WHERE customer_id = ?", visit.customer_id)
     paging = Paging.at(visit.request.query_params.get("p", "1"), REVIEWS_ON_A_PAGE, total)
@@ -137,7 +137,7 @@ async def my_reviews(visit: Visit) -> Response:
 # --- orders ----------------------------------------------------------------------------------------------
 
 
-async def orders(visit: Visit) -> Response:
+async def orders(visit: ShopVisit) -> Response:
     total: int = visit.world.scalar("SELECT count(*) FROM orders WHERE customer_id = ?", visit.customer_id)
     query = visit.request.query_params
     sizes = [str(size) for size in ORDER_PAGE_SIZES]
@@ -146,7 +146,7 @@ async def orders(visit: Visit) -> Response:
     return visit.render("account_orders.html", orders=rows, paging=paging, sizes=ORDER_PAGE_SIZES, query=query)
 
 
-async def order(visit: Visit) -> Response:
+async def order(visit: ShopVisit) -> Response:
     found = own_order(visit)
     addresses = {
         row["kind"]: row for row in visit.world.rows("SELECT * FROM order_addresses WHERE order_id = ?", found["id"])
@@ -168,7 +168,7 @@ async def order(visit: Visit) -> Response:
     )  # fmt: skip
 
 
-async def cancel_order(visit: Visit) -> Response:
+async def cancel_order(visit: ShopVisit) -> Response:
     """Asks first."""
     found = own_order(visit)
     if found["status"] != "pending":
@@ -180,7 +180,7 @@ async def cancel_order(visit: Visit) -> Response:
     return visit.go(f"/account/orders/{found['number']}", f"Order # {found['number']} was canceled.")
 
 
-async def reorder(visit: Visit) -> Response:
+async def reorder(visit: ShopVisit) -> Response:
     """Puts what can still be bought into the cart, and names the rest."""
     found = own_order(visit)
     missing = []
@@ -197,7 +197,7 @@ async def reorder(visit: Visit) -> Response:
     return visit.go("/cart", " ".join([f"Not everything could be added: {' '.join(missing)}"] if missing else [notice]))
 
 
-def _orders(visit: Visit, count: int, skip: int) -> list[Row]:
+def _orders(visit: ShopVisit, count: int, skip: int) -> list[Row]:
     return visit.world.rows(
         "SELECT o.*, a.first_name || ' ' || a.last_name AS ship_to FROM orders AS o"
         " JOIN order_addresses AS a ON a.order_id = o.id AND a.kind = 'shipping'"
@@ -206,7 +206,7 @@ def _orders(visit: Visit, count: int, skip: int) -> list[Row]:
     )  # fmt: skip
 
 
-def own_order(visit: Visit) -> Row:
+def own_order(visit: ShopVisit) -> Row:
     """The order that the address names."""
     found = visit.world.row("SELECT * FROM orders WHERE number = ?", visit.request.path_params["number"])
     if found is None:
@@ -219,12 +219,12 @@ def own_order(visit: Visit) -> Row:
 # --- addresses -------------------------------------------------------------------------------------------
 
 
-async def addresses(visit: Visit) -> Response:
+async def addresses(visit: ShopVisit) -> Response:
     rows = visit.world.rows("SELECT * FROM addresses WHERE customer_id = ? ORDER BY id", visit.customer_id)
     return visit.render("account_addresses.html", addresses=rows)
 
 
-async def new_address(visit: Visit) -> Response:
+async def new_address(visit: ShopVisit) -> Response:
     if visit.request.method == "GET":
         customer = visit.customer or {}
         values = {"first_name": customer["first_name"], "last_name": customer["last_name"]}
@@ -246,7 +246,7 @@ async def new_address(visit: Visit) -> Response:
     return visit.go("/account/addresses", "The address was saved.")
 
 
-async def edit_address(visit: Visit) -> Response:
+async def edit_address(visit: ShopVisit) -> Response:
     found = _own_address(visit)
     if visit.request.method == "GET":
         return visit.render("account_address.html", title="Edit Address", errors={}, values=found)
@@ -264,7 +264,7 @@ async def edit_address(visit: Visit) -> Response:
     return visit.go("/account/addresses", "The address was saved.")
 
 
-async def delete_address(visit: Visit) -> Response:
+async def delete_address(visit: ShopVisit) -> Response:
     found = _own_address(visit)
     if found["is_default_billing"] or found["is_default_shipping"]:
         raise HTTPException(409, "A default address cannot be deleted. Make another one the default first.")
@@ -273,7 +273,7 @@ async def delete_address(visit: Visit) -> Response:
     return visit.go("/account/addresses", "The address was deleted.")
 
 
-def _own_address(visit: Visit) -> Row:
+def _own_address(visit: ShopVisit) -> Row:
     number = whole_number(visit.request.path_params["id"])
     found = visit.world.row("SELECT * FROM addresses WHERE id = ?", number)
     if found is None:
@@ -283,7 +283,7 @@ def _own_address(visit: Visit) -> Row:
     return found
 
 
-def _default_addresses(visit: Visit) -> list[Row]:
+def _default_addresses(visit: ShopVisit) -> list[Row]:
     return visit.world.rows(
         "SELECT 'billing' AS kind, a.* FROM addresses AS a WHERE customer_id = ? AND is_default_billing UNION ALL"
         " SELECT 'shipping', a.* FROM addresses AS a WHERE customer_id = ? AND is_default_shipping",
@@ -294,7 +294,7 @@ def _default_addresses(visit: Visit) -> list[Row]:
 # --- wish list -------------------------------------------------------------------------------------------
 
 
-async def wishlist(visit: Visit) -> Response:
+async def wishlist(visit: ShopVisit) -> Response:
     items = visit.world.rows(
         "SELECT w.id AS item_id, w.added_at, p.*, p.stock * p.enabled AS stock, r.review_count, r.rating_sum,"
         " EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id) AS has_options"
@@ -305,7 +305,7 @@ async def wishlist(visit: Visit) -> Response:
     return visit.render("account_wishlist.html", items=items)
 
 
-async def add_wish(visit: Visit) -> Response:
+async def add_wish(visit: ShopVisit) -> Response:
     form = await visit.form()
     number = whole_number(form.get("product_id")) or 0
     product = visit.world.row("SELECT * FROM products WHERE id = ? AND enabled", number)
@@ -324,14 +324,14 @@ async def add_wish(visit: Visit) -> Response:
     return visit.go("/account/wishlist", f"{product['name']} was added to your wish list.")
 
 
-async def remove_wish(visit: Visit) -> Response:
+async def remove_wish(visit: ShopVisit) -> Response:
     item = _own_wish(visit, await visit.form())
     with visit.world.write() as db:
         db.execute("DELETE FROM wishlist_items WHERE id = ?", (item["item_id"],))
     return visit.go("/account/wishlist", f"{item['name']} was removed from your wish list.")
 
 
-async def wish_to_cart(visit: Visit) -> Response:
+async def wish_to_cart(visit: ShopVisit) -> Response:
     item = _own_wish(visit, await visit.form())
     if visit.world.scalar("SELECT 1 FROM product_options WHERE product_id = ?", item["id"]):
         return visit.go(f"/p/{item['slug']}", f"Please choose the options of {item['name']}.")
@@ -341,7 +341,7 @@ async def wish_to_cart(visit: Visit) -> Response:
     return visit.go("/cart", f"{item['name']} was moved to your cart.")
 
 
-def _own_wish(visit: Visit, form: Fields) -> Row:
+def _own_wish(visit: ShopVisit, form: FormFields) -> Row:
     found = visit.world.row(
         "SELECT w.id AS item_id, w.customer_id, p.*, p.stock * p.enabled AS stock"
         " FROM wishlist_items AS w JOIN products AS p ON p.id = w.product_id"
@@ -358,7 +358,7 @@ def _own_wish(visit: Visit, form: Fields) -> Row:
 # --- newsletter and contact ------------------------------------------------------------------------------
 
 
-async def newsletter_settings(visit: Visit) -> Response:
+async def newsletter_settings(visit: ShopVisit) -> Response:
     if visit.request.method == "GET":
         return visit.render("account_newsletter.html", subscribed=_subscribed(visit))
     form = await visit.form()
@@ -374,7 +374,7 @@ async def newsletter_settings(visit: Visit) -> Response:
     return visit.go("/account/newsletter", state)
 
 
-async def subscribe(visit: Visit) -> Response:
+async def subscribe(visit: ShopVisit) -> Response:
     form = await visit.form()
     email = form.email()
     form.refuse()
@@ -385,12 +385,12 @@ async def subscribe(visit: Visit) -> Response:
     return visit.go("/", "Thank you for subscribing to our newsletter.")
 
 
-def _subscribed(visit: Visit) -> bool:
+def _subscribed(visit: ShopVisit) -> bool:
     email = (visit.customer or {})["email"]
     return bool(visit.world.scalar("SELECT 1 FROM newsletter_subscribers WHERE email = ?", email))
 
 
-async def contact(visit: Visit) -> Response:
+async def contact(visit: ShopVisit) -> Response:
     if visit.request.method == "GET":
         customer = visit.customer
         name = f"{customer['first_name']} {customer['last_name']}" if customer else ""

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 from webassay.sites.kit import World
 from webassay.sites.shop import account_pages as account
 from webassay.sites.shop import cart_pages as cart
-from webassay.sites.shop import catalogue_pages as catalogue
+from webassay.sites.shop import catalog_pages as catalog
 from webassay.sites.shop import return_pages as returns
 from webassay.sites.shop.web import WEB
 from webassay.sites.web.app import page, route
@@ -20,16 +20,16 @@ def make_app(world: World) -> ASGIApp:
 _own = partial(route, members_only=True)
 
 _ROUTES = (
-    route("/", catalogue.home),
-    route("/c/{path:path}", catalogue.category),
-    route("/search", catalogue.search),
-    route("/search/suggest", catalogue.suggest),
-    route("/search/advanced", catalogue.advanced_search),
-    route("/coupons", catalogue.offers),
-    route("/p/{slug}", catalogue.product),
-    route("/p/{slug}/reviews", catalogue.product_reviews),
-    route("/p/{slug}/label.svg", catalogue.product_label),
-    route("/p/{slug}/review", catalogue.write_review, "POST"),
+    route("/", catalog.home),
+    route("/c/{path:path}", catalog.category),
+    route("/search", catalog.search),
+    route("/search/suggest", catalog.suggest),
+    route("/search/advanced", catalog.advanced_search),
+    route("/coupons", catalog.offers),
+    route("/p/{slug}", catalog.product),
+    route("/p/{slug}/reviews", catalog.product_reviews),
+    route("/p/{slug}/label.svg", catalog.product_label),
+    route("/p/{slug}/review", catalog.write_review, "POST"),
     route("/cart", cart.cart),
     route("/cart/mini", cart.mini_cart),
     route("/cart/add", cart.add, "POST"),
@@ -70,6 +70,6 @@ _ROUTES = (
     route("/contact", account.contact, "GET", "POST"),
     page("/contact-information", "contact_information.html"),
     page("/shipping-and-returns", "shipping.html"),
-    route("/about", catalogue.cms_page),
-    route("/pages/{key}", catalogue.cms_page),
+    route("/about", catalog.cms_page),
+    route("/pages/{key}", catalog.cms_page),
 )

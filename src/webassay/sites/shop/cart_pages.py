@@ -12,9 +12,9 @@ from webassay.sites.kit import Row, World
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, STATES
 from webassay.sites.shop.pricing import applied, cart_totals, find_coupon, problem_with, subtotal
 from webassay.sites.shop.seeding.orders import FIRST_NUMBER
-from webassay.sites.shop.web import Visit, product_options
+from webassay.sites.shop.web import ShopVisit, product_options
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields, safe_path, whole_number
+from webassay.sites.web.forms import FormFields, safe_path, whole_number
 
 MOST_OF_ONE = 99
 METHOD_CODES = tuple(method.code for method in SHIPPING_METHODS)
@@ -24,17 +24,17 @@ ADDRESS_FIELDS = ("first_name", "last_name", "street", "street2", "city", "regio
 # --- the cart --------------------------------------------------------------------------------------------
 
 
-async def cart(visit: Visit) -> Response:
+async def cart(visit: ShopVisit) -> Response:
     """With `state` and `method` in the URL, it also estimates shipping and tax."""
     return _show_cart(visit)
 
 
-def _show_cart(visit: Visit, status: int = 200, form: Fields | None = None) -> Response:
+def _show_cart(visit: ShopVisit, status: int = 200, form: FormFields | None = None) -> Response:
     items = cart_items(visit)
     query = visit.request.query_params
     estimate = None
     if items and query.get("state"):
-        fields = Fields(query)
+        fields = FormFields(query)
         region = fields.choice("state", "state", tuple(STATES))
         method = fields.choice("method", "shipping method", METHOD_CODES)
         fields.refuse()
@@ -46,7 +46,7 @@ def _show_cart(visit: Visit, status: int = 200, form: Fields | None = None) -> R
     )  # fmt: skip
 
 
-def _extras(visit: Visit, items: list[Row]) -> list[Row]:
+def _extras(visit: ShopVisit, items: list[Row]) -> list[Row]:
     """What is offered beside the goods in the cart."""
     there = tuple(item["product_id"] for item in items)
     marks = ", ".join("?" * len(there))
@@ -58,12 +58,12 @@ def _extras(visit: Visit, items: list[Row]) -> list[Row]:
     )  # fmt: skip
 
 
-async def mini_cart(visit: Visit) -> Response:
+async def mini_cart(visit: ShopVisit) -> Response:
     items = cart_items(visit)
     return visit.render("_mini_cart.html", items=items, subtotal=subtotal(items))
 
 
-async def apply_coupon(visit: Visit) -> Response:
+async def apply_coupon(visit: ShopVisit) -> Response:
     """One code at a time: another one takes its place."""
     form = await visit.form()
     code = form.text("code", "Discount code", most=30)
@@ -86,7 +86,7 @@ async def apply_coupon(visit: Visit) -> Response:
     return visit.go("/cart", f"The discount code {coupon.code} was applied.")
 
 
-async def remove_coupon(visit: Visit) -> Response:
+async def remove_coupon(visit: ShopVisit) -> Response:
     code = applied(visit, cart_items(visit))
     if code is None:
         raise HTTPException(404, "There is no discount code in your cart.")
@@ -95,7 +95,7 @@ async def remove_coupon(visit: Visit) -> Response:
     return visit.go("/cart", f"The discount code {code.coupon.code} was removed.")
 
 
-async def add(visit: Visit) -> Response:
+async def add(visit: ShopVisit) -> Response:
     form = await visit.form()
     quantity = form.number("quantity", "Quantity", 1, MOST_OF_ONE)
     product = visit.world.row(
@@ -119,7 +119,7 @@ async def add(visit: Visit) -> Response:
     return visit.go("/cart", message)
 
 
-async def update(visit: Visit) -> Response:
+async def update(visit: ShopVisit) -> Response:
     """Sets all quantities of the cart page at once; 0 removes an item."""
     form = await visit.form()
     items = {f"quantity_{item['id']}": item for item in cart_items(visit)}
@@ -137,7 +137,7 @@ async def update(visit: Visit) -> Response:
     return visit.go("/cart", "Your cart was updated.")
 
 
-async def remove(visit: Visit) -> Response:
+async def remove(visit: ShopVisit) -> Response:
     form = await visit.form()
     number = whole_number(form.get("item_id"))
     item = next((item for item in cart_items(visit) if item["id"] == number), None)
@@ -148,7 +148,7 @@ async def remove(visit: Visit) -> Response:
     return visit.go(safe_path(form.get("next"), "/cart"), f"{item['name']} was removed from your cart.")
 
 
-async def clear(visit: Visit) -> Response:
+async def clear(visit: ShopVisit) -> Response:
     if cart_items(visit):
         with visit.world.write() as db:
             for table in ("cart_items", "cart_coupons"):
@@ -156,7 +156,7 @@ async def clear(visit: Visit) -> Response:
     return visit.go("/cart", "Your cart is now empty.")
 
 
-def cart_items(visit: Visit) -> list[Row]:
+def cart_items(visit: ShopVisit) -> list[Row]:
     return visit.world.rows(
         "SELECT c.id, c.product_id, c.options, c.quantity, p.sku, p.slug, p.name, p.price_cents, p.picture,"
         " p.list_price_cents, p.stock * p.enabled AS stock, p.color, p.category_id FROM cart_items AS c"
@@ -166,7 +166,7 @@ def cart_items(visit: Visit) -> list[Row]:
     )
 
 
-def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None:
+def put_in_cart(visit: ShopVisit, product: Row, options: str, quantity: int) -> None:
     """Adds to what is already there. Call inside a write."""
     owner = visit.cart_owner
     there = visit.world.row(
@@ -190,7 +190,7 @@ def put_in_cart(visit: Visit, product: Row, options: str, quantity: int) -> None
         )
 
 
-def adopt_cart(visit: Visit, visitor: str, customer_id: int) -> None:
+def adopt_cart(visit: ShopVisit, visitor: str, customer_id: int) -> None:
     """Moves what a visitor chose before logging in into the customer's cart. Call inside a write."""
     db = visit.world.db
     # The index allows one code a customer: an older one stays.
@@ -213,7 +213,7 @@ def adopt_cart(visit: Visit, visitor: str, customer_id: int) -> None:
 
 
 def _check_stocks(items: Iterable[Row]) -> None:
-    """Of a whole cart: the stock is that of all sizes and colors together."""
+    """Checks a whole cart: the stock is that of all sizes and colors together."""
     by_product: dict[int, list[Row]] = {}
     for item in items:
         by_product.setdefault(item["product_id"], []).append(item)
@@ -238,7 +238,7 @@ def _check_options(world: World, product_id: int, name: str, chosen: str) -> Non
         raise HTTPException(409, f"{name} no longer comes {f'in {chosen}' if chosen else 'without a choice'}.")
 
 
-def _chosen_options(world: World, form: Fields, product: Row) -> str:
+def _chosen_options(world: World, form: FormFields, product: Row) -> str:
     options = product_options(world, product["id"])
     return ", ".join(f"{name}: {form.choice(f'option_{name}', name, values)}" for name, values in options.items())
 
@@ -246,7 +246,7 @@ def _chosen_options(world: World, form: Fields, product: Row) -> str:
 # --- checkout --------------------------------------------------------------------------------------------
 
 
-async def checkout_shipping(visit: Visit) -> Response:
+async def checkout_shipping(visit: ShopVisit) -> Response:
     items = cart_items(visit)
     if not items:
         return visit.go("/cart", "Your cart is empty.")
@@ -269,7 +269,7 @@ async def checkout_shipping(visit: Visit) -> Response:
     )  # fmt: skip
 
 
-async def checkout_payment(visit: Visit) -> Response:
+async def checkout_payment(visit: ShopVisit) -> Response:
     items = cart_items(visit)
     if not items or "shipping" not in visit.checkout:
         return visit.go("/checkout/shipping")
@@ -292,7 +292,7 @@ async def checkout_payment(visit: Visit) -> Response:
     )  # fmt: skip
 
 
-async def checkout_review(visit: Visit) -> Response:
+async def checkout_review(visit: ShopVisit) -> Response:
     items = cart_items(visit)
     if not items or "payment" not in visit.checkout:
         return visit.go("/checkout/shipping")
@@ -300,7 +300,7 @@ async def checkout_review(visit: Visit) -> Response:
     return visit.render("checkout_review.html", items=items, sums=sums, checkout=visit.checkout)
 
 
-async def place_order(visit: Visit) -> Response:
+async def place_order(visit: ShopVisit) -> Response:
     items = cart_items(visit)
     if not items:
         return visit.go("/cart", "Your cart is empty.")
@@ -314,7 +314,7 @@ async def place_order(visit: Visit) -> Response:
     return visit.go(f"/checkout/success/{number}")
 
 
-async def checkout_success(visit: Visit) -> Response:
+async def checkout_success(visit: ShopVisit) -> Response:
     order = visit.world.row(
         "SELECT * FROM orders WHERE number = ? AND customer_id = ?",
         visit.request.path_params["number"], visit.customer_id,
@@ -324,7 +324,7 @@ async def checkout_success(visit: Visit) -> Response:
     return visit.render("checkout_success.html", order=order)
 
 
-def read_address(form: Fields) -> dict[str, str]:
+def read_address(form: FormFields) -> dict[str, str]:
     return {
         "first_name": form.text("first_name", "First name", most=60),
         "last_name": form.text("last_name", "Last name", most=60),
@@ -337,7 +337,7 @@ def read_address(form: Fields) -> dict[str, str]:
     }
 
 
-def _add_order(visit: Visit, items: list[Row]) -> str:
+def _add_order(visit: ShopVisit, items: list[Row]) -> str:
     """Creates the order with its items and addresses, and empties the cart. Call inside a write."""
     world, draft = visit.world, visit.checkout
     sums = cart_totals(visit, items, draft["method"], draft["shipping"]["region"])
@@ -376,7 +376,7 @@ def _add_order(visit: Visit, items: list[Row]) -> str:
     return number
 
 
-def make_default(visit: Visit, address_id: int, billing: bool, shipping: bool) -> None:
+def make_default(visit: ShopVisit, address_id: int, billing: bool, shipping: bool) -> None:
     """Exactly one address is the default of each kind, so it can only be replaced. Call inside a write."""
     for column, wanted in (("is_default_billing", billing), ("is_default_shipping", shipping)):
         there_is_one = visit.world.scalar(
@@ -388,13 +388,13 @@ def make_default(visit: Visit, address_id: int, billing: bool, shipping: bool) -
             )
 
 
-def _addresses(visit: Visit) -> list[Row]:
+def _addresses(visit: ShopVisit) -> list[Row]:
     return visit.world.rows(
         "SELECT * FROM addresses WHERE customer_id = ? ORDER BY is_default_shipping DESC, id", visit.customer_id
     )
 
 
-def _picked_address(visit: Visit, form: Fields, name: str, may_be_new: bool = True) -> dict[str, str]:
+def _picked_address(visit: ShopVisit, form: FormFields, name: str, may_be_new: bool = True) -> dict[str, str]:
     """One of the customer's addresses, or one that was typed in."""
     saved = {str(row["id"]): row for row in _addresses(visit)}
     picked = form.choice(
@@ -405,6 +405,6 @@ def _picked_address(visit: Visit, form: Fields, name: str, may_be_new: bool = Tr
     return {field: saved[picked][field] for field in ADDRESS_FIELDS} if picked in saved else {}
 
 
-def _keep(visit: Visit, draft: dict[str, Any]) -> None:
+def _keep(visit: ShopVisit, draft: dict[str, Any]) -> None:
     with visit.world.write() as db:
         db.execute("UPDATE sessions SET checkout = ? WHERE token = ?", (json.dumps(draft), visit.token))

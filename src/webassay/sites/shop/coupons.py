@@ -9,11 +9,11 @@ from webassay.sites.web.dates import long_date
 
 
 @dataclass(frozen=True)
-class Line:
+class OrderLine:
     """An article in the cart."""
 
     cents: int
-    """Of one piece."""
+    """For one piece."""
     quantity: int
     department: int
 
@@ -40,7 +40,7 @@ class Coupon:
             row["ends_on"], row.get("department_name") or "",
         )  # fmt: skip
 
-    def problem(self, lines: Sequence[Line], today: str) -> str:
+    def problem(self, lines: Sequence[OrderLine], today: str) -> str:
         """Why it does not work for this cart, in words; empty if it does."""
         if today > self.ends_on:
             return f"The code {self.code} expired on {long_date(self.ends_on)}."
@@ -54,7 +54,7 @@ class Coupon:
             return f"The code {self.code} needs goods{of} for at least {money(self.minimum)}."
         return ""
 
-    def discount(self, lines: Sequence[Line]) -> int:
+    def discount(self, lines: Sequence[OrderLine]) -> int:
         """In cents, half up; never more than the goods cost."""
         goods = self._goods(lines)
         if self.kind == "percent":
@@ -72,5 +72,5 @@ class Coupon:
         much = f"{self.value}%" if self.kind == "percent" else money(self.value)
         return f"{much} off {self.department_name or 'everything'}"
 
-    def _goods(self, lines: Sequence[Line]) -> int:
+    def _goods(self, lines: Sequence[OrderLine]) -> int:
         return sum(line.cents * line.quantity for line in lines if self.department in (None, line.department))

@@ -2,12 +2,12 @@
 
 import re
 
-from webassay.sites.kit import Asked, World
+from webassay.sites.kit import SiteRequest, World
 from webassay.sites.shop.web import WEB
 from webassay.sites.web.forms import whole_number
 
 
-def sold_out(world: World, asked: Asked) -> bool:
+def sold_out(world: World, asked: SiteRequest) -> bool:
     """Others buy the last pieces of what the visitor is about to put into the cart or to order."""
     taken = _about_to_take(world, asked)
     if taken:
@@ -15,7 +15,7 @@ def sold_out(world: World, asked: Asked) -> bool:
     return bool(taken)
 
 
-def _about_to_take(world: World, asked: Asked) -> list[tuple[int]]:
+def _about_to_take(world: World, asked: SiteRequest) -> list[tuple[int]]:
     number = re.fullmatch(r"/account/orders/([^/]+)/reorder", asked.path)
     if number is not None:
         sql = "SELECT i.product_id FROM order_items AS i JOIN orders AS o ON o.id = i.order_id WHERE o.number = ?"
@@ -32,5 +32,5 @@ def _about_to_take(world: World, asked: Asked) -> list[tuple[int]]:
     return [(int(row[0]),) for row in found]
 
 
-def _number(asked: Asked, field: str) -> int | None:
+def _number(asked: SiteRequest, field: str) -> int | None:
     return whole_number(asked.fields.get(field, ""))

@@ -7,7 +7,7 @@ from importlib.resources import files
 from markupsafe import Markup, escape
 
 from webassay.sites.kit import Row
-from webassay.sites.shop.seeding.catalogue import ORIGINS, WARRANTIES
+from webassay.sites.shop.seeding.catalog import ORIGINS, WARRANTIES
 
 # Color names to colors. Products without a color get one of TINTS, chosen by their number.
 COLORS = {
@@ -87,7 +87,7 @@ def _shapes() -> dict[str, str]:
 
 @cache
 def _drawing(name: str, color: str, number: int) -> str:
-    # Multiplying scatters neighbouring numbers, so that products side by side look different.
+    # Multiplying scatters neighboring numbers, so that products side by side look different.
     scatter = number * 2654435761 % 2**32
     main = COLORS.get(color, TINTS[scatter % len(TINTS)])
     inks = {

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from webassay.sites.kit import Row, World
 from webassay.sites.shop.commerce import Totals, totals
-from webassay.sites.shop.coupons import Coupon, Line
-from webassay.sites.shop.web import Visit, category_tree
+from webassay.sites.shop.coupons import Coupon, OrderLine
+from webassay.sites.shop.web import ShopVisit, category_tree
 from webassay.sites.web.dates import stamp
 
 _COUPON = "SELECT k.*, d.name AS department_name FROM coupons AS k LEFT JOIN categories AS d ON d.id = k.department_id"
@@ -31,11 +31,11 @@ def coupons(world: World, condition: str = "1", *params: str | int) -> list[Coup
     return [Coupon.of(row) for row in world.rows(f"{_COUPON} WHERE {condition} ORDER BY k.ends_on, k.code", *params)]
 
 
-def problem_with(visit: Visit, coupon: Coupon, items: Sequence[Row]) -> str:
+def problem_with(visit: ShopVisit, coupon: Coupon, items: Sequence[Row]) -> str:
     return coupon.problem(_lines(visit.world, items), today(visit.world))
 
 
-def applied(visit: Visit, items: Sequence[Row]) -> Applied | None:
+def applied(visit: ShopVisit, items: Sequence[Row]) -> Applied | None:
     code = visit.world.scalar("SELECT code FROM cart_coupons WHERE customer_id IS ? AND visitor = ?", *visit.cart_owner)
     coupon = find_coupon(visit.world, code) if code else None
     if coupon is None or not items:
@@ -48,7 +48,7 @@ def subtotal(items: Sequence[Row]) -> int:
     return sum(item["price_cents"] * item["quantity"] for item in items)
 
 
-def cart_totals(visit: Visit, items: Sequence[Row], method: str, region: str) -> Totals:
+def cart_totals(visit: ShopVisit, items: Sequence[Row], method: str, region: str) -> Totals:
     code = applied(visit, items)
     works = code is not None and not code.problem
     return totals(
@@ -64,12 +64,12 @@ def today(world: World) -> str:
     return stamp(world.now())[:10]
 
 
-def _lines(world: World, items: Sequence[Row]) -> list[Line]:
+def _lines(world: World, items: Sequence[Row]) -> list[OrderLine]:
     _, by_id = category_tree(world)
     lines = []
     for item in items:
         category = by_id[item["category_id"]]
         while category.parent_id is not None:
             category = by_id[category.parent_id]
-        lines.append(Line(item["price_cents"], item["quantity"], category.id))
+        lines.append(OrderLine(item["price_cents"], item["quantity"], category.id))
     return lines

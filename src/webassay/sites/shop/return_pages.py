@@ -7,21 +7,21 @@ from webassay.sites.kit import Row
 from webassay.sites.shop.account_pages import own_order
 from webassay.sites.shop.returning import last_day, returnable, why_not_returnable
 from webassay.sites.shop.seeding.returns import FIRST_RETURN, REASONS
-from webassay.sites.shop.web import Visit
+from webassay.sites.shop.web import ShopVisit
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields
+from webassay.sites.web.forms import FormFields
 from webassay.sites.web.lists import Paging
 
 RETURNS_ON_A_PAGE = 10
 
 
-async def start(visit: Visit) -> Response:
+async def start(visit: ShopVisit) -> Response:
     """The form for one order."""
     order = own_order(visit)
     if problem := why_not_returnable(visit.world, order):
         raise HTTPException(409, problem)
     items = returnable(visit.world, order)
-    form, status = Fields({}), 200
+    form, status = FormFields({}), 200
     if visit.request.method == "POST":
         form = await visit.form()
         wanted = {item["id"]: form.number(f"quantity_{item['id']}", "Quantity", 0, item["left"]) for item in items}
@@ -39,7 +39,7 @@ async def start(visit: Visit) -> Response:
     )  # fmt: skip
 
 
-async def listed(visit: Visit) -> Response:
+async def listed(visit: ShopVisit) -> Response:
     total: int = visit.world.scalar("SELECT count(*) FROM returns WHERE customer_id = ?", visit.customer_id)
     paging = Paging.at(visit.request.query_params.get("p", "1"), RETURNS_ON_A_PAGE, total)
     rows = visit.world.rows(
@@ -49,7 +49,7 @@ async def listed(visit: Visit) -> Response:
     return visit.render("account_returns.html", returns=rows, paging=paging, query=visit.request.query_params)
 
 
-async def one(visit: Visit) -> Response:
+async def one(visit: ShopVisit) -> Response:
     found = _own_return(visit)
     items = visit.world.rows(
         "SELECT i.name, i.sku, i.options, i.unit_price_cents, r.quantity, p.slug FROM return_items AS r"
@@ -60,7 +60,7 @@ async def one(visit: Visit) -> Response:
     return visit.render("account_return.html", found=found, items=items)
 
 
-async def withdraw(visit: Visit) -> Response:
+async def withdraw(visit: ShopVisit) -> Response:
     """Asks first."""
     found = _own_return(visit)
     if found["status"] != "requested":
@@ -79,7 +79,7 @@ _WITH_VALUE = (
 )
 
 
-def _own_return(visit: Visit) -> Row:
+def _own_return(visit: ShopVisit) -> Row:
     found = visit.world.row(f"{_WITH_VALUE} WHERE t.number = ?", visit.request.path_params["number"])
     if found is None:
         raise HTTPException(404, "We could not find this return.")
@@ -88,7 +88,7 @@ def _own_return(visit: Visit) -> Row:
     return found
 
 
-def _add(visit: Visit, order: Row, wanted: dict[int, int], reason: str, comment: str) -> str:
+def _add(visit: ShopVisit, order: Row, wanted: dict[int, int], reason: str, comment: str) -> str:
     with visit.world.write() as db:
         return_id: int = visit.world.scalar("SELECT ifnull(max(id), 0) + 1 FROM returns")
         number = f"R{FIRST_RETURN + return_id}"

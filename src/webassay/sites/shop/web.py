@@ -13,8 +13,7 @@ from webassay.sites.kit import Row, World
 from webassay.sites.shop import commerce
 from webassay.sites.shop.pictures import picture
 from webassay.sites.shop.seeding.words import TODAY
-from webassay.sites.web.app import Visit as AnyVisit
-from webassay.sites.web.app import WebSite
+from webassay.sites.web.app import Visit, WebSite
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.lists import same_list
 from webassay.sites.web.sessions import Sessions
@@ -41,7 +40,7 @@ class Category:
         return [shelf for child in self.children for shelf in child.shelves()] if self.children else [self]
 
 
-class Visit(AnyVisit):
+class ShopVisit(Visit):
     @property
     def customer(self) -> Row | None:
         return self.user
@@ -94,7 +93,7 @@ WEB = WebSite(
     package="webassay.sites.shop",
     name="Tallybrook",
     sessions=Sessions("tallybrook_session", users="customers", user_id="customer_id", fresh={"checkout": "{}"}),
-    visit=Visit,
+    visit=ShopVisit,
     style="shop.css",
     script="shop.js",
     filters={"money": commerce.money, "weight": commerce.weight},
@@ -112,7 +111,7 @@ WEB = WebSite(
     },
 )
 
-# --- the catalogue ------------------------------------------------------------------------------------------
+# --- the catalog ------------------------------------------------------------------------------------------
 
 Tree = tuple[list[Category], dict[int, Category]]
 CategoryRows = tuple[tuple[int, int | None, str, str, int], ...]

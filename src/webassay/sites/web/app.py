@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webassay.sites.kit import Row, World
 from webassay.sites.web.assets import Static, environment
 from webassay.sites.web.dates import long_date
-from webassay.sites.web.forms import Fields
+from webassay.sites.web.forms import FormFields
 from webassay.sites.web.sessions import Sessions
 
 LONGEST_BODY = 65536
@@ -113,8 +113,8 @@ class Visit:
 
     # --- what was sent ---
 
-    async def form(self) -> Fields:
-        return Fields(await self.request.form(max_files=0, max_fields=MOST_FIELDS))
+    async def form(self) -> FormFields:
+        return FormFields(await self.request.form(max_files=0, max_fields=MOST_FIELDS))
 
     @property
     def wants_json(self) -> bool:

@@ -26,7 +26,7 @@ def read_cents(text: str) -> int | None:
     return int(found[1].replace(",", "")) * 100 + int((found[2] or "0").ljust(2, "0")) if found else None
 
 
-class Fields:
+class FormFields:
     """A submitted form. Reading a field validates it; errors are collected, to be shown next to the field."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.web.dates import read_date, short_date, short_time
-from webassay.sites.web.forms import Fields, read_cents, whole_number
+from webassay.sites.web.forms import FormFields, read_cents, whole_number
 from webassay.sites.web.lists import Paging, one_of, same_list
 
 PAGE_SIZES = (20, 30, 50, 100)
@@ -77,7 +77,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Action:
+class BulkAction:
     """What can be done with all rows that are ticked."""
 
     name: str
@@ -98,7 +98,7 @@ class Grid:
     sort: str
     """The column that it is sorted by at first, the highest on top unless `down` says otherwise."""
     down: bool = True
-    actions: tuple[Action, ...] = ()
+    actions: tuple[BulkAction, ...] = ()
     condition: str = "1"
     """SQL that every row of the grid meets."""
 
@@ -288,7 +288,7 @@ def _condition(column: Column, name: str, typed: str) -> Condition | str:
 # --- acting in bulk ---------------------------------------------------------------------------------------
 
 
-def picked(form: Fields) -> list[int]:
+def picked(form: FormFields) -> list[int]:
     """The rows that are ticked."""
     numbers = [whole_number(name.removeprefix("pick-")) for name in form.names("pick-")]
     return sorted({number for number in numbers if number is not None})

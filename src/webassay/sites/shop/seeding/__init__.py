@@ -3,7 +3,7 @@
 import apsw
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.seeding.catalogue import fill_catalogue
+from webassay.sites.shop.seeding.catalog import fill_catalog
 from webassay.sites.shop.seeding.coupons import fill_coupons
 from webassay.sites.shop.seeding.customers import fill_customers
 from webassay.sites.shop.seeding.links import fill_links
@@ -17,7 +17,7 @@ from webassay.sites.shop.seeding.scale import SCALES
 def seed(db: apsw.Connection, number: int, scale: str = "default") -> None:
     size = SCALES[scale]
     stream = Stream(number, "shop")
-    products = fill_catalogue(db, stream.child("catalogue"), size.goods)
+    products = fill_catalog(db, stream.child("catalogue"), size.goods)
     fill_links(db, stream.child("links"), products)
     coupons = fill_coupons(db, stream.child("coupons"))
     customers = fill_customers(db, stream.child("customers"), products, size.customers)

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import apsw
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.coupons import Coupon, Line
+from webassay.sites.shop.coupons import Coupon, OrderLine
 from webassay.sites.shop.seeding.words import OPENED_ONLINE, TODAY, day_between, words
 
 COUPONS = 150
@@ -34,7 +34,7 @@ class Coupons:
                 self._by_month[day.isoformat()[:7]].append(coupon)
                 day = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
-    def working(self, day: date, lines: list[Line]) -> list[Coupon]:
+    def working(self, day: date, lines: list[OrderLine]) -> list[Coupon]:
         today = day.isoformat()
         return [coupon for coupon in self._by_month[today[:7]] if not coupon.problem(lines, today)]
 

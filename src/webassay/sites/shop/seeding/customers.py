@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import apsw
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.words import OPENED_ONLINE, TODAY, day_between, moment_on, names, vocabulary, words
 
 PASSWORD = "tally-Brook-2026"

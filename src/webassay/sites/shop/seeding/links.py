@@ -5,7 +5,7 @@ from collections import defaultdict
 import apsw
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding.catalog import Product
 
 MOST = {"related": 5, "upsell": 4, "crosssell": 4}
 

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.seeding.catalogue import CHOICES
+from webassay.sites.shop.seeding.catalog import CHOICES
 from webassay.sites.shop.seeding.words import TODAY, words
 
 PASSWORD = "mill-Race-2026"

@@ -8,8 +8,8 @@ import apsw
 
 from webassay.sites.rng import Stream
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, totals
-from webassay.sites.shop.coupons import Line
-from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.coupons import OrderLine
+from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.coupons import Coupons
 from webassay.sites.shop.seeding.customers import Customer, chosen_options
 from webassay.sites.shop.seeding.returns import Delivered
@@ -152,7 +152,7 @@ def _add_order(
     method = stream.weighted([(known, weight) for known, weight in zip(SHIPPING_METHODS, (7, 2, 1), strict=True)])
     payment = stream.weighted(list(zip(PAYMENT_METHODS, (5, 2, 2), strict=True)))
     options = [chosen_options(stream, product) for product, _, _ in basket]
-    lines = [Line(price, quantity, product.department) for product, price, quantity in basket]
+    lines = [OrderLine(price, quantity, product.department) for product, price, quantity in basket]
     working = coupons.working(order.day, lines) if stream.chance(1, 4) else []
     coupon = stream.choice(working) if working else None
     sums = totals(

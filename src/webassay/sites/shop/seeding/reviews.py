@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import apsw
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.orders import Bought
 from webassay.sites.shop.seeding.slips import as_typed
 from webassay.sites.shop.seeding.voicing import review_of

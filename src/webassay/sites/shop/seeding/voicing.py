@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from webassay.sites.rng import Stream
-from webassay.sites.shop.seeding.catalogue import Product
+from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.pools import Pool, draw, pool
 from webassay.sites.shop.seeding.slips import contracted
 from webassay.sites.shop.seeding.words import (

@@ -12,9 +12,9 @@ from webassay.sites.kit import Row, World
 from webassay.sites.shop.listing import CARD, LONGEST_QUERY, Narrowing, list_products, match, search_words
 from webassay.sites.shop.pictures import label
 from webassay.sites.shop.pricing import coupons, today
-from webassay.sites.shop.web import Category, Visit, category_tree, product_options
+from webassay.sites.shop.web import Category, ShopVisit, category_tree, product_options
 from webassay.sites.web.dates import stamp
-from webassay.sites.web.forms import Fields
+from webassay.sites.web.forms import FormFields
 from webassay.sites.web.grids import sql_lower
 from webassay.sites.web.lists import Paging, one_of
 
@@ -25,7 +25,7 @@ _PRICE = re.compile(r"\$?[0-9]{1,7}([.][0-9]{1,2})?")
 _CARDS = f"SELECT {CARD} FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id AND p.enabled"
 
 
-async def home(visit: Visit) -> Response:
+async def home(visit: ShopVisit) -> Response:
     world = visit.world
     return visit.render(
         "home.html",
@@ -43,7 +43,7 @@ async def home(visit: Visit) -> Response:
     )
 
 
-async def category(visit: Visit) -> Response:
+async def category(visit: ShopVisit) -> Response:
     tree = category_tree(visit.world)
     path = visit.request.path_params["path"]
     found = next((known for known in tree[1].values() if known.path == path), None)
@@ -56,7 +56,7 @@ async def category(visit: Visit) -> Response:
     return visit.render("listing.html", title=found.name, trail=trail, listing=listing, search="")
 
 
-async def search(visit: Visit) -> Response:
+async def search(visit: ShopVisit) -> Response:
     query = visit.request.query_params.get("q", "").strip()
     if len(query) > LONGEST_QUERY:
         raise HTTPException(400, f"A search can have at most {LONGEST_QUERY} characters.")
@@ -71,10 +71,10 @@ async def search(visit: Visit) -> Response:
     return visit.render("listing.html", title=f"Search results for: “{query}”", trail=[], listing=listing, search=query)
 
 
-async def advanced_search(visit: Visit) -> Response:
+async def advanced_search(visit: ShopVisit) -> Response:
     """The form; what it finds, once something is filled in; or the form again, with what is wrong."""
     query = visit.request.query_params
-    fields = Fields(query)
+    fields = FormFields(query)
     narrowed = _narrowed(fields)
     for name in ("min", "max"):
         typed = fields.text(name, "The price", most=10, needed=False)
@@ -92,17 +92,17 @@ async def advanced_search(visit: Visit) -> Response:
     if moved := _typed_prices(visit):
         return moved
     listing = list_products(visit.world, category_tree(visit.world), query, narrowed=narrowed)
-    trail = [Link("Advanced Search", "/search/advanced")]
+    trail = [FilterLink("Advanced Search", "/search/advanced")]
     title = "Advanced Search Results"
     return visit.render("listing.html", title=title, trail=trail, listing=listing, search="", advanced=True)
 
 
-class Link(NamedTuple):
+class FilterLink(NamedTuple):
     name: str
     url: str
 
 
-def _narrowed(fields: Fields) -> Narrowing:
+def _narrowed(fields: FormFields) -> Narrowing:
     narrowed = Narrowing()
     name = fields.text("name", "Product name", most=LONGEST_QUERY, needed=False)
     if search_words(name):
@@ -121,7 +121,7 @@ def _narrowed(fields: Fields) -> Narrowing:
     return narrowed
 
 
-async def offers(visit: Visit) -> Response:
+async def offers(visit: ShopVisit) -> Response:
     """The coupons, those of today or all of them."""
     query = visit.request.query_params
     show = one_of("show", query.get("show", "current"), ("current", "all"))
@@ -133,7 +133,7 @@ async def offers(visit: Visit) -> Response:
     return visit.render("coupons.html", coupons=shown, paging=paging, show=show, query=query)
 
 
-async def cms_page(visit: Visit) -> Response:
+async def cms_page(visit: ShopVisit) -> Response:
     """What the back office has written. The address of the page about us is older than that."""
     key = visit.request.path_params.get("key", "about")
     found = visit.world.row("SELECT * FROM cms_pages WHERE url_key = ? AND enabled", key)
@@ -142,7 +142,7 @@ async def cms_page(visit: Visit) -> Response:
     return visit.render("cms_page.html", page=found, paragraphs=found["content"].split("\n\n"))
 
 
-async def suggest(visit: Visit) -> Response:
+async def suggest(visit: ShopVisit) -> Response:
     """Products that the beginning of a search may mean."""
     words = search_words(visit.request.query_params.get("q", "")[:LONGEST_QUERY])
     if not words:
@@ -157,7 +157,7 @@ async def suggest(visit: Visit) -> Response:
     return visit.json({"suggestions": [{"name": row["name"], "url": f"/p/{row['slug']}"} for row in found]})
 
 
-async def product(visit: Visit) -> Response:
+async def product(visit: ShopVisit) -> Response:
     found = _product(visit)
     viewed = _recently_viewed(visit, without=found["id"])
     if visit.token:
@@ -169,21 +169,21 @@ async def product(visit: Visit) -> Response:
     return _render_product(visit, found, viewed=viewed)
 
 
-async def product_label(visit: Visit) -> Response:
+async def product_label(visit: ShopVisit) -> Response:
     """A picture of what is printed on the package."""
     return Response(
         label(_product(visit)), media_type="image/svg+xml", headers={"cache-control": "private, max-age=600"}
     )
 
 
-async def product_reviews(visit: Visit) -> Response:
+async def product_reviews(visit: ShopVisit) -> Response:
     """The list alone, for the page's script."""
     found = _product(visit)
     rows, paging = _reviews(visit, found)
     return visit.render("_reviews.html", product=found, reviews=rows, paging=paging)
 
 
-async def write_review(visit: Visit) -> Response:
+async def write_review(visit: ShopVisit) -> Response:
     found = _product(visit)
     form = await visit.form()
     nickname = form.text("nickname", "Nickname", most=50)
@@ -205,7 +205,7 @@ async def write_review(visit: Visit) -> Response:
 # --- parts -----------------------------------------------------------------------------------------------
 
 
-def _product(visit: Visit) -> Row:
+def _product(visit: ShopVisit) -> Row:
     found = visit.world.row(
         "SELECT p.*, r.review_count, r.rating_sum FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
         " WHERE p.slug = ? AND p.enabled",
@@ -216,7 +216,7 @@ def _product(visit: Visit) -> Row:
     return found
 
 
-def _render_product(visit: Visit, found: Row, status: int = 200, **extra: Any) -> Response:
+def _render_product(visit: ShopVisit, found: Row, status: int = 200, **extra: Any) -> Response:
     world = visit.world
     _, by_id = category_tree(world)
     wished = visit.customer and world.scalar(
@@ -252,7 +252,7 @@ def _linked(world: World, product_id: int, kind: str) -> list[Row]:
     )  # fmt: skip
 
 
-def _reviews(visit: Visit, found: Row) -> tuple[list[Row], Paging]:
+def _reviews(visit: ShopVisit, found: Row) -> tuple[list[Row], Paging]:
     paging = Paging.at(visit.request.query_params.get("reviews", "1"), REVIEWS_PER_PAGE, found["review_count"])
     rows = visit.world.rows(
         "SELECT nickname, rating, title, text, helpful, votes, created_at FROM reviews"
@@ -262,7 +262,7 @@ def _reviews(visit: Visit, found: Row) -> tuple[list[Row], Paging]:
     return rows, paging
 
 
-def _recently_viewed(visit: Visit, without: int) -> list[Row]:
+def _recently_viewed(visit: ShopVisit, without: int) -> list[Row]:
     if not visit.token:
         return []
     return visit.world.rows(
@@ -280,7 +280,7 @@ def _trail(category: Category, by_id: dict[int, Category], linked: bool = False)
     return trail if linked else trail[:-1]
 
 
-def _typed_prices(visit: Visit) -> Response | None:
+def _typed_prices(visit: ShopVisit) -> Response | None:
     """The price form has two fields; the URL of a list has one setting for both."""
     query = dict(visit.request.query_params)
     if not {"min", "max"} & set(query):

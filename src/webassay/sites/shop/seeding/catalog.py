@@ -135,7 +135,7 @@ class _Draft:
     """Where the description is drawn from: the same words for a whole family."""
 
 
-def fill_catalogue(db: apsw.Connection, stream: Stream, percent: int) -> list[Product]:
+def fill_catalog(db: apsw.Connection, stream: Stream, percent: int) -> list[Product]:
     products: list[Product] = []
     names: set[str] = set()
     taken: set[str] = set()
@@ -166,7 +166,7 @@ def _fill_categories(db: apsw.Connection) -> Iterator[_Shelf]:
     def tables(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         return [(name, value) for name, value in table.items() if isinstance(value, dict)]
 
-    for i, (department, top) in enumerate(tables(vocabulary("catalogue")), 1):
+    for i, (department, top) in enumerate(tables(vocabulary("catalog")), 1):
         top_id = add(None, department, slug_of(department), 1, i)
         for j, (category, middle) in enumerate(tables(top), 1):
             middle_path = f"{slug_of(department)}/{slug_of(category)}"

@@ -1,4 +1,4 @@
-"""Browsing and searching the catalogue."""
+"""Browsing and searching the catalog."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -394,7 +394,7 @@ class PriceOfNothing(Template):
     product: str
     brand: str
     model: str
-    """The product that it is modelled on."""
+    """The product that it is modeled on."""
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
