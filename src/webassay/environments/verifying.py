@@ -27,7 +27,7 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
 @dataclass(frozen=True)
-class Verification:
+class VerifierResult:
     passed: bool
     message: str
     seconds: float
@@ -44,7 +44,7 @@ class Verifier:
     python: str = ""
     """The interpreter for Python files; empty: ours."""
 
-    async def ask(self, url: str, path: str, states: Sequence[Json] = ()) -> Verification:
+    async def ask(self, url: str, path: str, states: Sequence[Json] = ()) -> VerifierResult:
         """`states`: the state as it is and then variants of it, which are served at `path` one after the other."""
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix=own_prefix("verify")) as scratch:
@@ -76,12 +76,12 @@ class Verifier:
             await kept.stop()
         return code, kept.last_words
 
-    def _judged(self, code: int, said: str, seconds: float) -> Verification:
+    def _judged(self, code: int, said: str, seconds: float) -> VerifierResult:
         if code not in (0, 1):
             raise ProbeError(f"The verifier {self.program} ended with {code}, which is neither 0 nor 1.{said}")
-        return Verification(code == 0, said.removeprefix(" It said: ")[:MAX_MESSAGE], round(seconds, 3))
+        return VerifierResult(code == 0, said.removeprefix(" It said: ")[:MAX_MESSAGE], round(seconds, 3))
 
-    def _told(self, result: Path, code: int, said: str, seconds: float) -> Verification:
+    def _told(self, result: Path, code: int, said: str, seconds: float) -> VerifierResult:
         try:
             told: dict[str, Any] = json.loads(result.read_bytes())
         except (OSError, ValueError):
@@ -94,6 +94,6 @@ class Verifier:
             ) from None
         passed, message = told["verdict"]
         without = told.get("without")
-        return Verification(
+        return VerifierResult(
             passed, str(message)[:MAX_MESSAGE], round(seconds, 3), None if without is None else tuple(without)
         )
