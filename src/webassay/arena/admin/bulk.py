@@ -164,7 +164,7 @@ class OrdersOf(BulkChore, abstract=True):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(stream, office.rows(worlds["admin"], _WITH_PENDING))
+        found = office.some_row(worlds["admin"], stream, _WITH_PENDING)
         return cls(user=office.chief(stream), buyer=found["name"]) if found else None
 
 

@@ -1,12 +1,14 @@
 """Something with one order of a buyer who has several that look alike in the grid."""
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.template import Template, Worlds
-from webassay.arena.kit.walking import Steps, click
-from webassay.core.interaction import Observation
+from webassay.arena.kit.template import Route, Template, Worlds
+from webassay.arena.kit.walking import Steps, click, then
+from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
 
@@ -53,6 +55,20 @@ class OneOfSeveral(Template, abstract=True):
         return office.seen([office.order_status(order)]) & Key.checkpoint(
             "the order", office.page(f"/orders/{order['number']}")
         )
+
+    @abstractmethod
+    def act(self, page: Observation) -> Walk:
+        """What is to be done on the page of the order."""
+
+    def solve(self, page: Observation) -> Walk:
+        return (yield from self.act((yield from self.open(page))))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"by-keyword": then(self.open_by_search, self.act)}
+
+    def hasty(self) -> Mapping[str, Route]:
+        wrong_end = "oldest" if self.place == NEWEST else "newest"
+        return {wrong_end: then(lambda page: self.open(page, wrong_end=True), self.act)}
 
     def open(self, page: Observation, wrong_end: bool = False) -> Steps:
         page = yield from click(page, "link", "Orders")

@@ -9,7 +9,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, choose, click, done, fill, need
+from webassay.arena.kit.walking import Reading, choose, click, fill, need, submit
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -23,7 +23,6 @@ class NewProduct(Template):
     """Add a product beside another one, with its brand, category and attribute set."""
 
     name = "admin.new-product"
-    sites = ("admin",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -44,13 +43,11 @@ class NewProduct(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        model = office.pick(
+        model = office.some_row(
+            worlds["admin"],
             stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT sku FROM products WHERE attribute_set NOT IN ('Default', 'Clothing', 'Shoes') AND id % 5 = 1"
-                " ORDER BY id",
-            ),
+            "SELECT sku FROM products WHERE attribute_set NOT IN ('Default', 'Clothing', 'Shoes') AND id % 5 = 1"
+            " ORDER BY id",
         )
         if model is None:
             return None
@@ -115,8 +112,7 @@ class NewProduct(Template):
         page = yield from choose(page, "Category", category)
         if not leave_set:
             page = yield from choose(page, "Attribute Set", group)
-        yield from click(page, "button", "Save")
-        return done("mutate")
+        return (yield from submit(page, "Save"))
 
     def solve(self, page: Observation) -> Walk:
         return (yield from self._add(*(yield from self._model(page, by_filter=False))))
@@ -140,7 +136,6 @@ class NewCoupon(Template):
     """Create a coupon after the model of another one, for other goods."""
 
     name = "admin.new-coupon"
-    sites = ("admin",)
     kind = "mutate"
     chore = "others"
     instruction = (
@@ -229,8 +224,7 @@ class NewCoupon(Template):
         page = yield from fill(page, "textbox", "Minimum Subtotal", minimum)
         page = yield from fill(page, "textbox", "From", office.typed(self.first))
         page = yield from fill(page, "textbox", "To", office.typed(self.last))
-        yield from click(page, "button", "Save Rule")
-        return done("mutate")
+        return (yield from submit(page, "Save Rule"))
 
     def solve(self, page: Observation) -> Walk:
         return (yield from self._add(*(yield from self._model(page, search=True))))

@@ -20,7 +20,6 @@ class TrackingOfLargest(Template):
     """Find the tracking numbers of the largest orders of some months."""
 
     name = "admin.tracking-of-largest"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
@@ -125,7 +124,6 @@ class HomeOfBest(Template):
     """Find where the customer lives who spent the most in a month."""
 
     name = "admin.home-of-best"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
@@ -213,7 +211,6 @@ class SavedByBuyers(Template):
     """Add up what special prices and coupons took off the orders of some days."""
 
     name = "admin.saved-by-buyers"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (

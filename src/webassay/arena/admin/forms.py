@@ -10,7 +10,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, Steps, choose, click, done, fill
+from webassay.arena.kit.walking import Reading, Steps, choose, click, done, fill, submit, then
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -69,34 +69,14 @@ class CommentOldest(OldestPending):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(self.own(worlds)), pages=2, steps=11)
 
-    def _write(self, page: Observation, notify: bool = True) -> Walk:
+    def act(self, page: Observation, notify: bool = True) -> Walk:
         page = yield from fill(page, "textbox", "Comment", self.message)
         if notify:
             page = yield from click(page, "checkbox", "Notify Customer by Email")
-        yield from click(page, "button", "Submit Comment")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from self.open(page)
-        return (yield from self._write(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from self.open_by_search(page)
-        return (yield from self._write(page))
+        return (yield from submit(page, "Submit Comment"))
 
     def hasty(self) -> Mapping[str, Route]:
-        return {"newest": self._newest, "not-notified": self._quiet}
-
-    def _newest(self, page: Observation) -> Walk:
-        page = yield from self.open(page, wrong_end=True)
-        return (yield from self._write(page))
-
-    def _quiet(self, page: Observation) -> Walk:
-        page = yield from self.open(page)
-        return (yield from self._write(page, notify=False))
+        return {**super().hasty(), "not-notified": then(self.open, lambda page: self.act(page, notify=False))}
 
 
 @dataclass(frozen=True)
@@ -134,30 +114,11 @@ class ShipOldest(OldestPending):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(self.own(worlds)), pages=2, steps=12)
 
-    def _ship(self, page: Observation) -> Walk:
+    def act(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Ship")
         page = yield from choose(page, "Carrier", self.carrier)
         page = yield from fill(page, "textbox", "Tracking Number (optional)", self.tracking)
-        yield from click(page, "button", "Submit Shipment")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from self.open(page)
-        return (yield from self._ship(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from self.open_by_search(page)
-        return (yield from self._ship(page))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"newest": self._newest}
-
-    def _newest(self, page: Observation) -> Walk:
-        page = yield from self.open(page, wrong_end=True)
-        return (yield from self._ship(page))
+        return (yield from submit(page, "Submit Shipment"))
 
 
 # --- products ---------------------------------------------------------------------------------------------
@@ -168,7 +129,6 @@ class ReducePrice(Template):
     """Take some dollars off the price of a product that has near-duplicates."""
 
     name = "admin.reduce-price"
-    sites = ("admin",)
     kind = "mutate"
     chore = "calculation"
     instruction = "Reduce the price of the product with the SKU {sku} by {percent} percent, rounded to whole cents."
@@ -180,13 +140,11 @@ class ReducePrice(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
+        found = office.some_row(
+            worlds["admin"],
             stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT sku FROM products WHERE list_price_cents IS NULL AND price_cents BETWEEN 1000 AND 20000"
-                " AND id % 7 = 2 ORDER BY id",
-            ),
+            "SELECT sku FROM products WHERE list_price_cents IS NULL AND price_cents BETWEEN 1000 AND 20000"
+            " AND id % 7 = 2 ORDER BY id",
         )
         drawn = cls(office.chief(stream), found["sku"], stream.choice((15, 20, 25, 30))) if found else None
         # A half cent could be rounded either way.
@@ -226,8 +184,7 @@ class ReducePrice(Template):
         off = cents - self.percent * 100
         price = (off if off > 0 else cents + 100) if dollars else self._reduced(cents)
         page = yield from fill(page, "textbox", "Price", f"{price // 100}.{price % 100:02d}")
-        yield from click(page, "button", "Save")
-        return done("mutate")
+        return (yield from submit(page, "Save"))
 
     def solve(self, page: Observation) -> Walk:
         page = yield from pages.open_product(page, self.sku)
@@ -243,11 +200,11 @@ class ReducePrice(Template):
         return (yield from self._save(page))
 
     def hasty(self) -> Mapping[str, Route]:
-        return {"dollars-for-percent": self._dollars}
-
-    def _dollars(self, page: Observation) -> Walk:
-        page = yield from pages.open_product(page, self.sku)
-        return (yield from self._save(page, dollars=True))
+        return {
+            "dollars-for-percent": then(
+                lambda page: pages.open_product(page, self.sku), lambda page: self._save(page, dollars=True)
+            )
+        }
 
 
 @dataclass(frozen=True)
@@ -255,7 +212,6 @@ class AddColor(Template):
     """Offer a product in a color that the shop does not know yet."""
 
     name = "admin.new-color"
-    sites = ("admin",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -271,13 +227,11 @@ class AddColor(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
+        found = office.some_row(
+            worlds["admin"],
             stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT DISTINCT p.name, p.sku FROM products AS p JOIN product_options AS o ON o.product_id = p.id"
-                " AND o.name = 'Color' ORDER BY p.id",
-            ),
+            "SELECT DISTINCT p.name, p.sku FROM products AS p JOIN product_options AS o ON o.product_id = p.id"
+            " AND o.name = 'Color' ORDER BY p.id",
         )
         color = stream.choice(("Sunflower", "Petrol", "Brick", "Moss", "Ice Blue", "Lilac", "Chalk"))
         known = office.rows(worlds["admin"], "SELECT 1 FROM attribute_values WHERE value = ?", color)
@@ -310,8 +264,7 @@ class AddColor(Template):
 
     def _offer(self, page: Observation) -> Walk:
         page = yield from choose(page, "New Color", self.color)
-        yield from click(page, "button", "Add Color")
-        return done("mutate")
+        return (yield from submit(page, "Add Color"))
 
     def solve(self, page: Observation) -> Walk:
         page = yield from self._add_color(page)
@@ -343,7 +296,6 @@ class RetitlePage(Template):
     """Give a page of the storefront another title."""
 
     name = "admin.retitle-page"
-    sites = ("admin",)
     kind = "mutate"
     chore = "others"
     instruction = 'Change the title of the page with the URL key "{url_key}" to "{title}".'
@@ -355,7 +307,7 @@ class RetitlePage(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(stream, office.rows(worlds["admin"], "SELECT url_key FROM cms_pages ORDER BY id"))
+        found = office.some_row(worlds["admin"], stream, "SELECT url_key FROM cms_pages ORDER BY id")
         titles = ("Good to Know", "A Word From Us", "Questions and Answers", "The Small Print", "Oops, Nothing Here")
         return cls(office.chief(stream), found["url_key"], stream.choice(titles)) if found else None
 
@@ -383,8 +335,7 @@ class RetitlePage(Template):
         line = next(one for one in pages.lines(page) if one["URL Key"] == url_key)
         page = yield from click(page, "link", line["Title"])
         page = yield from fill(page, "textbox", "Page Title", self.title)
-        yield from click(page, "button", "Save Page")
-        return done("mutate")
+        return (yield from submit(page, "Save Page"))
 
     def solve(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Pages")
@@ -412,7 +363,6 @@ class NewPriceRule(Template):
     """Draft a price rule for a department."""
 
     name = "admin.new-price-rule"
-    sites = ("admin",)
     kind = "mutate"
     chore = "others"
     instruction = (
@@ -430,9 +380,9 @@ class NewPriceRule(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        model = office.pick(stream, office.rows(worlds["admin"], "SELECT * FROM price_rules ORDER BY id"))
-        department = office.pick(
-            stream, office.rows(worlds["admin"], "SELECT id, name FROM categories WHERE level = 1 ORDER BY id")
+        model = office.some_row(worlds["admin"], stream, "SELECT * FROM price_rules ORDER BY id")
+        department = office.some_row(
+            worlds["admin"], stream, "SELECT id, name FROM categories WHERE level = 1 ORDER BY id"
         )
         if model is None or department is None or model["department_id"] == department["id"]:
             return None
@@ -487,8 +437,7 @@ class NewPriceRule(Template):
         page = yield from fill(page, "textbox", "Discount in Percent", percent)
         page = yield from fill(page, "textbox", "From", office.typed(self.first))
         page = yield from fill(page, "textbox", "To", office.typed(self.last))
-        yield from click(page, "button", "Save Rule")
-        return done("mutate")
+        return (yield from submit(page, "Save Rule"))
 
     def solve(self, page: Observation) -> Walk:
         page, percent = yield from self._model_percent(page, search=True)

@@ -200,7 +200,6 @@ class HighestOfEachMonth(Template):
     """Name who placed the highest order of each month."""
 
     name = "admin.highest-of-each-month"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (
@@ -304,7 +303,6 @@ class CouponDiscount(Template):
     """Add up what a coupon has taken off complete orders."""
 
     name = "admin.coupon-discount"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (
@@ -402,7 +400,6 @@ class CompleteByMonth(Template):
     """Count the orders with one status, month by month."""
 
     name = "admin.orders-by-month"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (

@@ -11,7 +11,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Worlds
-from webassay.arena.kit.walking import choose, click, done, fill
+from webassay.arena.kit.walking import choose, click, fill, submit, then
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row
 from webassay.sites.rng import Stream
@@ -50,24 +50,8 @@ class InvoiceOldest(OldestPending):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(self.own(worlds)), pages=2, steps=10)
 
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._invoice((yield from self.open(page))))
-
-    def _invoice(self, page: Observation) -> Walk:
-        yield from click(page, "button", "Invoice")
-        return done("mutate")
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._invoice((yield from self.open_by_search(page))))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"newest": self._newest}
-
-    def _newest(self, page: Observation) -> Walk:
-        return (yield from self._invoice((yield from self.open(page, wrong_end=True))))
+    def act(self, page: Observation) -> Walk:
+        return (yield from submit(page, "Invoice"))
 
 
 @dataclass(frozen=True)
@@ -103,29 +87,13 @@ class StreetOfOldest(OldestPending):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(self.own(worlds)), pages=3, steps=11)
 
-    def _correct(self, page: Observation, kind: str = "shipping") -> Walk:
+    def act(self, page: Observation, kind: str = "shipping") -> Walk:
         page = yield from click(page, "link", f"Edit {kind} address")
         page = yield from fill(page, "textbox", "Street Address", self.street)
-        yield from click(page, "button", "Save Address")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open(page))))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open_by_search(page))))
+        return (yield from submit(page, "Save Address"))
 
     def hasty(self) -> Mapping[str, Route]:
-        return {"newest": self._newest, "billing-address": self._billing}
-
-    def _newest(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open(page, wrong_end=True))))
-
-    def _billing(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open(page)), "billing"))
+        return {**super().hasty(), "billing-address": then(self.open, lambda page: self.act(page, "billing"))}
 
 
 @dataclass(frozen=True)
@@ -184,31 +152,15 @@ class RefundShare(NewestComplete):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(self.own(worlds)), pages=3, steps=12)
 
-    def _refund(self, page: Observation, line: str = "Grand Total") -> Walk:
+    def act(self, page: Observation, line: str = "Grand Total") -> Walk:
         cents = self._share(pages.cents(pages.detail(page, line)))
         page = yield from click(page, "link", "Refund")
         page = yield from fill(page, "textbox", "Refund Amount", f"{cents // 100}.{cents % 100:02d}")
         page = yield from choose(page, "Reason", self.reason)
-        yield from click(page, "button", "Refund")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.open(page))))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.open_by_search(page))))
+        return (yield from submit(page, "Refund"))
 
     def hasty(self) -> Mapping[str, Route]:
-        return {"of-the-subtotal": self._subtotal, "oldest": self._oldest}
-
-    def _subtotal(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.open(page)), "Subtotal"))
-
-    def _oldest(self, page: Observation) -> Walk:
-        return (yield from self._refund((yield from self.open(page, wrong_end=True))))
+        return {**super().hasty(), "of-the-subtotal": then(self.open, lambda page: self.act(page, "Subtotal"))}
 
 
 @dataclass(frozen=True)
@@ -264,28 +216,12 @@ class SentAgain(NewestComplete):
     def effort(self, worlds: Worlds) -> Effort:
         return Effort(rows=len(self.own(worlds)), pages=3, steps=12)
 
-    def _correct(self, page: Observation, number_only: bool = False) -> Walk:
+    def act(self, page: Observation, number_only: bool = False) -> Walk:
         page = yield from click(page, "link", contains="Shipment 3")
         if not number_only:
             page = yield from choose(page, "Carrier", self.carrier)
         page = yield from fill(page, "textbox", "Tracking Number", self.tracking)
-        yield from click(page, "button", "Save Tracking Information")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open(page))))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open_by_search(page))))
+        return (yield from submit(page, "Save Tracking Information"))
 
     def hasty(self) -> Mapping[str, Route]:
-        return {"number-only": self._number_only, "oldest": self._oldest}
-
-    def _number_only(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open(page)), number_only=True))
-
-    def _oldest(self, page: Observation) -> Walk:
-        return (yield from self._correct((yield from self.open(page, wrong_end=True))))
+        return {**super().hasty(), "number-only": then(self.open, lambda page: self.act(page, number_only=True))}

@@ -196,7 +196,6 @@ class MoreVariety(Template):
     """Find which of some products has the most variety, and count what is linked to it."""
 
     name = "admin.more-variety"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
@@ -304,7 +303,6 @@ class AddUpsell(Template):
     """Make the product with the highest price of a category an up-sell of another product."""
 
     name = "admin.add-upsell"
-    sites = ("admin",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (

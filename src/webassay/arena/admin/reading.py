@@ -29,7 +29,6 @@ class CustomersOfStates(Template):
     """Merge the customers of three states, and name some of them by their place."""
 
     name = "admin.customers-of-states"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
@@ -125,7 +124,6 @@ class RefundsFor(Template):
     """Add up the credit memos of some months that have one reason."""
 
     name = "admin.refunds-for"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (
@@ -200,7 +198,6 @@ class StockOfBrand(Template):
     """Add up the stock of a brand, and what it is worth."""
 
     name = "admin.stock-of-brand"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (
@@ -292,7 +289,6 @@ class BestOfMonths(Template):
     """Name the best-selling product of each month."""
 
     name = "admin.best-of-months"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (
@@ -368,7 +364,6 @@ class BestReviewed(Template):
     """Find the product with the lowest average of all its reviews in a month."""
 
     name = "admin.worst-average"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (
@@ -443,7 +438,6 @@ class SearchesInVain(Template):
     """List the searches that were made often and found little."""
 
     name = "admin.searches-in-vain"
-    sites = ("admin",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, choose, click, fill, refusal
+from webassay.arena.kit.walking import Reading, choose, click, fill, refusal, then
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -92,14 +92,31 @@ def _too_late() -> Json:
 class NotForThisRole(RefusedRequest, abstract=True):
     """Somebody asks who may not."""
 
+    action: ClassVar[str]
+    why: ClassVar[str]
+
     user: str
 
-    def _rights(self, role: str, area: str, what: str, line: str) -> Fact:
+    @property
+    def role(self) -> str:
+        return {SALES: "Sales", VIEWER: "Viewer", CATALOG: "Catalog"}[self.user]
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"by-the-rights": self._by_rights}
+
+    def _by_rights(self, page: Observation) -> Walk:
+        yield from click(page, "link", contains=f"({self.role})")
+        return self.refused()
+
+    def refused(self) -> Json:
+        return refusal(self.action, "PERMISSION_DENIED_ERROR", self.why)
+
+    def _rights(self, area: str, what: str, line: str) -> Fact:
         """What a page of the area says, the refusal, or the list of rights."""
         return fact(
-            shown(f"Your role, {role}, may look at {what}, but not change them."),
-            shown(f"Your role, {role}, may not see {what}."),
-            shown(f"Rights of the Role {role}", line, together="page"),
+            shown(f"Your role, {self.role}, may look at {what}, but not change them."),
+            shown(f"Your role, {self.role}, may not see {what}."),
+            shown(f"Rights of the Role {self.role}", line, together="page"),
         )
 
 
@@ -109,6 +126,8 @@ class SalesChangePrice(NotForThisRole):
 
     name = "admin.price-not-allowed"
     instruction = "Set the price of the product with the SKU {sku} to ${price}."
+    action = "mutate"
+    why = "This role may not change products."
 
     user: str
     sku: str
@@ -116,18 +135,12 @@ class SalesChangePrice(NotForThisRole):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream, office.rows(worlds["admin"], "SELECT sku FROM products WHERE id % 11 = 4 ORDER BY id")
-        )
+        found = office.some_row(worlds["admin"], stream, "SELECT sku FROM products WHERE id % 11 = 4 ORDER BY id")
         user = stream.choice((SALES, VIEWER))
         return cls(user, found["sku"], stream.between(12, 90)) if found else None
 
-    @property
-    def _role(self) -> str:
-        return "Sales" if self.user == SALES else "Viewer"
-
     def key(self, worlds: Worlds) -> Key:
-        known = self._rights(self._role, "products", "products", "Products Yes No")
+        known = self._rights("products", "products", "Products Yes No")
         return self.because(known, "PERMISSION_DENIED_ERROR") & Key.checkpoint("products", office.page("/products"))
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
@@ -137,17 +150,7 @@ class SalesChangePrice(NotForThisRole):
     def solve(self, page: Observation) -> Walk:
         page = yield from pages.open_product(page, self.sku)
         _still_possible(page, "button", "Save")
-        return self._refused()
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-the-rights": self._by_rights}
-
-    def _by_rights(self, page: Observation) -> Walk:
-        yield from click(page, "link", contains=f"({self._role})")
-        return self._refused()
-
-    def _refused(self) -> Json:
-        return refusal("mutate", "PERMISSION_DENIED_ERROR", "This role may not change products.")
+        return self.refused()
 
 
 @dataclass(frozen=True)
@@ -156,19 +159,19 @@ class CatalogSeesOrder(NotForThisRole):
 
     name = "admin.order-not-visible"
     instruction = "What is the grand total of order {order}? Its page is /orders/{order}."
+    action = "retrieve"
+    why = "This role may not see orders."
 
     user: str
     order: str
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
-            stream, office.rows(worlds["admin"], "SELECT number FROM orders WHERE id % 13 = 5 ORDER BY id")
-        )
+        found = office.some_row(worlds["admin"], stream, "SELECT number FROM orders WHERE id % 13 = 5 ORDER BY id")
         return cls(CATALOG, found["number"]) if found else None
 
     def key(self, worlds: Worlds) -> Key:
-        known = self._rights("Catalog", "orders", "orders", "Orders No No")
+        known = self._rights("orders", "orders", "Orders No No")
         return self.because(known, "PERMISSION_DENIED_ERROR") & Key.checkpoint(
             "the order", office.page(f"/orders/{self.order}", 403)
         )
@@ -180,17 +183,7 @@ class CatalogSeesOrder(NotForThisRole):
         page = yield from pages.goto(page, f"/orders/{self.order}")
         if page.find("heading", contains=self.order) is not None:
             raise AgentError(f"Order {self.order} can be seen after all.")
-        return self._refused()
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-the-rights": self._by_rights}
-
-    def _by_rights(self, page: Observation) -> Walk:
-        yield from click(page, "link", contains="(Catalog)")
-        return self._refused()
-
-    def _refused(self) -> Json:
-        return refusal("retrieve", "PERMISSION_DENIED_ERROR", "This role may not see orders.")
+        return self.refused()
 
 
 @dataclass(frozen=True)
@@ -206,13 +199,11 @@ class RefundTooMuch(RefusedRequest):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
+        found = office.some_row(
+            worlds["admin"],
             stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT number, total_cents FROM orders WHERE status = 'complete' AND id % 5 = 1 AND id NOT IN"
-                " (SELECT order_id FROM refunds) ORDER BY id",
-            ),
+            "SELECT number, total_cents FROM orders WHERE status = 'complete' AND id % 5 = 1 AND id NOT IN"
+            " (SELECT order_id FROM refunds) ORDER BY id",
         )
         if found is None:
             return None
@@ -255,11 +246,7 @@ class RefundTooMuch(RefusedRequest):
         return (yield from self._try(page))
 
     def routes(self) -> Mapping[str, Route]:
-        return {"by-address": self._by_address}
-
-    def _by_address(self, page: Observation) -> Walk:
-        page = yield from pages.goto(page, f"/orders/{self.order}")
-        return (yield from self._try(page))
+        return {"by-address": then(lambda page: pages.goto(page, f"/orders/{self.order}"), self._try)}
 
 
 @dataclass(frozen=True)

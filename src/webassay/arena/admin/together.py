@@ -3,6 +3,7 @@
 Both are one database, and what changes there is told by the site that a template names first.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +13,7 @@ from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, Steps, answer, choose, click, done, fill
+from webassay.arena.kit.walking import Reading, Steps, answer, choose, click, done, fill, submit, then
 from webassay.arena.shop import facts, queries
 from webassay.arena.shop import pages as shop
 from webassay.core.interaction import Observation, Walk
@@ -57,6 +58,28 @@ class CheapestOfShelf(Template, abstract=True):
             "the shelf", PagePattern(site="shop", path=f"/c/{self.path}")
         )
 
+    @abstractmethod
+    def change(self, product: Row) -> Key: ...
+
+    @abstractmethod
+    def act(self, page: Observation, name: str) -> Walk:
+        """What is to be done in the back office with the product of that name."""
+
+    def key(self, worlds: Worlds) -> Key:
+        return self.change(self._ranked(worlds)[0]) & self._seen(worlds)
+
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        return {"dearest": self.change(self._ranked(worlds)[-1])}
+
+    def solve(self, page: Observation) -> Walk:
+        return (yield from self.act(*(yield from self._cheapest(page))))
+
+    def routes(self) -> Mapping[str, Route]:
+        return {"reading-the-shelf": then(self._by_reading, lambda found: self.act(*found))}
+
+    def hasty(self) -> Mapping[str, Route]:
+        return {"dearest": then(lambda page: self._cheapest(page, dearest=True), lambda found: self.act(*found))}
+
     def effort(self, worlds: Worlds) -> Effort:
         count = len(self._ranked(worlds))
         return Effort(count, pages_of(count, shop.PRODUCTS_ON_A_PAGE), 13, longest=16)
@@ -96,35 +119,13 @@ class RestockCheapest(CheapestOfShelf):
         place = cls.some_shelf(worlds, stream)
         return cls(office.chief(stream), *place, stream.between(500, 900)) if place else None
 
-    def _change(self, product: Row) -> Key:
+    def change(self, product: Row) -> Key:
         return Key.update("products", where={"id": product["id"]}, site="admin", stock=self.quantity)
 
-    def key(self, worlds: Worlds) -> Key:
-        return self._change(self._ranked(worlds)[0]) & self._seen(worlds)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"dearest": self._change(self._ranked(worlds)[-1])}
-
-    def _save(self, page: Observation, name: str) -> Walk:
+    def act(self, page: Observation, name: str) -> Walk:
         page = yield from _product_in_office(page, name)
         page = yield from fill(page, "textbox", "Quantity", str(self.quantity))
-        yield from click(page, "button", "Save")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._save(*(yield from self._cheapest(page))))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"reading-the-shelf": self._read_first}
-
-    def _read_first(self, page: Observation) -> Walk:
-        return (yield from self._save(*(yield from self._by_reading(page))))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"dearest": self._dearest}
-
-    def _dearest(self, page: Observation) -> Walk:
-        return (yield from self._save(*(yield from self._cheapest(page, dearest=True))))
+        return (yield from submit(page, "Save"))
 
 
 @dataclass(frozen=True)
@@ -145,35 +146,13 @@ class HideCheapest(CheapestOfShelf):
         place = cls.some_shelf(worlds, stream)
         return cls(office.chief(stream), *place) if place else None
 
-    def _change(self, product: Row) -> Key:
+    def change(self, product: Row) -> Key:
         return Key.update("products", where={"id": product["id"]}, site="admin", enabled=0)
 
-    def key(self, worlds: Worlds) -> Key:
-        return self._change(self._ranked(worlds)[0]) & self._seen(worlds)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"dearest": self._change(self._ranked(worlds)[-1])}
-
-    def _hide(self, page: Observation, name: str) -> Walk:
+    def act(self, page: Observation, name: str) -> Walk:
         page = yield from _product_in_office(page, name)
         page = yield from click(page, "checkbox", "Enable Product")
-        yield from click(page, "button", "Save")
-        return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._hide(*(yield from self._cheapest(page))))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"reading-the-shelf": self._read_first}
-
-    def _read_first(self, page: Observation) -> Walk:
-        return (yield from self._hide(*(yield from self._by_reading(page))))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"dearest": self._dearest}
-
-    def _dearest(self, page: Observation) -> Walk:
-        return (yield from self._hide(*(yield from self._cheapest(page, dearest=True))))
+        return (yield from submit(page, "Save"))
 
 
 @dataclass(frozen=True)
@@ -196,14 +175,12 @@ class HiddenReviews(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(
+        found = office.some_row(
+            worlds["admin"],
             stream,
-            office.rows(
-                worlds["admin"],
-                "SELECT p.name FROM products AS p JOIN reviews AS v ON v.product_id = p.id GROUP BY p.id"
-                " HAVING sum(v.status <> 'approved') >= 2 AND sum(v.status = 'approved') >= 4"
-                " AND (SELECT count(*) FROM products AS q WHERE instr(q.name, p.name)) = 1 ORDER BY p.id",
-            ),
+            "SELECT p.name FROM products AS p JOIN reviews AS v ON v.product_id = p.id GROUP BY p.id"
+            " HAVING sum(v.status <> 'approved') >= 2 AND sum(v.status = 'approved') >= 4"
+            " AND (SELECT count(*) FROM products AS q WHERE instr(q.name, p.name)) = 1 ORDER BY p.id",
         )
         return cls(office.chief(stream), found["name"]) if found else None
 
@@ -343,8 +320,7 @@ class ExtendCoupon(Template):
         page = yield from pages.search(page, code)
         page = yield from click(page, "link", code)
         page = yield from fill(page, "textbox", "To", office.typed(self.until))
-        yield from click(page, "button", "Save Rule")
-        return done("mutate")
+        return (yield from submit(page, "Save Rule"))
 
     def solve(self, page: Observation) -> Walk:
         return (yield from self._extend(*(yield from self._offer(page))))
@@ -357,8 +333,7 @@ class ExtendCoupon(Template):
         page = yield from pages.switch_to(page, "admin")
         page = yield from pages.goto(page, f"/coupons/{code}")
         page = yield from fill(page, "textbox", "To", self.until)
-        yield from click(page, "button", "Save Rule")
-        return done("mutate")
+        return (yield from submit(page, "Save Rule"))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"the-last": self._last}
@@ -446,8 +421,7 @@ class HoldMine(Template):
 
     def _hold(self, page: Observation, number: str) -> Walk:
         page = yield from pages.open_order(page, number)
-        yield from click(page, "button", "Hold")
-        return done("mutate")
+        return (yield from submit(page, "Hold"))
 
     def solve(self, page: Observation) -> Walk:
         return (yield from self._hold(*(yield from self._number(page))))
@@ -533,8 +507,7 @@ class WishForTop(Template):
 
     def _add(self, page: Observation, name: str) -> Walk:
         page = yield from shop.open_product(page, name)
-        yield from click(page, "button", "Add to Wish List")
-        return done("mutate")
+        return (yield from submit(page, "Add to Wish List"))
 
     def solve(self, page: Observation) -> Walk:
         return (yield from self._add(*(yield from self._name(page))))

@@ -2,7 +2,7 @@
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.chores import UnaskedChange
-from webassay.arena.kit.walking import Steps, click, done, fill
+from webassay.arena.kit.walking import Steps, click, fill, submit
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import World
@@ -25,27 +25,23 @@ def _newest_order(page: Observation, status: str = "") -> Steps:
 def _color(page: Observation) -> Walk:
     page = yield from click(page, "link", "Attributes")
     page = yield from fill(page, "textbox", "New Color", "Aubergine")
-    yield from click(page, "button", "Add Color")
-    return done("mutate")
+    return (yield from submit(page, "Add Color"))
 
 
 def _comment(page: Observation) -> Walk:
     page = yield from _newest_order(page)
     page = yield from fill(page, "textbox", "Comment", "I have looked at this order.")
-    yield from click(page, "button", "Submit Comment")
-    return done("mutate")
+    return (yield from submit(page, "Submit Comment"))
 
 
 def _cancel(page: Observation) -> Walk:
     page = yield from _newest_order(page, "Pending")
-    yield from click(page, "button", "Cancel")
-    return done("mutate")
+    return (yield from submit(page, "Cancel"))
 
 
 def _invoice(page: Observation) -> Walk:
     page = yield from _newest_order(page, "Pending")
-    yield from click(page, "button", "Invoice")
-    return done("mutate")
+    return (yield from submit(page, "Invoice"))
 
 
 def _may_with_pending(world: World, user: str) -> bool:

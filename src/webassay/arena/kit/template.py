@@ -58,7 +58,8 @@ class Template(ABC):
     summary: ClassVar[str]
     """One line for lists; by default the first line of the docstring."""
     sites: ClassVar[tuple[str, ...]]
-    """Each opens in a tab of its own; the first is in front, and is where `start` and `user` belong."""
+    """Each opens in a tab of its own; the first is in front, and is where `start` and `user` belong. By default the
+    one that the name begins with."""
     kind: ClassVar[TaskKind]
     chore: ClassVar[ChoreType]
     instruction: ClassVar[str]
@@ -81,6 +82,8 @@ class Template(ABC):
         cls.abstract = abstract
         if abstract:
             return
+        if not hasattr(cls, "sites") and hasattr(cls, "name"):
+            cls.sites = (cls.name.partition(".")[0],)
         if "summary" not in vars(cls):
             cls.summary = (cls.__doc__ or "").strip().partition("\n")[0]
         problems = "; ".join(_problems(cls))

@@ -1,11 +1,11 @@
 """What reference solutions are made of: steps that yield actions and return the page they lead to, and responses."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import TypeVar
 
 from webassay.core.errors import AgentError
-from webassay.core.interaction import Action, Node, Observation
+from webassay.core.interaction import Action, Node, Observation, Walk
 from webassay.core.record import Json
 
 T = TypeVar("T")
@@ -49,6 +49,15 @@ def go_back() -> Steps:
     return (yield Action.of("go_back"))
 
 
+def then(start: Callable[[Observation], Reading[T]], act: Callable[[T], Walk]) -> Callable[[Observation], Walk]:
+    """A route: does the one, and the other with what it leads to."""
+
+    def walk(page: Observation) -> Walk:
+        return (yield from act((yield from start(page))))
+
+    return walk
+
+
 def every_page(page: Observation, link: str = "Next") -> Reading[list[Observation]]:
     """This page and those that follow, for as long as there is a link of that name."""
     pages = [page]
@@ -89,6 +98,12 @@ def answer(*results: Json) -> Json:
 def done(action: str) -> Json:
     """`mutate` or `navigate`: something was changed, or a page is in front."""
     return {"action": action, "status": "SUCCESS", "results": None}
+
+
+def submit(page: Observation, button: str) -> Walk:
+    """Sends a form, and is done: something was changed."""
+    yield from click(page, "button", button)
+    return done("mutate")
 
 
 def refusal(action: str, status: str, why: str) -> Json:

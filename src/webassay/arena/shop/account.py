@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import click, done, fill, groups
+from webassay.arena.kit.walking import click, fill, groups, submit
 from webassay.arena.shop import queries
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
@@ -26,7 +26,6 @@ class ChangeAddress(Template):
     """Change street and ZIP code of the default shipping address, which is neither the first nor the billing one."""
 
     name = "shop.change-address"
-    sites = ("shop",)
     kind = "mutate"
     chore = "others"
     instruction = (
@@ -119,5 +118,4 @@ class ChangeAddress(Template):
     def _fill_in(self, page: Observation) -> Walk:
         page = yield from fill(page, "textbox", "Street Address", self.street)
         page = yield from fill(page, "textbox", "ZIP Code", self.postcode)
-        yield from click(page, "button", "Save Address")
-        return done("mutate")
+        return (yield from submit(page, "Save Address"))

@@ -45,7 +45,6 @@ class CancelOrderWith(Template):
     """Cancel the order that contains an article, out of several that could be canceled."""
 
     name = "shop.cancel-order-with"
-    sites = ("shop",)
     kind = "mutate"
     chore = "others"
     instruction = 'Cancel the order with which I bought "{product}".'
@@ -122,7 +121,6 @@ class CancelTooLate(Template):
     """Ask to cancel an order that cannot be canceled any more, though another one could be."""
 
     name = "shop.cancel-too-late"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = "Cancel my order {order}."

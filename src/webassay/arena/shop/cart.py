@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, choose, click, done, fill, go_back, need, refusal
+from webassay.arena.kit.walking import Steps, choose, click, done, fill, go_back, need, refusal, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import list_page
 from webassay.core.errors import AgentError
@@ -24,7 +24,6 @@ class CartCheapestWellRated(Template):
     """Put some pieces of a category's cheapest well-rated product into the cart."""
 
     name = "shop.cart-cheapest-well-rated"
-    sites = ("shop",)
     kind = "mutate"
     chore = "calculation"
     instruction = (
@@ -122,8 +121,7 @@ class CartCheapestWellRated(Template):
         page = yield Action.of("click", pages.in_card(page, card.name, "button", "Add to Cart").id)
         page = yield Action.of("goto", f"{page.url.split('/c/')[0]}/cart")
         page = yield from fill(page, "spinbutton", f"Quantity of {card.name}", str(self.quantity))
-        yield from click(page, "button", "Update Shopping Cart")
-        return done("mutate")
+        return (yield from submit(page, "Update Shopping Cart"))
 
     def hasty(self) -> Mapping[str, Route]:
         return {"rating-ignored": self._rating_ignored}
@@ -139,8 +137,7 @@ class CartCheapestWellRated(Template):
 
     def _buy(self, page: Observation) -> Walk:
         page = yield from fill(page, "spinbutton", "Quantity", str(self.quantity))
-        yield from click(page, "button", "Add to Cart")
-        return done("mutate")
+        return (yield from submit(page, "Add to Cart"))
 
 
 def _can_be_bought(product: Row) -> bool:
@@ -153,7 +150,6 @@ class CartSoldOut(Template):
     """Ask for a product that is out of stock, though something like it is not."""
 
     name = "shop.cart-sold-out"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = 'Put one "{product}" into my cart.'
@@ -221,7 +217,6 @@ class WishForOrder(Template):
     """Add every article of an order to the wish list."""
 
     name = "shop.wish-for-order"
-    sites = ("shop",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = "Add every article of my order {order} to my wish list."
@@ -297,5 +292,4 @@ class WishForOrder(Template):
     def _first(self, page: Observation) -> Walk:
         page = yield from pages.open_order(page, self.order)
         page = yield from click(page, "link", pages.items(page)[0].name)
-        yield from click(page, "button", "Add to Wish List")
-        return done("mutate")
+        return (yield from submit(page, "Add to Wish List"))

@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, answer, choose, click, done, fill, go_back, refusal
+from webassay.arena.kit.walking import Steps, answer, choose, click, done, fill, go_back, refusal, then
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
@@ -35,7 +35,6 @@ class PriceRangeTotal(Template):
     """Add up the prices of a category that lie in a range."""
 
     name = "shop.price-range-total"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (
@@ -131,7 +130,6 @@ class HeaviestProduct(Template):
     """Find the heaviest product of a category."""
 
     name = "shop.heaviest-product"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (
@@ -219,7 +217,6 @@ class MostReviewedTotal(Template):
     """Add up the prices of a category's most reviewed products."""
 
     name = "shop.most-reviewed-total"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (
@@ -274,11 +271,7 @@ class MostReviewedTotal(Template):
         return (yield from self._add_up(page))
 
     def routes(self) -> Mapping[str, Route]:
-        return {"twelve-at-a-time": self._twelve}
-
-    def _twelve(self, page: Observation) -> Walk:
-        page = yield from pages.open_place(page, self.shelf)
-        return (yield from self._add_up(page))
+        return {"twelve-at-a-time": then(lambda page: pages.open_place(page, self.shelf), self._add_up)}
 
     def _add_up(self, page: Observation) -> Walk:
         cards = yield from pages.all_cards(page)
@@ -291,7 +284,6 @@ class OpenCheapest(Template):
     """Open the cheapest product of a category that enough people reviewed."""
 
     name = "shop.open-cheapest"
-    sites = ("shop",)
     kind = "navigate"
     chore = "others"
     instruction = (
@@ -385,7 +377,6 @@ class PriceOfNothing(Template):
     """Ask for the price of a product that does not exist, though another brand makes the same."""
 
     name = "shop.price-of-nothing"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = 'What does the "{product}" cost?'

@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, click, done, fill
+from webassay.arena.kit.walking import Steps, click, done, fill, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.interaction import Action, Observation, Walk
@@ -26,7 +26,6 @@ class OrderToAddress(Template):
     """Order something to an address that is not the default one."""
 
     name = "shop.order-to-address"
-    sites = ("shop",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -148,8 +147,7 @@ class OrderToAddress(Template):
         page = yield from click(page, "button", "Continue to Payment")
         page = yield from click(page, "radio", contains=self.payment)
         page = yield from click(page, "button", "Continue to Review")
-        yield from click(page, "button", "Place Order")
-        return done("mutate")
+        return (yield from submit(page, "Place Order"))
 
 
 def _book(world: World, user: str) -> list[Row]:
@@ -162,7 +160,6 @@ class ReorderCanceled(Template):
     """Put what was in the latest canceled order into the cart again."""
 
     name = "shop.reorder-canceled"
-    sites = ("shop",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -232,8 +229,7 @@ class ReorderCanceled(Template):
 
     def solve(self, page: Observation) -> Walk:
         page = yield from self._open_canceled(page)
-        yield from click(page, "button", "Reorder")
-        return done("mutate")
+        return (yield from submit(page, "Reorder"))
 
     def routes(self) -> Mapping[str, Route]:
         return {"one-by-one": self._one_by_one}
@@ -254,8 +250,7 @@ class ReorderCanceled(Template):
     def _latest(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Orders")
         page = yield from click(page, "link", contains="View Order")
-        yield from click(page, "button", "Reorder")
-        return done("mutate")
+        return (yield from submit(page, "Reorder"))
 
     def _open_canceled(self, page: Observation) -> Steps:
         page = yield from pages.open_orders(page)

@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, answer, click, done
+from webassay.arena.kit.walking import Reading, answer, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.catalog import SHORT_PAGE
 from webassay.core.interaction import Action, Observation, Walk
@@ -22,7 +22,6 @@ class ReviewsBetween(Template):
     """Count the products of a category with so many reviews."""
 
     name = "shop.reviews-between"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = "How many products in {shelf} have at least {low} and at most {high} reviews? Answer with one number."
@@ -89,7 +88,6 @@ class CheapestByWeight(Template):
     """Put the product with the lowest price for its weight into the cart, out of those in open tabs."""
 
     name = "shop.cheapest-by-weight"
-    sites = ("shop",)
     kind = "mutate"
     chore = "others"
     instruction = (
@@ -186,8 +184,7 @@ class CheapestByWeight(Template):
 
     def _buy(self, tab: int) -> Walk:
         page = yield Action.of("tab_focus", tab)
-        yield from click(page, "button", "Add to Cart")
-        return done("mutate")
+        return (yield from submit(page, "Add to Cart"))
 
 
 def _by_weight(product: Row) -> float:

@@ -33,7 +33,6 @@ class BestCoupon(Template):
     """Enter the discount code that takes the most off the cart."""
 
     name = "shop.best-coupon"
-    sites = ("shop",)
     kind = "mutate"
     chore = "calculation"
     instruction = (
@@ -170,7 +169,6 @@ class CouponRefused(Template):
     """Ask for a discount code that does not work any more, or not yet, though others do."""
 
     name = "shop.coupon-refused"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = "Apply the discount code {code} to my cart."
@@ -237,7 +235,6 @@ class DiscountTotal(Template):
     """Add up what discount codes saved in a year, order by order."""
 
     name = "shop.discount-total"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (

@@ -178,7 +178,6 @@ class ForeignOrder(Template):
     """Ask for the total of somebody else's order."""
 
     name = "shop.foreign-order"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = "What was the order total of order {order}? Its page in this shop is /account/orders/{order}."

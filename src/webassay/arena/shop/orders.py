@@ -37,7 +37,6 @@ class MonthSpend(Template):
     """Add up one month's orders, without the canceled ones."""
 
     name = "shop.month-spend"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (
@@ -124,7 +123,6 @@ class OrdersByStatus(Template):
     """Count and add up the larger orders with one status."""
 
     name = "shop.orders-by-status"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "massive_memory"
     instruction = (
@@ -199,7 +197,6 @@ class DearestPurchase(Template):
     """Find the most expensive article bought in a year."""
 
     name = "shop.dearest-purchase"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
@@ -298,7 +295,6 @@ class OrderWeight(Template):
     """Add up the weights of an order, product page by product page."""
 
     name = "shop.order-weight"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
@@ -378,7 +374,6 @@ class OpenOrderWith(Template):
     """Open the order that contains an article."""
 
     name = "shop.open-order-with"
-    sites = ("shop",)
     kind = "navigate"
     chore = "long_term_memory"
     instruction = 'Open the page of the order with which I bought "{product}".'

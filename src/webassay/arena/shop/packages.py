@@ -191,7 +191,6 @@ class OpenLongestWarranty(Template):
     """Open the product of a shelf whose card promises the longest warranty."""
 
     name = "shop.open-longest-warranty"
-    sites = ("shop",)
     kind = "navigate"
     chore = "massive_memory"
     instruction = (

@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, money, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import answer, choose, click, done, every_page, fill, groups, refusal
+from webassay.arena.kit.walking import answer, choose, click, every_page, fill, groups, refusal, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
@@ -55,8 +55,7 @@ def _ask(page: Observation, pieces: Mapping[str, int], reason: str, comment: str
         page = yield from fill(page, "spinbutton", f"Pieces of {name} to return", str(count))
     page = yield from choose(page, "Reason", reason)
     page = yield from fill(page, "textbox", "Comment (optional)", comment)
-    yield from click(page, "button", "Request Return")
-    return done("mutate")
+    return (yield from submit(page, "Request Return"))
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,6 @@ class ReturnArticle(Template):
     """Send back all pieces of one article, and nothing else of its order."""
 
     name = "shop.return-article"
-    sites = ("shop",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -166,7 +164,6 @@ class ReturnTooLate(Template):
     """Ask for a return of an order that is too old, though a newer one could be returned."""
 
     name = "shop.return-too-late"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = 'Ask for a return of everything in my order {order}. Reason: {reason}. Comment: "{comment}"'
@@ -235,7 +232,6 @@ class ReturnedValue(Template):
     """Add up what was returned for one reason and refunded."""
 
     name = "shop.returned-value"
-    sites = ("shop",)
     kind = "retrieve"
     chore = "calculation"
     instruction = (

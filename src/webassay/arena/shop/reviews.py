@@ -10,7 +10,7 @@ from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, answer, click, done, fill
+from webassay.arena.kit.walking import Steps, answer, click, fill, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -198,7 +198,6 @@ class ReviewDearest(Template):
     """Review the most expensive article of the latest order."""
 
     name = "shop.review-dearest"
-    sites = ("shop",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -302,5 +301,4 @@ class ReviewDearest(Template):
         page = yield from fill(page, "textbox", "Nickname", self.nickname)
         page = yield from fill(page, "textbox", "Summary", self.title)
         page = yield from fill(page, "textbox", "Review", self.text)
-        yield from click(page, "button", "Submit Review")
-        return done("mutate")
+        return (yield from submit(page, "Submit Review"))

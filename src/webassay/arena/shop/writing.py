@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, click, done, fill, refusal
+from webassay.arena.kit.walking import Steps, click, fill, refusal, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
@@ -36,7 +36,6 @@ class AskAboutOrder(Template):
     """Write to the shop about the largest order of a month."""
 
     name = "shop.ask-about-order"
-    sites = ("shop",)
     kind = "mutate"
     chore = "long_term_memory"
     instruction = (
@@ -135,8 +134,7 @@ class AskAboutOrder(Template):
     def _write(self, page: Observation, number: object) -> Walk:
         page = yield from fill(page, "textbox", "Order Number (optional)", str(number))
         page = yield from fill(page, "textbox", "What's on your mind?", self.message)
-        yield from click(page, "button", "Submit")
-        return done("mutate")
+        return (yield from submit(page, "Submit"))
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,6 @@ class EmailTaken(Template):
     """Ask for an account with an email address that has one already."""
 
     name = "shop.email-taken"
-    sites = ("shop",)
     kind = "unachievable"
     chore = "others"
     instruction = (
@@ -161,7 +158,7 @@ class EmailTaken(Template):
 
     @classmethod
     def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = queries.pick(stream, queries.rows(worlds["shop"], "SELECT * FROM customers ORDER BY id"))
+        found = queries.some_row(worlds["shop"], stream, "SELECT * FROM customers ORDER BY id")
         if found is None:
             return None
         password = f"{stream.choice(('maple', 'quartz', 'ferry', 'lantern'))}-{stream.between(1000, 9999)}"
