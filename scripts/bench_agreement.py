@@ -23,7 +23,7 @@ import numpy as np
 from scripts.peers import peer_python
 
 from webassay.analysis.numbers import metrics
-from webassay.workbench import AgreeOptions, Mapped, StudyOptions, Workbench
+from webassay.workbench import AgreeOptions, LabelColumns, StudyOptions, Workbench
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PEERS = ("scikit-learn", "scipy", "statsmodels")
@@ -72,7 +72,7 @@ def random_tables(count: int, seed: int = 0) -> Iterator[dict[str, list[float]]]
 
 def ours(table: Mapping[str, Sequence[float]]) -> dict[str, float]:
     counts = metrics.counts_of(np.array(table["said"]), np.array(table["truth"])).sum(axis=0)
-    found: dict[str, float] = {name: float(value) for name, value in metrics.measured(counts).items()}
+    found: dict[str, float] = {name: float(value) for name, value in metrics.metric_values(counts).items()}
     one, other = np.array(table["one"]), np.array(table["other"])
     scores = metrics.correlations(one, other, np.arange(len(one)), draws=1)
     for name, estimate in (
@@ -132,7 +132,7 @@ def coverage(
     clusters: int, size: int, judge: JudgeRates, *, repeats: int, correlation: float = 0.2, percentiles: bool = False
 ) -> dict[str, float]:
     """Share of intervals that hold the truth, metric by metric; or the same of percentiles of the resamples."""
-    truth = metrics.measured(drawn(np.random.default_rng(7), 100_000, size, judge, correlation).sum(axis=0))
+    truth = metrics.metric_values(drawn(np.random.default_rng(7), 100_000, size, judge, correlation).sum(axis=0))
     draw = np.random.default_rng(0)
     held = dict.fromkeys(metrics.METRICS, 0)
     known = dict.fromkeys(metrics.METRICS, 0)
@@ -207,7 +207,7 @@ def published() -> Iterator[str]:
     folder = DATA / "agreement" / "om2w"
     for agent, file, wanted in (("Agent-E", "agente", 86.3), ("Browser_Use", "browser_use", 89.3)):
         columns = ["id=task_id", f"label={agent}_human_label", "prediction=final_eval"]
-        options = AgreeOptions(Mapped.read(columns, failing=["2"]), study=StudyOptions(missing="failure"))
+        options = AgreeOptions(LabelColumns.read(columns, failing=["2"]), study=StudyOptions(missing="failure"))
         judged = folder / "webjudge_o4-mini" / f"{file}_results.json"
         found = json.loads(Workbench().agree(folder / "human_label.json", [judged], options).json)
         row = found["judges"][0]
@@ -224,7 +224,9 @@ def dev_table() -> Iterator[str]:
         "label=human_success",
         "prediction=webjudge_gpt4o,webjudge_7B,webjudge_o4_mini,cum_reward>0.5",
     ]
-    made = Workbench().agree(DATA / "agreement" / "arb_dev_predictions.csv", [], AgreeOptions(Mapped.read(columns)))
+    made = Workbench().agree(
+        DATA / "agreement" / "arb_dev_predictions.csv", [], AgreeOptions(LabelColumns.read(columns))
+    )
     found = json.loads(made.json)
     yield "| judge | items | missing | " + " | ".join(metrics.METRICS) + " |"
     yield "|---|---|---|" + "---|" * len(metrics.METRICS)

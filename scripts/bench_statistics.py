@@ -22,10 +22,10 @@ import numpy as np
 
 from webassay.analysis.benchmark.subset import TEXT, select
 from webassay.analysis.numbers import stats
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.results import report_text as render
 from webassay.analysis.results.page import to_html
-from webassay.analysis.results.report import summarise
+from webassay.analysis.results.report import summarize
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
 from webassay.core.interaction import Action
@@ -117,7 +117,7 @@ def coverage_table(templates: Iterable[int], rates: Iterable[float], repeats: in
             yield f"| {method} | {count} | " + " | ".join(cells) + " |"
 
 
-def agents_of_known_ability(seed: int, agents: int = 8, step: float = 0.8, templates: int = 190) -> list[Row]:
+def agents_of_known_ability(seed: int, agents: int = 8, step: float = 0.8, templates: int = 190) -> list[ResultRow]:
     """The logit of success is ability less difficulty, and agents stand one step apart."""
     random = np.random.default_rng(seed)
     sites = ("shopping", "shopping_admin", "reddit", "gitlab", "map")
@@ -130,7 +130,7 @@ def agents_of_known_ability(seed: int, agents: int = 8, step: float = 0.8, templ
             for agent in range(agents):
                 chance = 1 / (1 + math.exp(difficulty - step * (agent - (agents - 1) / 2)))
                 rows.append(
-                    Row(
+                    ResultRow(
                         agent=f"agent-{agent}",
                         task_id=f"{template}.{instance}",
                         template=str(template),
@@ -155,7 +155,7 @@ def subset_table(seeds: int) -> Iterable[str]:
             yield f"| {agents} | {step} | {np.mean(found):.3f} | {min(found):.3f} | {enough} of {seeds} |"
 
 
-def big_report(agents: int = 8, tasks: int = 500, seed: int = 0) -> list[Row]:
+def big_report(agents: int = 8, tasks: int = 500, seed: int = 0) -> list[ResultRow]:
     random = np.random.default_rng(seed)
     templates = tasks // 4
     difficulty = random.normal(0, 1, templates)
@@ -176,7 +176,7 @@ def big_report(agents: int = 8, tasks: int = 500, seed: int = 0) -> list[Row]:
             )
             steps = int(random.integers(1, 30))
             rows.append(
-                Row(
+                ResultRow(
                     agent=f"agent-{agent}",
                     task_id=f"task-{task}",
                     status=status,
@@ -226,7 +226,7 @@ def main() -> None:
         print(line, flush=True)
     rows = big_report()
     started = time.perf_counter()
-    report = summarise(rows, title="8 agents, 500 tasks")
+    report = summarize(rows, title="8 agents, 500 tasks")
     made = time.perf_counter()
     page = to_html(report)
     paged = time.perf_counter()

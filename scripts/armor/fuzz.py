@@ -24,7 +24,7 @@ from webassay.agents.models.generic import _tag
 from webassay.agents.models.occam import parse_command, sections
 from webassay.agents.models.tools import calculate, parse_calls
 from webassay.analysis.numbers.rows import rows_of
-from webassay.analysis.results.report import summarise
+from webassay.analysis.results.report import summarize
 from webassay.analysis.results.report_text import to_json
 from webassay.core.errors import WebassayError
 from webassay.core.interaction import ACTIONS as ACTION_NAMES
@@ -389,7 +389,7 @@ def read_everything(place: Path) -> Iterator[str]:
 
 
 def _report(rows: list[UnitResult]) -> None:
-    to_json(summarise(rows_of(rows)))
+    to_json(summarize(rows_of(rows)))
 
 
 def _all(read: Callable[..., Iterator[object]], told: list[WebassayError]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from webassay.analysis.benchmark import legacy
 from webassay.analysis.benchmark.audit import Audit, audit, audit_document
 from webassay.analysis.numbers.agreement import Label
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.results import formats
 from webassay.benchmarks import chores, webarena
 from webassay.core.errors import InputError, TaskError
@@ -206,11 +206,11 @@ class TestSiblings:
 
 class TestWithRuns:
     def test_what_every_agent_fails(self) -> None:
-        rows = [Row(agent=agent, task_id="1", status="fail") for agent in ("a", "b")]
+        rows = [ResultRow(agent=agent, task_id="1", status="fail") for agent in ("a", "b")]
         assert found(task(), rows=rows)["never_solved"] == 1
         assert "never_solved" not in found(task(), rows=rows[:1])
-        assert "never_solved" not in found(task(), rows=[*rows, Row(agent="c", task_id="1", status="pass")])
-        assert "never_solved" not in found(task(), rows=[rows[0], Row(agent="b", task_id="1", status="fault")])
+        assert "never_solved" not in found(task(), rows=[*rows, ResultRow(agent="c", task_id="1", status="pass")])
+        assert "never_solved" not in found(task(), rows=[rows[0], ResultRow(agent="b", task_id="1", status="fault")])
 
     def test_graders_that_disagree(self) -> None:
         def verdict(grader: str, run: int, status: str) -> Verdict:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import samples
 from webassay.agents.models.prompts import tips_for
-from webassay.analysis.numbers.rows import Row, row_of
+from webassay.analysis.numbers.rows import ResultRow, row_of
 from webassay.analysis.results.tables import OVERALL, tables, tables_document
 from webassay.benchmarks import chores
 from webassay.core.errors import InputError
@@ -84,9 +84,9 @@ def test_embedded_sites_have_tips() -> None:
     assert tips_for("shop") and tips_for("home") and not tips_for("admin"), "docs/agents.md says which"
 
 
-def row(agent: str, task: str, passed: bool, **rest: Any) -> Row:
+def row(agent: str, task: str, passed: bool, **rest: Any) -> ResultRow:
     told = {"sites": ("shopping",), "groups": {"chore": ("calculation",)}, "benchmark": "b", **rest}
-    return Row(agent=agent, task_id=task, status="pass" if passed else "fail", **told)
+    return ResultRow(agent=agent, task_id=task, status="pass" if passed else "fail", **told)
 
 
 def test_a_task_of_two_types_counts_under_both() -> None:
@@ -95,7 +95,7 @@ def test_a_task_of_two_types_counts_under_both() -> None:
             row("a", "1", True, groups={"chore": ("calculation", "massive_memory")}),
             row("a", "2", False),
             row("a", "3", True, sites=("reddit",), modality="tree"),
-            Row(agent="a", task_id="4", status="abstain", groups={"chore": ("calculation",)}),
+            ResultRow(agent="a", task_id="4", status="abstain", groups={"chore": ("calculation",)}),
         ]
     )
     types = {(cell.row, cell.column): (cell.passed, cell.share.units) for cell in made.tables[0].cells}
@@ -110,7 +110,7 @@ def test_a_task_of_two_types_counts_under_both() -> None:
 def test_modality_is_what_the_agent_saw() -> None:
     """On the same tree tasks, with and without pictures: the paper's Table 2."""
 
-    def played(agent: str, settings: dict[str, Any]) -> Row:
+    def played(agent: str, settings: dict[str, Any]) -> ResultRow:
         trajectory = samples.trajectory(agent=AgentInfo(name=agent, settings=settings))
         summaries = (TrajectorySummary.of(trajectory), VerdictSummary.of(samples.verdict()))
         unit = UnitSummary.told(metadata(samples.task()))

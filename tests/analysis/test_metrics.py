@@ -42,7 +42,7 @@ def plain(tp: int, fp: int, fn: int, tn: int) -> dict[str, float | None]:
 
 @given(tables)
 def test_every_metric_is_its_definition(table):
-    found = metrics.measured(np.array(table, dtype=float))
+    found = metrics.metric_values(np.array(table, dtype=float))
     for name, expected in plain(*table).items():
         if expected is None:
             assert math.isnan(found[name]), name
@@ -56,7 +56,7 @@ def test_kappa_is_that_of_statsmodels(table):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = cohens_kappa([[tp, fp], [fn, tn]], return_results=False) if sum(table) else math.nan
-    ours = float(metrics.measured(np.array(table, dtype=float))["kappa"])
+    ours = float(metrics.metric_values(np.array(table, dtype=float))["kappa"])
     assert (math.isnan(ours) and not math.isfinite(theirs)) or ours == pytest.approx(theirs, abs=1e-12)
 
 

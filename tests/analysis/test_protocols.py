@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from tests.support import verified_logs as logs
-from webassay.analysis.benchmark.protocols import Pair, compare_protocols
+from webassay.analysis.benchmark.protocols import EpisodePair, compare_protocols
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import published_bases
 from webassay.compose.setup import Setup
@@ -24,9 +24,9 @@ from webassay.workbench import GradeOptions, LogImport, LogOptions, ModelOptions
 from webassay.workbench.grade import Keys, number_in
 
 
-def pair(task: int, old: Any, verified: Any, **rest: Any) -> Pair:
+def pair(task: int, old: Any, verified: Any, **rest: Any) -> EpisodePair:
     told = {"agent": "a", "template": str(task // 2), "site": "shopping", "kind": "retrieve", "hard": False, **rest}
-    return Pair(task=str(task), old=old, verified=verified, **told)
+    return EpisodePair(task=str(task), old=old, verified=verified, **told)
 
 
 def test_false_negatives_and_false_positives() -> None:

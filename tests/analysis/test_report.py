@@ -12,12 +12,19 @@ from msgspec.structs import replace
 from tests.support import samples
 from webassay.agents.flawed.naive import NAIVE_AGENTS
 from webassay.analysis.numbers import stats
-from webassay.analysis.numbers.columns import Gathering, gather
-from webassay.analysis.numbers.rows import BLOCK, BUILT_IN_BASELINES, Row, blocks_of_results, blocks_of_rows, row_of
+from webassay.analysis.numbers.columns import ReportDataBuilder, gather
+from webassay.analysis.numbers.rows import (
+    BLOCK,
+    BUILT_IN_BASELINES,
+    ResultRow,
+    blocks_of_results,
+    blocks_of_rows,
+    row_of,
+)
 from webassay.analysis.numbers.rows import rows_of as to_rows
 from webassay.analysis.numbers.tallies import Tallies
 from webassay.analysis.results.behavior import explorations, usual_effort
-from webassay.analysis.results.report import report_of, success_of, summarise
+from webassay.analysis.results.report import report_of, success_of, summarize
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
 from webassay.core.report import Report
@@ -56,11 +63,11 @@ FACTS = {
 }
 
 
-def rows_of(agent: str, statuses: str, template_size: int = 2, **rest: object) -> list[Row]:
+def rows_of(agent: str, statuses: str, template_size: int = 2, **rest: object) -> list[ResultRow]:
     """One row per letter (p, f, a, x for fault, m for missing), so many tasks to a template."""
     names = {"p": "pass", "f": "fail", "a": "abstain", "x": "fault", "m": "missing"}
     return [
-        Row(agent=agent, task_id=f"t{i}", status=names[letter], template=f"T{i // template_size}", **rest)  # type: ignore[arg-type]
+        ResultRow(agent=agent, task_id=f"t{i}", status=names[letter], template=f"T{i // template_size}", **rest)  # type: ignore[arg-type]
         for i, letter in enumerate(statuses)
     ]
 
@@ -112,7 +119,7 @@ def result(facts: dict[str, object], run: Trajectory | None, found: Verdict | No
     )
 
 
-def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> Row:
+def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> ResultRow:
     return row_of(result(facts, run, found))
 
 
@@ -225,7 +232,7 @@ class TestCounts:
         assert not success.complete
 
     def test_an_agent_with_no_score_has_no_success_rather_than_none(self) -> None:
-        agent = summarise(rows_of("a", "xxmm")).agents[0]
+        agent = summarize(rows_of("a", "xxmm")).agents[0]
         assert agent.success.macro.value is None and agent.success.micro.value is None
         assert agent.success.worst.value == 0.0
 
@@ -243,12 +250,12 @@ class TestCounts:
         assert success.micro.high == pytest.approx(0.161, abs=1e-3)
 
     def test_a_task_without_a_template_is_its_own(self) -> None:
-        rows = [Row(agent="a", task_id=f"t{i}", status="pass") for i in range(3)]
-        assert summarise(rows).templates == 3
+        rows = [ResultRow(agent="a", task_id=f"t{i}", status="pass") for i in range(3)]
+        assert summarize(rows).templates == 3
 
     def test_templates_of_two_benchmarks_are_not_merged(self) -> None:
         rows = rows_of("a", "pp", benchmark="x") + rows_of("a", "ff", benchmark="y")
-        report = summarise(rows)
+        report = summarize(rows)
         assert report.templates == 2
         assert report.agents[0].templates == {"x/T0": 1.0, "y/T0": 0.0}
 
@@ -270,7 +277,7 @@ class TestColumns:
     @given(ROWS)
     def test_rates_are_those_of_the_formula(self, drawn: list[tuple[str, int, int, float | None]]) -> None:
         rows = [
-            Row(agent="a", task_id=f"t{task}", template=f"T{template}", status=status, checkpoint_reach=reach)  # type: ignore[arg-type]
+            ResultRow(agent="a", task_id=f"t{task}", template=f"T{template}", status=status, checkpoint_reach=reach)  # type: ignore[arg-type]
             for status, template, task, reach in drawn
         ]
         gathered = gather(blocks_of_rows(rows))
@@ -299,17 +306,17 @@ class TestColumns:
                     kind=("retrieve", "unachievable")[place % 2])
             for place, row in enumerate(rows_of("a", "pfaxm" * 150) + rows_of("b", "fpmxa" * 150))
         ]  # fmt: skip
-        once = summarise(rows)
+        once = summarize(rows)
         monkeypatch.setattr(Tallies, "MOST_KINDS", 1)
-        assert summarise(rows) == once
+        assert summarize(rows) == once
         mine = [row for row in rows if row.agent == "a" and row.played]
         agent = next(agent for agent in once.agents if agent.name == "a")
         assert agent.model == "a"
-        assert {one.name: (one.count, one.episodes) for one in agent.behaviour.actions} == {
+        assert {one.name: (one.count, one.episodes) for one in agent.behavior.actions} == {
             name: (sum(row.actions[name] for row in mine), sum(row.actions[name] > 0 for row in mine))
             for name in ("click", "fill")
         }
-        assert agent.behaviour.endings == Counter(row.ending for row in mine if row.ending)
+        assert agent.behavior.endings == Counter(row.ending for row in mine if row.ending)
 
     def results(self) -> list[UnitResult]:
         diagnosed = verdict(
@@ -331,34 +338,36 @@ class TestColumns:
     def test_results_give_the_report_that_their_rows_give(self) -> None:
         """Blocks are made from results without making a row."""
         results = self.results()
-        assert report_of(gather(blocks_of_results(results))) == summarise(to_rows(results))
+        assert report_of(gather(blocks_of_results(results))) == summarize(to_rows(results))
 
     @pytest.mark.parametrize("middle", [0, 1, 7, BLOCK + 3, 2 * BLOCK + 49, 2 * BLOCK + 50])
     def test_parts_that_were_taken_in_apart_give_the_report_of_the_whole(self, middle: int) -> None:
         results = self.results()
-        first, second = (Gathering().take(blocks_of_results(some)) for some in (results[:middle], results[middle:]))
+        first, second = (
+            ReportDataBuilder().take(blocks_of_results(some)) for some in (results[:middle], results[middle:])
+        )
         whole = first.append(pickle.loads(pickle.dumps(second))).finish()
         assert report_of(whole) == report_of(gather(blocks_of_results(results)))
 
     def test_rows_may_come_one_at_a_time(self) -> None:
         rows = rows_of("a", "ppfx") + rows_of("b", "pfff")
-        assert summarise(iter(rows)) == summarise(rows)
+        assert summarize(iter(rows)) == summarize(rows)
 
 
 class TestComparisons:
     def test_anchor_is_the_best_unless_named(self) -> None:
         rows = rows_of("weak", "pfff") + rows_of("strong", "pppf")
-        assert summarise(rows).anchor == "strong"
-        assert summarise(rows, anchor="weak").comparisons[0].agent == "strong"
-        assert [agent.name for agent in summarise(rows, anchor="weak").agents] == ["strong", "weak"]
+        assert summarize(rows).anchor == "strong"
+        assert summarize(rows, anchor="weak").comparisons[0].agent == "strong"
+        assert [agent.name for agent in summarize(rows, anchor="weak").agents] == ["strong", "weak"]
 
     def test_unknown_anchor_is_refused(self) -> None:
         with pytest.raises(InputError, match="nobody"):
-            summarise(rows_of("a", "pp"), anchor="nobody")
+            summarize(rows_of("a", "pp"), anchor="nobody")
 
     def test_is_the_papers_formula_on_identical_sets(self) -> None:
         one, other = rows_of("one", "ppppffpf"), rows_of("other", "pfpfffff")
-        found = summarise(one + other, anchor="one").comparisons[0]
+        found = summarize(one + other, anchor="one").comparisons[0]
         # Templates: one has 1, 1, 0, 0.5; other has 0.5, 0.5, 0, 0.
         assert found.difference.value == pytest.approx(-0.375)
         expected = stats.t_interval([-0.5, -0.5, 0.0, -0.5])
@@ -367,7 +376,7 @@ class TestComparisons:
 
     def test_a_task_that_one_has_no_score_for_is_left_out_of_both(self) -> None:
         one, other = rows_of("one", "pxpp"), rows_of("other", "ffpf")
-        found = summarise(one + other, anchor="other").comparisons[0]
+        found = summarize(one + other, anchor="other").comparisons[0]
         # Without task 1, template 0 is 1 against 0; template 1 is 1 against 0.5.
         assert found.difference.value == pytest.approx(0.75)
         assert (found.tasks, found.tasks_left_out, found.identical_tasks, found.identical_templates) == (
@@ -380,44 +389,44 @@ class TestComparisons:
     def test_p_values_are_corrected_together(self) -> None:
         base = rows_of("base", "pf" * 10)
         others = [row for i in range(3) for row in rows_of(f"o{i}", "p" * (8 + 2 * i) + "f" * (12 - 2 * i))]
-        found = summarise(base + others, anchor="base").comparisons
+        found = summarize(base + others, anchor="base").comparisons
         values = [one.p_value for one in found if one.p_value is not None]
         assert [one.p_adjusted for one in found] == stats.holm(values)
 
     def test_different_graders_are_never_compared_silently(self) -> None:
         one, other = rows_of("one", "pp", fingerprint="rules 1"), rows_of("other", "pf", fingerprint="rules 2")
-        report = summarise(one + other)
+        report = summarize(one + other)
         assert any("different graders" in warning for warning in report.comparisons[0].warnings)
         assert any("not comparable" in warning for warning in report.warnings)
 
     def test_different_keys_are_named(self) -> None:
         one, other = rows_of("one", "pp", key_hash="k"), rows_of("other", "pf", key_hash="k")
         other[1] = replace(other[1], key_hash="mended")
-        report = summarise(one + other)
+        report = summarize(one + other)
         assert report.comparisons[0].warnings == ("1 of 2 shared tasks were graded with different keys",)
 
     def test_two_graders_within_one_agent_are_warned_of(self) -> None:
         rows = rows_of("a", "pp", fingerprint="rules 1")
         rows[1] = replace(rows[1], fingerprint="rules 2")
-        assert any("several graders" in warning for warning in summarise(rows).warnings)
+        assert any("several graders" in warning for warning in summarize(rows).warnings)
 
     def test_baselines_are_no_contestants(self) -> None:
         rows = rows_of("real", "pfff") + rows_of("other", "ffff") + rows_of("yes", "pppp", baseline=True)
-        report = summarise(rows)
+        report = summarize(rows)
         assert [agent.name for agent in report.agents] == ["yes", "real", "other"]
         assert (report.anchor, [one.agent for one in report.comparisons]) == ("real", ["other"])
-        assert summarise(rows, anchor="yes").comparisons[0].anchor == "yes"
+        assert summarize(rows, anchor="yes").comparisons[0].anchor == "yes"
 
     def test_agents_with_the_same_gap_share_a_warning(self) -> None:
         rows = [row for name in "abcde" for row in rows_of(name, "p" * 20 + "m", 1)]
-        assert summarise(rows).warnings == ("a, b, c and 2 more: 20 of 21 units have a verdict (1 missing).",)
+        assert summarize(rows).warnings == ("a, b, c and 2 more: 20 of 21 units have a verdict (1 missing).",)
 
     def test_different_plans_are_warned_of(self) -> None:
-        report = summarise(rows_of("a", "pppp") + rows_of("b", "pp"))
+        report = summarize(rows_of("a", "pppp") + rows_of("b", "pp"))
         assert any("different tasks" in warning for warning in report.warnings)
 
     def test_one_template_shows_no_difference(self) -> None:
-        found = summarise(rows_of("a", "pp") + rows_of("b", "ff")).comparisons[0]
+        found = summarize(rows_of("a", "pp") + rows_of("b", "ff")).comparisons[0]
         assert (found.p_value, found.p_adjusted, found.difference.low) == (None, None, None)
 
 
@@ -428,7 +437,7 @@ class TestGroups:
             + rows_of("a", "ff", sites=("wiki",))
             + rows_of("a", "pp", sites=("shop", "wiki"))
         )
-        agent = summarise(rows).agents[0]
+        agent = summarize(rows).agents[0]
         assert {group.name: group.success.macro.value for group in agent.groups if group.dimension == "site"} == {
             "several sites": 1.0,
             "shop": 1.0,
@@ -439,16 +448,16 @@ class TestGroups:
     def test_difficulty_ascends(self) -> None:
         levels = [{"difficulty": (name,)} for name in ("hard", "easy", "medium")]
         rows = [row for groups in levels for row in rows_of("a", "pf", groups=groups)]
-        groups = summarise(rows).agents[0].groups
+        groups = summarize(rows).agents[0].groups
         assert [group.name for group in groups if group.dimension == "difficulty"] == ["easy", "medium", "hard"]
 
     def test_an_agent_without_a_verdict_was_not_graded_differently(self) -> None:
         rows = rows_of("a", "pf", fingerprint="rules 1") + rows_of("b", "mm")
-        assert not any("not comparable" in warning for warning in summarise(rows).warnings)
+        assert not any("not comparable" in warning for warning in summarize(rows).warnings)
 
     def test_checkpoints_stand_beside_success(self) -> None:
         rows = [replace(row, checkpoint_reach=0.5) for row in rows_of("a", "ff")]
-        agent = summarise(rows).agents[0]
+        agent = summarize(rows).agents[0]
         assert agent.checkpoint_reach is not None and agent.checkpoint_reach.value == 0.5
         assert agent.success.macro.value == 0.0
 
@@ -459,7 +468,7 @@ def test_repeated_trials() -> None:
         for trial, statuses in enumerate(["pp", "pf", "pf"])
         for row in rows_of("a", statuses, 1)
     ]
-    trials = summarise(rows).agents[0].trials
+    trials = summarize(rows).agents[0].trials
     assert [one.k for one in trials] == [1, 2, 3]
     # Task 0 always passes, task 1 once in three.
     assert trials[1].at_least_one.value == pytest.approx((1 + 2 / 3) / 2)
@@ -472,7 +481,7 @@ class TestFailures:
         rows = rows_of("a", "pff")
         rows[0] = replace(rows[0], findings=(wrong,))
         rows[1] = replace(rows[1], findings=(wrong, wrong))
-        modes = summarise(rows).agents[0].failures
+        modes = summarize(rows).agents[0].failures
         assert [(mode.check, mode.code, mode.episodes, mode.count) for mode in modes] == [
             ("response.results", "mismatch", 1, 2),
             ("unexplained", "", 1, 1),
@@ -482,13 +491,13 @@ class TestFailures:
         rows = [replace(row, answered=True) for row in rows_of("a", "ppff")]
         rows[0] = replace(rows[0], recovered=True)
         rows[2] = replace(rows[2], unreadable=True)
-        parsing = summarise(rows).agents[0].parsing
+        parsing = summarize(rows).agents[0].parsing
         assert parsing is not None
         assert (parsing.answers, parsing.unreadable_before.value, parsing.unreadable_after.value) == (4, 0.5, 0.25)
 
     def test_baselines_stand_apart(self) -> None:
         rows = rows_of("real", "ppff") + rows_of("yes", "pfff", baseline=True) + rows_of("no", "fpff", baseline=True)
-        report = summarise(rows)
+        report = summarize(rows)
         assert report.contamination is not None
         assert report.contamination.solved == ("t0", "t1")
         assert report.contamination.union.value == 0.5
@@ -497,13 +506,13 @@ class TestFailures:
 
 
 class TestExploration:
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ResultRow]:
         done = [
-            Row(agent="a", task_id=f"d{i}", status="pass", kind="retrieve", sites=("reddit",), steps=n)
+            ResultRow(agent="a", task_id=f"d{i}", status="pass", kind="retrieve", sites=("reddit",), steps=n)
             for i, n in enumerate((6, 8, 10))
         ]
         refused = [
-            Row(agent="a", task_id=f"u{i}", status=status, kind="unachievable", sites=("reddit",), steps=n)  # type: ignore[arg-type]
+            ResultRow(agent="a", task_id=f"u{i}", status=status, kind="unachievable", sites=("reddit",), steps=n)  # type: ignore[arg-type]
             for i, (status, n) in enumerate([("pass", 4), ("pass", 3), ("pass", 1), ("fail", 1), ("fault", 1)])
         ]
         return done + refused
@@ -524,7 +533,7 @@ class TestExploration:
         assert without.inadequate == 2
 
     def test_usual_effort_is_of_successes_on_feasible_tasks(self) -> None:
-        elsewhere = [Row(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
+        elsewhere = [ResultRow(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
         assert [
             (effort.site, effort.runs, effort.lower, effort.median, effort.upper)
             for effort in usual_effort(gather(blocks_of_rows([*self.rows(), *elsewhere])))
@@ -545,27 +554,31 @@ class TestExploration:
 
 def test_frontier_falls_back_to_steps_where_a_price_is_unknown() -> None:
     rows = rows_of("a", "pp", cost_usd=1.0, steps=3) + rows_of("b", "pf", steps=2)
-    frontier = summarise(rows).frontier
+    frontier = summarize(rows).frontier
     assert frontier is not None
     assert (frontier.measure, frontier.costs, frontier.agents) == ("steps", {"a": 3.0, "b": 2.0}, ("b", "a"))
 
 
 def test_no_rows_make_an_empty_report() -> None:
-    report = summarise([])
+    report = summarize([])
     assert (report.counts.planned, report.agents, report.comparisons) == (0, (), ())
 
 
 def test_survives_being_written_and_read() -> None:
-    report = summarise(rows_of("a", "ppfx") + rows_of("b", "pfff"), title="x")
+    report = summarize(rows_of("a", "ppfx") + rows_of("b", "pfff"), title="x")
     assert Report.from_json(report.to_json()) == report
 
 
 def test_a_judge_with_a_scale_of_its_own_does_not_break_the_report() -> None:
-    rows = [Row(agent="a", task_id=f"t{i}", status="pass", template=f"T{i}", process_score=7.0 + i) for i in range(3)]
-    process = summarise(rows).agents[0].process
+    rows = [
+        ResultRow(agent="a", task_id=f"t{i}", status="pass", template=f"T{i}", process_score=7.0 + i) for i in range(3)
+    ]
+    process = summarize(rows).agents[0].process
     assert process is not None and process.mean.value == 8.0
-    shares = [Row(agent="a", task_id=f"t{i}", status="pass", template=f"T{i}", process_score=1.0) for i in range(3)]
-    process = summarise(shares).agents[0].process
+    shares = [
+        ResultRow(agent="a", task_id=f"t{i}", status="pass", template=f"T{i}", process_score=1.0) for i in range(3)
+    ]
+    process = summarize(shares).agents[0].process
     assert process is not None and process.mean.high == 1.0
 
 
@@ -573,25 +586,27 @@ class TestAnIntervalIsWorthItsTasks:
     """Neither trials nor tasks that have no value make an interval narrower."""
 
     @staticmethod
-    def rows(trials: int = 1, **value: float) -> list[Row]:
+    def rows(trials: int = 1, **value: float) -> list[ResultRow]:
         return [
-            Row(agent="a", task_id=f"t{task}", status="pass", template=f"T{task}", trial=trial, **value)  # type: ignore[arg-type]
+            ResultRow(agent="a", task_id=f"t{task}", status="pass", template=f"T{task}", trial=trial, **value)  # type: ignore[arg-type]
             for task in range(4)
             for trial in range(trials)
         ]
 
     def test_of_checkpoint_reach(self) -> None:
         rows = self.rows(checkpoint_reach=0.5)
-        others = [Row(agent="a", task_id=f"o{i}", status="pass", template=f"O{i}", sites=("shop",)) for i in range(400)]
-        (alone,), (among,) = summarise(rows).agents, summarise([*rows, *others]).agents
+        others = [
+            ResultRow(agent="a", task_id=f"o{i}", status="pass", template=f"O{i}", sites=("shop",)) for i in range(400)
+        ]
+        (alone,), (among,) = summarize(rows).agents, summarize([*rows, *others]).agents
         assert alone.checkpoint_reach == among.checkpoint_reach
-        (often,) = summarise(self.rows(10, checkpoint_reach=0.5)).agents
+        (often,) = summarize(self.rows(10, checkpoint_reach=0.5)).agents
         assert often.checkpoint_reach == alone.checkpoint_reach
         assert alone.checkpoint_reach is not None and alone.checkpoint_reach.low == pytest.approx(0.077, abs=0.001)
 
     def test_of_process_scores(self) -> None:
         unscored = [replace(row, task_id=f"u{row.task_id}", status="abstain") for row in self.rows(process_score=0.5)]
-        (once,), (often,) = (summarise([*self.rows(trials, process_score=0.5), *unscored]).agents for trials in (1, 10))
+        (once,), (often,) = (summarize([*self.rows(trials, process_score=0.5), *unscored]).agents for trials in (1, 10))
         assert once.process is not None and often.process is not None
         assert once.process.mean == often.process.mean
         assert once.process.mean.low == pytest.approx(0.077, abs=0.001)

@@ -8,14 +8,14 @@ from playwright.async_api import async_playwright
 from scripts.bench_statistics import big_report
 
 from webassay.analysis.results.page import to_html
-from webassay.analysis.results.report import summarise
+from webassay.analysis.results.report import summarize
 
 pytestmark = pytest.mark.browser
 
 
 async def test_eight_agents_on_five_hundred_tasks(tmp_path: Path) -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    page_text = to_html(summarise(big_report(), title="Big"))
+    page_text = to_html(summarize(big_report(), title="Big"))
     assert len(page_text.encode()) < 3_000_000
     path = tmp_path / "report.html"
     path.write_text(page_text, encoding="utf-8")

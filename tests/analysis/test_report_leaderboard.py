@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from webassay.analysis.numbers.rows import Row, together
+from webassay.analysis.numbers.rows import ResultRow, together
 from webassay.analysis.results import formats
 from webassay.analysis.results.leaderboard import leaderboard, leaderboard_document
-from webassay.analysis.results.report import summarise
+from webassay.analysis.results.report import summarize
 
 
-def run(agent: str, statuses: str, **rest: Any) -> list[Row]:
+def run(agent: str, statuses: str, **rest: Any) -> list[ResultRow]:
     names = {"p": "pass", "f": "fail", "x": "fault"}
     settings = {"benchmark": "arena", "fingerprint": "rules 1"} | rest
     return [
-        Row(
+        ResultRow(
             agent=agent,
             task_id=f"t{i}",
             template=f"T{i}",
@@ -55,7 +55,7 @@ def test_the_same_agent_of_two_runs_is_told_apart() -> None:
 def test_comes_out_in_every_form(form: Any) -> None:
     runs = {"r1": run("<b>a</b>", "ppf"), "r2": run("b", "pff")}
     made = getattr(formats, form.upper())
-    report = summarise(together(runs), title=", ".join(runs))
+    report = summarize(together(runs), title=", ".join(runs))
     for text in (made.document(leaderboard_document(leaderboard(runs))), made.report(report)):
         assert isinstance(text, str)
         if form != "csv":

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from webassay.analysis.numbers.rows import Row
-from webassay.analysis.results.report import summarise
+from webassay.analysis.numbers.rows import ResultRow
+from webassay.analysis.results.report import summarize
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "webchorearena"
 
@@ -22,13 +22,13 @@ def tables() -> dict[str, Any]:
     return found
 
 
-def rows_of(agent: str, line: dict[str, Any], planned: list[int]) -> list[Row]:
+def rows_of(agent: str, line: dict[str, Any], planned: list[int]) -> list[ResultRow]:
     """What the published integers say: so many planned, so many of them scored, so many passed."""
     made = []
     for site, (size, scored, passed) in enumerate(zip(planned, line["n"], line["successes"], strict=True)):
         for i in range(size):
             status: Any = "pass" if i < passed else "fail" if i < scored else "missing"
-            made.append(Row(agent=agent, task_id=f"{site}.{i}", status=status, benchmark="webchorearena"))
+            made.append(ResultRow(agent=agent, task_id=f"{site}.{i}", status=status, benchmark="webchorearena"))
     return made
 
 
@@ -40,7 +40,7 @@ def planned(table: str) -> list[int]:
 @pytest.mark.parametrize("table", ["table1", "table2"])
 def test_overall_is_the_micro_average(table: str) -> None:
     lines = tables()[table]
-    report = summarise([row for name, line in lines.items() for row in rows_of(name, line, planned(table))])
+    report = summarize([row for name, line in lines.items() for row in rows_of(name, line, planned(table))])
     overall = {agent.name: round(100 * (agent.success.micro.value or 0), 1) for agent in report.agents}
     assert overall == {name: line["overall_published"] for name, line in lines.items()}
 
@@ -50,7 +50,7 @@ def test_overall_is_the_micro_average(table: str) -> None:
 )
 def test_dropped_tasks_are_named(table: str, agent: str, missing: int) -> None:
     lines = tables()[table]
-    report = summarise([row for name, line in lines.items() for row in rows_of(name, line, planned(table))])
+    report = summarize([row for name, line in lines.items() for row in rows_of(name, line, planned(table))])
     assert {one.name: one.success.counts.missing for one in report.agents if one.success.counts.missing} == {
         agent: missing
     }

@@ -12,12 +12,12 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.output import text
 from webassay.analysis.results import plots
 from webassay.analysis.results import report_text as render
 from webassay.analysis.results.page import to_html
-from webassay.analysis.results.report import summarise
+from webassay.analysis.results.report import summarize
 from webassay.analysis.results.spreadsheet import to_csv
 from webassay.core.report import Interval, Report
 
@@ -31,7 +31,7 @@ def sample() -> Report:
         for i, letter in enumerate(statuses):
             status = {"p": "pass", "f": "fail", "a": "abstain", "x": "fault", "m": "missing"}[letter]
             rows.append(
-                Row(
+                ResultRow(
                     agent=agent,
                     task_id=f"t{i}",
                     status=status,  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def sample() -> Report:
                 )
             )
     rows += [replace(row, trial=1) for row in rows if row.agent == "clerk"]
-    return summarise(rows, title="Sample *report*")
+    return summarize(rows, title="Sample *report*")
 
 
 RENDERED = {"report.md": render.to_markdown, "report.csv": to_csv, "report.json": render.to_json}
@@ -82,7 +82,7 @@ def test_terminal_table_shows_every_count(width: int) -> None:
 
 
 def test_csv_is_not_computed_by_a_spreadsheet() -> None:
-    report = summarise([Row(agent="=1+1", task_id="t", status="pass")])
+    report = summarize([ResultRow(agent="=1+1", task_id="t", status="pass")])
     rows = list(csv.DictReader(io.StringIO(to_csv(report))))
     assert (rows[0]["agent"], rows[0]["macro"], rows[0]["macro_low"]) == ("'=1+1", "1.0", "")
 
@@ -108,8 +108,8 @@ class TestConclusion:
     def said(self, **agents: str) -> list[str]:
         passed = {"p": "pass", "f": "fail", "m": "missing"}
         return render.conclusion(
-            summarise(
-                Row(agent=agent, task_id=f"t{i}", status=passed[letter], template=f"T{i}")  # type: ignore[arg-type]
+            summarize(
+                ResultRow(agent=agent, task_id=f"t{i}", status=passed[letter], template=f"T{i}")  # type: ignore[arg-type]
                 for agent, letters in agents.items()
                 for i, letter in enumerate(letters)
             )
@@ -159,9 +159,9 @@ class TestPage:
         assert "webassay[plots]" in page
 
     def test_of_one_agent_and_of_none(self) -> None:
-        one = to_html(summarise([Row(agent="solo", task_id="t", status="pass", template="T")]))
+        one = to_html(summarize([ResultRow(agent="solo", task_id="t", status="pass", template="T")]))
         assert "100.0 %" in one and "Paired differences" not in one
-        assert "planned" in to_html(summarise([]))
+        assert "planned" in to_html(summarize([]))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from scripts.bench_statistics import agents_of_known_ability
 
 from webassay.analysis.benchmark.subset import APPENDIX, TEXT, Procedure, Subset, classify, select, subset_document
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.results import formats
 from webassay.core.errors import InputError
 
@@ -42,10 +42,10 @@ class TestRule:
         assert classify(4, 4, Procedure(z=2.0, easy_threshold=0.5)) == "easy"
 
 
-def rows(*tasks: tuple[str, str, tuple[str, ...], str]) -> list[Row]:
+def rows(*tasks: tuple[str, str, tuple[str, ...], str]) -> list[ResultRow]:
     """Task id, template, sites, and one letter per agent."""
     return [
-        Row(
+        ResultRow(
             agent=f"a{i}",
             task_id=name,
             template=template,
@@ -98,15 +98,15 @@ class TestSteps:
         assert chosen[0] == chosen[1] != chosen[2]
 
     def test_baselines_and_faults_are_no_observations(self) -> None:
-        case = [Row(agent=f"a{i}", task_id="t", status="pass") for i in range(3)]
+        case = [ResultRow(agent=f"a{i}", task_id="t", status="pass") for i in range(3)]
         case += [
-            Row(agent="yes", task_id="t", status="pass", baseline=True),
-            Row(agent="x", task_id="t", status="fault"),
+            ResultRow(agent="yes", task_id="t", status="pass", baseline=True),
+            ResultRow(agent="x", task_id="t", status="fault"),
         ]
         assert select(case + self.CASE).classes["t"] == "unknown"
 
     def test_several_trials_are_one_observation(self) -> None:
-        case = [Row(agent="a", task_id="t", status="pass", trial=i) for i in range(8)]
+        case = [ResultRow(agent="a", task_id="t", status="pass", trial=i) for i in range(8)]
         assert select(case + self.CASE).classes["t"] == "unknown"
 
     def test_nothing_to_choose_from(self) -> None:
@@ -114,8 +114,8 @@ class TestSteps:
             select([])
 
     def test_too_few_agents_are_told(self) -> None:
-        rows = [Row(agent=f"a{i}", task_id="t", status="fail") for i in range(3)]
-        rows += [Row(agent="naive", task_id="t", status="fail", baseline=True)]
+        rows = [ResultRow(agent=f"a{i}", task_id="t", status="fail") for i in range(3)]
+        rows += [ResultRow(agent="naive", task_id="t", status="fail", baseline=True)]
         with pytest.raises(InputError, match="score of 4 agents, at most of 3"):
             select(rows)
 

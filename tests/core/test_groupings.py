@@ -5,9 +5,9 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from tests.support import samples
-from webassay.analysis.numbers.rows import Row, rows_of
+from webassay.analysis.numbers.rows import ResultRow, rows_of
 from webassay.analysis.results.page import to_html
-from webassay.analysis.results.report import Names, summarise
+from webassay.analysis.results.report import Names, summarize
 from webassay.analysis.results.report_text import to_markdown
 from webassay.analysis.results.spreadsheet import to_csv
 from webassay.analysis.results.tables import tables
@@ -23,7 +23,7 @@ SHELF = Grouping("shelf", "Where the book stands.", lambda task: "top" if task.i
 """What a plug-in declares, and all that it declares."""
 
 
-def planned(path) -> list[Row]:
+def planned(path) -> list[ResultRow]:
     """What a store gives back of a plan that the plug-in's grouping was asked for."""
     with Store.create(path) as store:
         tasks = [samples.task(id=f"t{number}") for number in range(4)]
@@ -33,7 +33,7 @@ def planned(path) -> list[Row]:
 
 @pytest.fixture
 def report(tmp_path) -> Report:
-    return summarise(planned(tmp_path / "run"))
+    return summarize(planned(tmp_path / "run"))
 
 
 def test_a_plug_ins_grouping_is_in_the_report_without_the_plug_in(report):
@@ -45,7 +45,7 @@ def test_a_plug_ins_grouping_is_in_the_report_without_the_plug_in(report):
 
 def test_a_plug_ins_title_is_shown_while_it_is_installed(tmp_path):
     known = Grouping("shelf", "", SHELF.of_task, title="the book's shelf", shown_alone=True)
-    report = summarise(planned(tmp_path / "run"), names=Names(groupings=(known,)))
+    report = summarize(planned(tmp_path / "run"), names=Names(groupings=(known,)))
     assert report.groupings[-1].title == "the book's shelf" and report.groupings[-1].shown_alone
     assert "## By the book's shelf" in to_markdown(report)
 
@@ -62,7 +62,7 @@ def test_every_format_shows_a_plug_ins_grouping(report, write, expected):
 def test_tables_and_data_frames_have_a_plug_ins_grouping(tmp_path):
     rows = planned(tmp_path / "run")
     assert [row.as_dict()["shelf"] for row in rows] == ["top", "bottom", "bottom", "bottom"]
-    scored = [Row(agent="a", task_id="t", status="pass", sites=("shop",), groups=row.groups) for row in rows]
+    scored = [ResultRow(agent="a", task_id="t", status="pass", sites=("shop",), groups=row.groups) for row in rows]
     (shelves,) = [table for table in tables(scored, [SHELF]).tables if table.name == "shelf × site"]
     assert {(cell.row, cell.share.units) for cell in shelves.cells if cell.column == "shop"} >= {
         ("top", 1),

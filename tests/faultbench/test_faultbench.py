@@ -9,7 +9,7 @@ from webassay.core.errors import InputError
 from webassay.core.record import blob_hash
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Finding, Fingerprint, Verdict
-from webassay.faultbench.detection import Said, said_in, score
+from webassay.faultbench.detection import JudgeFindings, said_in, score
 from webassay.faultbench.generate import LABELS, MANIFEST
 from webassay.faultbench.inject import CODES, MISTAKES
 from webassay.faultbench.records import FaultBench, FaultLabel
@@ -72,7 +72,9 @@ LABELLED = [
 
 
 def test_a_perfect_judge():
-    said = {one.trajectory_id: Said(one.outcome is not False, frozenset([one.code]), one.step) for one in LABELLED}
+    said = {
+        one.trajectory_id: JudgeFindings(one.outcome is not False, frozenset([one.code]), one.step) for one in LABELLED
+    }
     found = score("judge", LABELLED, said, "all")
     assert found.accuracy.items == 7  # of an ambiguous task nobody can say whether it was done
     assert found.accuracy.kappa.value == 1.0
@@ -82,7 +84,7 @@ def test_a_perfect_judge():
 
 
 def test_always_passing_finds_nothing():
-    found = score("judge", LABELLED, {one.trajectory_id: Said(True) for one in LABELLED}, "all")
+    found = score("judge", LABELLED, {one.trajectory_id: JudgeFindings(True) for one in LABELLED}, "all")
     assert found.accuracy.false_positive_rate.value == 1.0
     assert found.accuracy.kappa.value == 0.0
     assert not any(one.found or one.named for one in found.codes)
@@ -90,7 +92,7 @@ def test_always_passing_finds_nothing():
 
 
 def test_halves_are_scored_apart_and_silence_is_counted():
-    said = {"t2": Said(True), "t3": Said(True, step=0)}
+    said = {"t2": JudgeFindings(True), "t3": JudgeFindings(True, step=0)}
     test = score("judge", LABELLED, said, "test")
     assert (test.accuracy.items, test.accuracy.missing, test.step_distance) == (2, 0, 2)
     dev = score("judge", LABELLED, said, "dev")
@@ -103,9 +105,9 @@ def test_codes_and_steps_of_a_diagnosis():
     )
     stamp = Fingerprint(grader="universal", version="1")
     verdict = Verdict(trajectory_id="t", task_id="", status="fail", findings=(finding,), fingerprint=stamp)
-    assert said_in(verdict, in_our_taxonomy) == Said(False, frozenset(["2.1"]), 3)
+    assert said_in(verdict, in_our_taxonomy) == JudgeFindings(False, frozenset(["2.1"]), 3)
     abstained = verdict.model_copy(update={"status": "abstain", "findings": ()})
-    assert said_in(abstained, in_our_taxonomy) == Said(None)
+    assert said_in(abstained, in_our_taxonomy) == JudgeFindings(None)
 
 
 @pytest.mark.parametrize("taxonomy", TAXONOMIES)
@@ -147,7 +149,7 @@ def test_a_stored_diagnosis_counts_in_the_taxonomy_it_was_made_with(tmp_path, co
 
 
 def test_a_mistake_that_was_passed_is_not_found_although_it_is_named():
-    said = {one.trajectory_id: Said(True, frozenset([one.code])) for one in LABELLED}
+    said = {one.trajectory_id: JudgeFindings(True, frozenset([one.code])) for one in LABELLED}
     codes = {one.code: (one.found, one.named) for one in score("judge", LABELLED, said, "all").codes}
     assert codes == {"2.1": (0, 1), "3.1": (0, 1), "5.1": (1, 1), "7.1": (1, 1)}
 

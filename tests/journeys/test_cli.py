@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from webassay.analysis.numbers.rows import Row
-from webassay.analysis.results.report import summarise
+from webassay.analysis.numbers.rows import ResultRow
+from webassay.analysis.results.report import summarize
 from webassay.cli import common, main
 from webassay.compose.registries import TEMPLATES
 from webassay.store import LEDGER, Store
@@ -327,8 +327,8 @@ def test_what_others_wrote_does_not_steer_the_terminal(tmp_path):
 
 
 def test_a_name_is_printed_as_it_is(capsys):
-    row = Row(agent=":smile: [red]x[/red] \x1b[31m", task_id="t", status="pass")
-    common.give(summarise([row]), "table")
+    row = ResultRow(agent=":smile: [red]x[/red] \x1b[31m", task_id="t", status="pass")
+    common.give(summarize([row]), "table")
     common.console().print("oracle :smile: [bold]")
     said = capsys.readouterr().out
     assert r":smile: [red]x[/red] \x1b[31m" in said and "oracle :smile: [bold]" in said

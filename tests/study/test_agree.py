@@ -19,7 +19,7 @@ from webassay.cli import app
 from webassay.core.errors import InputError
 from webassay.core.labels import read_label
 from webassay.study.ratings import Rating, decide
-from webassay.workbench import AgreeOptions, Mapped, StudyOptions, Workbench
+from webassay.workbench import AgreeOptions, LabelColumns, StudyOptions, Workbench
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "agreement"
 
@@ -32,7 +32,7 @@ def written(path, text):
 def agree(labels, *predictions, mapped=(), **rest):
     study = {name: rest.pop(name) for name in list(rest) if name not in ("reference", "judges", "passing", "failing")}
     words = {name: rest.pop(name) for name in list(rest) if name in ("passing", "failing")}
-    options = AgreeOptions(Mapped.read(mapped, **words), study=StudyOptions(**{"draws": 200, **study}), **rest)
+    options = AgreeOptions(LabelColumns.read(mapped, **words), study=StudyOptions(**{"draws": 200, **study}), **rest)
     return json.loads(Workbench().agree(labels, predictions, options).json)
 
 

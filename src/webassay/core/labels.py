@@ -8,13 +8,13 @@ from webassay.core.record import Json
 from webassay.core.text import well_formed
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 
-Said = Literal["pass", "fail", "unsure", "third", "missing"]
+LabelMeaning = Literal["pass", "fail", "unsure", "third", "missing"]
 Stage = Literal["blind", "informed"]
 """Before and after a person saw what a judge said."""
 PUBLISHED = "published:"
 """The grader of a verdict that came with a data set is this and the judge's name."""
 
-_WORDS: dict[Said, tuple[str, ...]] = {
+_WORDS: dict[LabelMeaning, tuple[str, ...]] = {
     "pass": ("pass", "passed", "success", "successful", "succeeded", "correct", "true", "yes"),
     "fail": (
         *("fail", "failed", "failure", "unsuccessful", "not success", "not successful"),
@@ -23,12 +23,12 @@ _WORDS: dict[Said, tuple[str, ...]] = {
     "unsure": ("unsure", "abstain", "abstained", "unknown", "uncertain", "undecided", "not sure"),
     "missing": ("", "none", "null", "nan", "n/a", "na", "missing", "fault"),
 }
-WORDS: Mapping[str, Said] = {word: said for said, words in _WORDS.items() for word in words}
+WORDS: Mapping[str, LabelMeaning] = {word: said for said, words in _WORDS.items() for word in words}
 """Numbers: 1 is pass, 0 is fail, anything else is a third label."""
-_STATUS: Mapping[Said, Status] = {"pass": "pass", "fail": "fail"}
+_STATUS: Mapping[LabelMeaning, Status] = {"pass": "pass", "fail": "fail"}
 
 
-def read_label(value: Any, more: Mapping[str, Said] | None = None) -> Said:
+def read_label(value: Any, more: Mapping[str, LabelMeaning] | None = None) -> LabelMeaning:
     """`more`: words that mean something in this file, in lower case."""
     if isinstance(value, bool):
         return "pass" if value else "fail"
@@ -45,16 +45,16 @@ def read_label(value: Any, more: Mapping[str, Said] | None = None) -> Said:
     return "pass" if number == 1 else "fail" if number == 0 else "third"
 
 
-_DECIDED: Mapping[Said, bool] = {"pass": True, "fail": False}
+_DECIDED: Mapping[LabelMeaning, bool] = {"pass": True, "fail": False}
 
 
-def decided(said: Said) -> bool | None:
+def decided(said: LabelMeaning) -> bool | None:
     return _DECIDED.get(said)
 
 
 def persons_verdict(
     annotator: str,
-    said: Said,
+    said: LabelMeaning,
     *,
     score: float | None = None,
     process: bool | None = None,
@@ -71,7 +71,7 @@ def persons_verdict(
 
 def published_verdict(
     judge: str,
-    said: Said,
+    said: LabelMeaning,
     *,
     model: str = "",
     score: float | None = None,
@@ -86,7 +86,7 @@ def published_verdict(
 
 def _verdict(
     fingerprint: Fingerprint,
-    said: Said,
+    said: LabelMeaning,
     score: float | None,
     process: bool | None,
     message: str,

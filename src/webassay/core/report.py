@@ -14,7 +14,7 @@ class Interval(Record):
     low: float | None = None
     high: float | None = None
     units: int
-    """Of how many independent units: templates, websites or episodes, as `method` implies."""
+    """How many independent units there are: templates, websites or episodes, as `method` implies."""
     method: str
 
 
@@ -101,7 +101,7 @@ class Tally(Record):
     episodes: int
 
 
-class Behaviour(Record):
+class Behavior(Record):
     """What the agent did, whether or not it succeeded (the paper's A.2)."""
 
     actions: tuple[Tally, ...]
@@ -140,7 +140,7 @@ class ErrorCount(Record):
 
     taxonomy: str
     code: str
-    """Of a category its number (`2`), of an error its whole code (`2.1`)."""
+    """For a category its number (`2`), for an error its whole code (`2.1`)."""
     name: str
     count: int
     episodes: int
@@ -178,7 +178,7 @@ class Trials(Record):
     """pass^k"""
 
 
-class Attempt(Record):
+class RefusalAttempt(Record):
     """One run on an unachievable task."""
 
     task_id: str
@@ -205,7 +205,7 @@ class Exploration(Record):
     """Did the agent look before it said that a task cannot be done (section 3.2)?"""
 
     threshold: float
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[RefusalAttempt, ...]
     """The first few hundred; `over_acceptance` is of all of them."""
     credited: int
     inadequate: int
@@ -226,7 +226,7 @@ class AgentReport(Record):
     """Template to success rate over its scored units."""
     groups: tuple[Group, ...]
     efficiency: Efficiency
-    behaviour: Behaviour
+    behavior: Behavior
     failures: tuple[FailureMode, ...]
     parsing: Parsing | None
     trials: tuple[Trials, ...]
@@ -285,7 +285,7 @@ class Grading(Record):
     fingerprint: str
     units: int
     label: str = ""
-    """Of the rater, for people."""
+    """The rater's label, for people."""
 
 
 class Opinion(Record):

@@ -180,7 +180,7 @@ class UnitResult(msgspec.Struct, frozen=True, gc=False):
     trial: int
     unit: UnitSummary
     trajectory: TrajectorySummary | None
-    """Of the attempt that counts; None if the unit was never played."""
+    """The attempt that counts; None if the unit was never played."""
     verdict: VerdictSummary | None
     """The newest of the rater asked for; None if there is none."""
 

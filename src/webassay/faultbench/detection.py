@@ -15,7 +15,7 @@ Part = Literal["all", "dev", "test"]
 PARTS: tuple[Part, ...] = ("all", "dev", "test")
 
 
-class Said(NamedTuple):
+class JudgeFindings(NamedTuple):
     """What a judge says of one trajectory."""
 
     passed: bool | None
@@ -25,7 +25,7 @@ class Said(NamedTuple):
 
 
 class Detection(Record):
-    """Of one kind of mistake."""
+    """How often one kind of mistake was detected."""
 
     code: str
     trajectories: int
@@ -35,7 +35,7 @@ class Detection(Record):
     """The right code was named."""
 
 
-class Score(Record):
+class DetectionScore(Record):
     judge: str
     part: Part
     accuracy: JudgeAccuracy
@@ -48,15 +48,17 @@ class Score(Record):
     """Median distance from the step of the mistake; None: no step was named."""
 
 
-def said_in(verdict: Verdict, in_our_taxonomy: Callable[[str], str]) -> Said:
+def said_in(verdict: Verdict, in_our_taxonomy: Callable[[str], str]) -> JudgeFindings:
     """`in_our_taxonomy`: from the `taxonomy:code:name` of a finding to a code as in labels; empty: there is none."""
     points = [finding for finding in verdict.findings if finding.check == "diagnosis" and finding.status == "fail"]
     codes = frozenset(code for finding in points if (code := in_our_taxonomy(finding.code)))
     steps = [step for finding in points or verdict.findings for step in finding.steps if finding.status == "fail"]
-    return Said({"pass": True, "fail": False}.get(verdict.status), codes, min(steps, default=None))
+    return JudgeFindings({"pass": True, "fail": False}.get(verdict.status), codes, min(steps, default=None))
 
 
-def score(judge: str, labels: Iterable[FaultLabel], said: Mapping[str, Said], part: Part, seed: int = 0) -> Score:
+def score(
+    judge: str, labels: Iterable[FaultLabel], said: Mapping[str, JudgeFindings], part: Part, seed: int = 0
+) -> DetectionScore:
     own = [label for label in labels if part in ("all", label.half)]
     truth: dict[Item, bool] = {label.trajectory_id: label.outcome for label in own if label.outcome is not None}
     given: dict[Item, bool | None] = {
@@ -69,7 +71,7 @@ def score(judge: str, labels: Iterable[FaultLabel], said: Mapping[str, Said], pa
         for label in wrong
         if label.step is not None and (step := _of(said, label).step) is not None
     ]
-    return Score(
+    return DetectionScore(
         judge=judge,
         part=part,
         accuracy=against(given, truth, clusters=clusters, seed=seed),
@@ -80,11 +82,11 @@ def score(judge: str, labels: Iterable[FaultLabel], said: Mapping[str, Said], pa
     )
 
 
-def _of(said: Mapping[str, Said], label: FaultLabel) -> Said:
-    return said.get(label.trajectory_id, Said(None))
+def _of(said: Mapping[str, JudgeFindings], label: FaultLabel) -> JudgeFindings:
+    return said.get(label.trajectory_id, JudgeFindings(None))
 
 
-def _detection(code: str, wrong: Sequence[FaultLabel], said: Mapping[str, Said]) -> Detection:
+def _detection(code: str, wrong: Sequence[FaultLabel], said: Mapping[str, JudgeFindings]) -> Detection:
     own = [label for label in wrong if label.code == code]
     named = [label for label in own if code in _of(said, label).codes]
     # A failure that was passed is not found, whatever the diagnosis says.
@@ -96,7 +98,7 @@ def _detection(code: str, wrong: Sequence[FaultLabel], said: Mapping[str, Said])
 # --- as tables ----------------------------------------------------------------------------------------------------
 
 
-def listed(scores: Sequence[Score], names: Mapping[str, str], title: str) -> Document:
+def listed(scores: Sequence[DetectionScore], names: Mapping[str, str], title: str) -> Document:
     """`names`: what the codes are called."""
     overall = [
         (one.judge, one.part, str(one.accuracy.items), str(one.accuracy.missing), in_interval(one.accuracy.kappa),

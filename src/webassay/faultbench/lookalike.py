@@ -87,9 +87,9 @@ def _out_of_fold(known: Floats, wrong: NDArray[np.bool_], folds: NDArray[np.int6
         train = folds != fold
         if len(set(wrong[train])) < 2:
             return None
-        centre, spread = known[train].mean(axis=0), known[train].std(axis=0) + 1e-9
-        weights = _fit((known[train] - centre) / spread, wrong[train].astype(np.float64))
-        scores[~train] = np.column_stack([np.ones((~train).sum()), (known[~train] - centre) / spread]) @ weights
+        center, spread = known[train].mean(axis=0), known[train].std(axis=0) + 1e-9
+        weights = _fit((known[train] - center) / spread, wrong[train].astype(np.float64))
+        scores[~train] = np.column_stack([np.ones((~train).sum()), (known[~train] - center) / spread]) @ weights
     return scores
 
 

@@ -14,7 +14,7 @@ from webassay.core.progress import OnNotice
 from webassay.core.rater import rater_id, raters
 from webassay.core.record import blob_hash
 from webassay.core.trajectory import Trajectory
-from webassay.faultbench.detection import PARTS, Said, Score, in_interval, listed, said_in, score
+from webassay.faultbench.detection import PARTS, DetectionScore, JudgeFindings, in_interval, listed, said_in, score
 from webassay.faultbench.generate import LABELS, MANIFEST
 from webassay.faultbench.lookalike import alone, features_of, given_away
 from webassay.faultbench.records import LENGTHS, CodeOnSite, FaultBench, FaultLabel
@@ -42,13 +42,13 @@ def score_bench(bench: Path, tell: OnNotice, predictions: Sequence[str] = ()) ->
     """`predictions`: NAME=FILE, lines of JSON with trajectory_id, outcome and, where given, code and step (from 0)."""
     made, labels = load(bench)
     with open_run(bench, tell) as store:
-        judges: dict[str, Mapping[str, Said]] = _trivial(store)
+        judges: dict[str, Mapping[str, JudgeFindings]] = _trivial(store)
         judges |= _stored(store)
         alike = _lookalike(store, labels, made.seed)
     for given in predictions:
         name, _, file = given.rpartition("=")
         judges[name or Path(file).stem] = _read(Path(file))
-    scores: list[Score] = [score(name, labels, said, part) for name, said in judges.items() for part in PARTS]
+    scores: list[DetectionScore] = [score(name, labels, said, part) for name, said in judges.items() for part in PARTS]
     names = {code: known.name for code, known in TAXONOMIES["webassay"].items()}
     told = listed(scores, names, f"{made.name}: {made.trajectories} trajectories")
     return replace(told, sections=[*told.sections, alike], spreadsheet=told.sections[-1])
@@ -69,34 +69,34 @@ def _lookalike(store: Store, labels: Sequence[FaultLabel], seed: int) -> Section
     return Section(heading, ("known", "AUC"), rows, note=note)
 
 
-def _trivial(store: Store) -> dict[str, Mapping[str, Said]]:
+def _trivial(store: Store) -> dict[str, Mapping[str, JudgeFindings]]:
     """What needs no judge."""
-    guesses: dict[str, Callable[[Trajectory], Said]] = {
-        "always pass": lambda trajectory: Said(True),
-        "always fail": lambda trajectory: Said(False),
+    guesses: dict[str, Callable[[Trajectory], JudgeFindings]] = {
+        "always pass": lambda trajectory: JudgeFindings(True),
+        "always fail": lambda trajectory: JudgeFindings(False),
         "believes the answer": _believes,
         FACTS: lambda trajectory: _facts(trajectory, store),
     }
-    found: dict[str, dict[str, Said]] = {name: {} for name in guesses}
+    found: dict[str, dict[str, JudgeFindings]] = {name: {} for name in guesses}
     for _, trajectory in store.trajectories():
         for name, guess in guesses.items():
             found[name][trajectory.id] = guess(trajectory)
     return dict(found)
 
 
-def _believes(trajectory: Trajectory) -> Said:
+def _believes(trajectory: Trajectory) -> JudgeFindings:
     response = trajectory.response
-    return Said(response is not None and response.status == "SUCCESS")
+    return JudgeFindings(response is not None and response.status == "SUCCESS")
 
 
-def _facts(trajectory: Trajectory, store: Store) -> Said:
+def _facts(trajectory: Trajectory, store: Store) -> JudgeFindings:
     """What the record proves without a model; what it cannot disprove is passed. Calls that cannot be carried out are
     named, and fail nothing."""
     against = [one for one in record_findings(trajectory.goal, trajectory, store.blobs) if one.status == "fail"]
     calls = tool_errors(trajectory, own_actions(), "webassay")
     steps = [step for finding in against for step in finding.steps]
     steps += [step - 1 for point in calls for step in point.steps]
-    return Said(not against, frozenset(point.code for point in calls), min(steps) if steps else None)
+    return JudgeFindings(not against, frozenset(point.code for point in calls), min(steps) if steps else None)
 
 
 _BY_NAME = {known.slug: code for code, known in TAXONOMIES["webassay"].items()}
@@ -109,9 +109,9 @@ def in_our_taxonomy(code: str) -> str:
     return number if taxonomy == "webassay" else _BY_NAME.get(name, "")
 
 
-def _stored(store: Store) -> dict[str, Mapping[str, Said]]:
+def _stored(store: Store) -> dict[str, Mapping[str, JudgeFindings]]:
     """By the label of who said it."""
-    by_id: dict[str, dict[str, Said]] = defaultdict(dict)
+    by_id: dict[str, dict[str, JudgeFindings]] = defaultdict(dict)
     for verdict in store.newest_verdicts():
         by_id[rater_id(verdict.fingerprint)][verdict.trajectory_id] = said_in(verdict, in_our_taxonomy)
     return {
@@ -120,14 +120,14 @@ def _stored(store: Store) -> dict[str, Mapping[str, Said]]:
     }
 
 
-def _read(file: Path) -> dict[str, Said]:
+def _read(file: Path) -> dict[str, JudgeFindings]:
     found = {}
     with boundary(InputError, f"{file} cannot be read as predictions"):
         for line in read_regular(file).splitlines():
             if line.strip():
                 one = json.loads(line)
                 code, step = one.get("code"), one.get("step")
-                found[str(one["trajectory_id"])] = Said(
+                found[str(one["trajectory_id"])] = JudgeFindings(
                     decided(read_label(one.get("outcome"))),
                     frozenset([str(code)] if code else []),
                     step if isinstance(step, int) else None,

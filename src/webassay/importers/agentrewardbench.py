@@ -15,7 +15,7 @@ from typing import Any
 
 from webassay.core.errors import ActionError, InputError
 from webassay.core.interaction import Action, parse_actions
-from webassay.core.labels import Said, persons_verdict, published_verdict, read_label
+from webassay.core.labels import LabelMeaning, persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
 from webassay.core.verdict import Aspect
@@ -171,7 +171,7 @@ def claims(place: Path) -> Iterator[LooseVerdict]:
     yield LooseVerdict(well_formed(place.stem), verdict, agent, optional(record, "benchmark"), shown(place))
 
 
-def _said(record: Mapping[str, Any], judge: str) -> tuple[Said, str]:
+def _said(record: Mapping[str, Any], judge: str) -> tuple[LabelMeaning, str]:
     """What the judge replied, read as its own scripts do, but by the last line that is a verdict: an earlier one may be
     quoted from a page."""
     if judge == "functional":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError, boundary
-from webassay.core.labels import Said, decided, persons_verdict, published_verdict, read_label
+from webassay.core.labels import LabelMeaning, decided, persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import AgentInfo, BlobRef, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict
@@ -166,7 +166,7 @@ def _labels(row: Mapping[str, Any], annotator: str, seen: tuple[bool | None, boo
         None if verdict is None or agrees is None else verdict == agrees
         for verdict, agrees in zip(seen, agreed, strict=True)
     )
-    informed: Said = "missing" if outcome is None else "pass" if outcome else "fail"
+    informed: LabelMeaning = "missing" if outcome is None else "pass" if outcome else "fail"
     comment = optional(row, "informed_outcome_comment")
     yield persons_verdict(annotator, informed, process=good, comment=comment, stage="informed")
 

@@ -49,7 +49,7 @@ class Ceiling(Record):
     spearman: Interval | None = None
     mean_absolute_difference: Interval | None = None
     pairs: tuple[RaterPair, ...] = ()
-    """Of named raters, those with most items in common first."""
+    """Pairs of named raters, those with most items in common first."""
 
 
 class _Label(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
-from webassay.core.labels import Said, Stage, decided, read_label
+from webassay.core.labels import LabelMeaning, Stage, decided, read_label
 from webassay.core.registry import nearest
 from webassay.core.text import capped, lines_of, well_formed_json
 from webassay.study.ratings import Facts, Rating
@@ -44,7 +44,7 @@ _MORE_THAN = re.compile(r"(.+?)\s*(>=|>)\s*([0-9.]+)")
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {">": operator.gt, ">=": operator.ge}
 
 
-class Column(NamedTuple):
+class LabelColumn(NamedTuple):
     """A column, or whether a number in it is large enough."""
 
     name: str
@@ -52,7 +52,7 @@ class Column(NamedTuple):
     bound: float = 0.0
 
     @classmethod
-    def read(cls, text: str, known: Sequence[str]) -> "Column":
+    def read(cls, text: str, known: Sequence[str]) -> "LabelColumn":
         found = _MORE_THAN.fullmatch(text.strip())
         if found is None or text.strip() in known:
             return cls(text.strip())
@@ -69,14 +69,14 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Mapped:
+class LabelColumns:
     """What the user said of columns and words."""
 
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    words: Mapping[str, Said] = field(default_factory=dict)
+    words: Mapping[str, LabelMeaning] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, given: Sequence[str], passing: Sequence[str] = (), failing: Sequence[str] = ()) -> "Mapped":
+    def read(cls, given: Sequence[str], passing: Sequence[str] = (), failing: Sequence[str] = ()) -> "LabelColumns":
         columns = {}
         for one in given:
             role, equals, names = one.partition("=")
@@ -87,7 +87,7 @@ class Mapped:
             if role.strip() not in ROLES:
                 raise nearest("column role", role, ROLES, hint=f"Roles: {', '.join(ROLES)}.")
             columns[role.strip()] = [name.strip() for name in names.split(",") if name.strip()]
-        words: dict[str, Said] = {" ".join(word.split()).lower(): "pass" for word in passing}
+        words: dict[str, LabelMeaning] = {" ".join(word.split()).lower(): "pass" for word in passing}
         words |= {" ".join(word.split()).lower(): "fail" for word in failing}
         return cls(columns, words)
 
@@ -95,7 +95,7 @@ class Mapped:
 _FACTS = ("cluster", "split", "benchmark", "agent", "terminated", "steps")
 
 
-class Read(NamedTuple):
+class LabelFile(NamedTuple):
     ratings: list[Rating]
     facts: dict[str, Facts]
 
@@ -107,10 +107,10 @@ class _Process(NamedTuple):
     good: list[bool | None]
 
 
-class Table:
+class LabelTable:
     """One file, and which of its columns is what."""
 
-    def __init__(self, path: Path, mapped: Mapped) -> None:
+    def __init__(self, path: Path, mapped: LabelColumns) -> None:
         self.path = path
         self.mapped = mapped
         self.lines, self.columns = read_table(path)
@@ -120,20 +120,22 @@ class Table:
         self.notes: list[str] = []
         """What of this table cannot be used."""
 
-    def _columns(self, role: str) -> list[Column]:
+    def _columns(self, role: str) -> list[LabelColumn]:
         known = list(self.columns)
-        wanted = [Column.read(name, known) for name in self.mapped.columns.get(role, ())]
+        wanted = [LabelColumn.read(name, known) for name in self.mapped.columns.get(role, ())]
         if wanted and all(column.name in self.columns for column in wanted):
             return wanted
-        return next(([Column(name)] for name in ROLES[role] if name in self.columns), [])
+        return next(([LabelColumn(name)] for name in ROLES[role] if name in self.columns), [])
 
     def misses(self, role: str) -> list[str]:
         """Columns that the user named and that are not here."""
         known = list(self.columns)
-        return [name for name in self.mapped.columns.get(role, ()) if Column.read(name, known).name not in self.columns]
+        return [
+            name for name in self.mapped.columns.get(role, ()) if LabelColumn.read(name, known).name not in self.columns
+        ]
 
-    def need(self, *roles: str) -> list[Column]:
-        found: list[Column] = next((self.uses[role] for role in roles if self.uses[role]), [])
+    def need(self, *roles: str) -> list[LabelColumn]:
+        found: list[LabelColumn] = next((self.uses[role] for role in roles if self.uses[role]), [])
         if not found:
             named = " or ".join(roles)
             wanted = [name for role in roles for name in self.misses(role)]
@@ -146,7 +148,7 @@ class Table:
     #
     # Column by column, and not row by row: a hundred thousand rows are read in a second or two.
 
-    def labels(self) -> Read:
+    def labels(self) -> LabelFile:
         """Several label columns are several annotators."""
         values, ids = self.need("label", "prediction"), self.ids
         stages = [_stage(self.path, line, text) for line, text in zip(self.lines, self._texts("stage"), strict=True)]
@@ -156,9 +158,9 @@ class Table:
             made += self._ratings(raters, column, self._process(place, len(values)), stages)
         made += self._informed(ids, self._raters(values[0], 1, "", self._texts("annotator")))
         self._refuse_twice(made, len(ids))
-        return Read(made, self.facts)
+        return LabelFile(made, self.facts)
 
-    def predictions(self, judge: str = "", run: str = "", *, beside_labels: bool = False) -> Read:
+    def predictions(self, judge: str = "", run: str = "", *, beside_labels: bool = False) -> LabelFile:
         """Several prediction columns are several judges. `beside_labels`: the labels are in this table, too. Then the
         annotator, the score and the process are those of people."""
         values, ids = self.need("prediction", "label"), self.ids
@@ -171,9 +173,11 @@ class Table:
             process = self._unknown if beside_labels else self._process(place, len(values))
             found = self._ratings(raters, column, process, blind)
             made += [one._replace(run=time) for one, time in zip(found, runs, strict=True)] if any(runs) else found
-        return Read(made, self.facts)
+        return LabelFile(made, self.facts)
 
-    def _ratings(self, raters: list[str], column: Column, process: _Process, stages: Sequence[Stage]) -> list[Rating]:
+    def _ratings(
+        self, raters: list[str], column: LabelColumn, process: _Process, stages: Sequence[Stage]
+    ) -> list[Rating]:
         values = self._values(column)
         said = self._said(values)
         words = [""] * len(said)
@@ -195,7 +199,7 @@ class Table:
     def _unknown(self) -> _Process:
         return _Process([None] * len(self.lines), [None] * len(self.lines))
 
-    def _own(self, role: str, place: int, count: int) -> Column | None:
+    def _own(self, role: str, place: int, count: int) -> LabelColumn | None:
         """Columns of a role belong, in order, to the columns of labels or predictions, if there are as many."""
         columns = self.uses[role]
         if len(columns) == count:
@@ -219,7 +223,7 @@ class Table:
             if one != "missing" or good is not None
         ]
 
-    def _raters(self, column: Column, count: int, judge: str, names: Sequence[str]) -> list[str]:
+    def _raters(self, column: LabelColumn, count: int, judge: str, names: Sequence[str]) -> list[str]:
         """`judge`: a name that was given for the whole table. `names`: row by row, where the table has some."""
         if count > 1:
             return [f"{judge}: {column.label}" if judge else column.label] * len(self.lines)
@@ -229,7 +233,7 @@ class Table:
 
     @property
     def _judges(self) -> list[str]:
-        """Who predicted, in a table that also says who labelled: only a column `judge` can tell."""
+        """Who predicted, in a table that also says who labeled: only a column `judge` can tell."""
         is_judge = "judge" in self.columns and "judge" not in self.mapped.columns.get("annotator", ())
         return _stripped(self.columns["judge"]) if is_judge else [""] * len(self.lines)
 
@@ -248,7 +252,7 @@ class Table:
 
     # --- columns ------------------------------------------------------------------------------------------
 
-    def _values(self, column: Column) -> list[Any]:
+    def _values(self, column: LabelColumn) -> list[Any]:
         found = self.columns[column.name]
         return found if column.test is None else [column.of(value) for value in found]
 
@@ -262,7 +266,7 @@ class Table:
             return columns[0] if columns else [""] * len(self.lines)
         return ["/".join(row) for row in zip(*columns, strict=True)]
 
-    def _said(self, values: Sequence[Any]) -> list[Said]:
+    def _said(self, values: Sequence[Any]) -> list[LabelMeaning]:
         """There are few words and many rows."""
         texts = [*map(str, values)]
         known = {
@@ -285,7 +289,7 @@ class Table:
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
-        """Of each id what the first row says."""
+        """What the first row of each id says."""
         if not any(self.uses[role] for role in _FACTS):
             return {}
         ended = self._decided("terminated")

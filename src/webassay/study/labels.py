@@ -11,7 +11,7 @@ from webassay.compose.given import AnyPath
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
-from webassay.core.labels import Said, persons_verdict, read_label
+from webassay.core.labels import LabelMeaning, persons_verdict, read_label
 from webassay.core.text import capped, lines_of
 from webassay.core.verdict import Verdict
 from webassay.store.runs import open_run
@@ -24,7 +24,7 @@ class PersonsLabel(NamedTuple):
     """The line of the file, to name it in messages."""
     id: str
     """A trajectory's, or a unit's: `agent/task/trial`."""
-    said: Said
+    said: LabelMeaning
     score: float | None = None
     """How good the process was, from 0 to 1."""
     comment: str = ""

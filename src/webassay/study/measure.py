@@ -17,14 +17,14 @@ from webassay.analysis.numbers.stats import Floats
 from webassay.core.errors import InputError
 from webassay.core.labels import Stage, decided
 from webassay.study.ceiling import ceilings
-from webassay.study.panel import SILENCES, Items, Judge, Known, Voice, Votes, baselines, judges_of
-from webassay.study.ratings import Aspect, Gathered, Rating, Truth, decide, is_good, words_of
+from webassay.study.panel import SILENCES, Items, JudgeVotes, Known, Voice, Votes, baselines, judges_of
+from webassay.study.ratings import Aspect, Rating, StudyData, Truth, decide, is_good, words_of
 from webassay.study.results import (
     DIMENSIONS,
     EndingRow,
     Flips,
+    JudgePair,
     JudgeRow,
-    Paired,
     Reference,
     Repeats,
     ScoreRow,
@@ -33,18 +33,18 @@ from webassay.study.results import (
 )
 
 MOST_PAIRS = 45
-"""Of judges; beyond that each is compared with the best one only."""
+"""Pairs of judges; beyond that each is compared with the best one only."""
 ASPECTS: tuple[Aspect, ...] = ("outcome", "process")
 _SHOWN = 3
 Mask = NDArray[np.bool_]
 
 
-def study(gathered: Gathered, options: StudyOptions) -> Study:
-    return _Studying(gathered, options).made()
+def study(gathered: StudyData, options: StudyOptions) -> Study:
+    return _StudyBuilder(gathered, options).made()
 
 
-class _Studying:
-    def __init__(self, gathered: Gathered, options: StudyOptions) -> None:
+class _StudyBuilder:
+    def __init__(self, gathered: StudyData, options: StudyOptions) -> None:
         self.options = options
         self.labels = gathered.labels
         if not self.labels:
@@ -121,7 +121,7 @@ class _Studying:
 
     def row(
         self,
-        judge: Judge,
+        judge: JudgeVotes,
         aspect: Aspect,
         stage: Stage | None = None,
         among: Mask | None = None,
@@ -163,7 +163,7 @@ class _Studying:
             metrics={name: interval(one) for name, one in found.estimates.items()},
         )
 
-    def compared(self, judge: Judge, voice: Voice, aspect: Aspect, asked: Mask) -> tuple[Votes, Mask]:
+    def compared(self, judge: JudgeVotes, voice: Voice, aspect: Aspect, asked: Mask) -> tuple[Votes, Mask]:
         """What the judge said, and on which items that counts."""
         said = voice.about(aspect)
         # A baseline that nothing is known for is no baseline that always fails.
@@ -236,7 +236,7 @@ class _Studying:
 
     # --- two judges ---------------------------------------------------------------------------------------
 
-    def _pairs(self, known: Known) -> list[Paired]:
+    def _pairs(self, known: Known) -> list[JudgePair]:
         """By their first runs where they have several: pooled runs would pair a judge with itself."""
         truth = known.outcome
         wanted = list(combinations(self.judges, 2))
@@ -245,14 +245,14 @@ class _Studying:
             wanted = [(best, judge) for judge in self.judges if judge is not best]
         return _adjusted([self._paired(first, second, truth) for first, second in wanted])
 
-    def _paired(self, first: Judge, second: Judge, truth: Votes) -> Paired:
+    def _paired(self, first: JudgeVotes, second: JudgeVotes, truth: Votes) -> JudgePair:
         one, mine = self.compared(first, first.first, "outcome", truth >= 0)
         other, theirs = self.compared(second, second.first, "outcome", truth >= 0)
         both = mine & theirs
         parts = [self.counted(said, truth, both) for said in (one, other)]
         found = metrics.differences(parts[0], parts[1], draws=self.options.draws, seed=self.options.seed)
         right, also = (one == truth)[both], (other == truth)[both]
-        return Paired(
+        return JudgePair(
             first=first.name,
             second=second.name,
             items=int(both.sum()),
@@ -297,7 +297,7 @@ class _Studying:
                 values, passed, counted = [], np.zeros(len(self.items)), np.zeros(len(self.items))
                 for voice in judge.voices.values():
                     said, compared = self.compared(judge, voice, aspect, truth >= 0)
-                    values.append(metrics.measured(self.counted(said, truth, compared).sum(axis=0)))
+                    values.append(metrics.metric_values(self.counted(said, truth, compared).sum(axis=0)))
                     passed += (said > 0) & compared
                     counted += compared
                 known: dict[str, list[float]] = {
@@ -356,7 +356,7 @@ def _flips(aspect: Aspect, judge: str, changes: Sequence[tuple[int, bool, bool]]
     )
 
 
-def _adjusted(pairs: Sequence[Paired]) -> list[Paired]:
+def _adjusted(pairs: Sequence[JudgePair]) -> list[JudgePair]:
     """Holm's adjustment over the pairs, metric by metric."""
     changed: list[dict[str, float | None]] = [dict(pair.p_values) for pair in pairs]
     for name in metrics.METRICS:
@@ -371,13 +371,13 @@ def _listed(words: Mapping[str, int]) -> str:
     return ", ".join(shown) + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")
 
 
-def _refuse_strangers(items: Items, judges: Sequence[Judge], predictions: Sequence[Rating]) -> None:
+def _refuse_strangers(items: Items, judges: Sequence[JudgeVotes], predictions: Sequence[Rating]) -> None:
     """If no id fits, something is named differently: better said at once than shown as empty tables."""
     for judge in judges:
         theirs = judge.strangers and {one.item for one in predictions if one.rater == judge.name}
         if judge.strangers and len(judge.strangers) == len(theirs):
-            given, labelled = ", ".join(judge.strangers[:_SHOWN]), ", ".join(items.names[:_SHOWN])
+            given, labeled = ", ".join(judge.strangers[:_SHOWN]), ", ".join(items.names[:_SHOWN])
             raise InputError(
-                f"No id of {judge.name} has a label: {given} against {labelled}.",
+                f"No id of {judge.name} has a label: {given} against {labeled}.",
                 hint="Say which columns make the id: --map id=COLUMN, or --map id=ONE,OTHER.",
             )

@@ -1,4 +1,4 @@
-"""Ratings as arrays: one entry for each labelled item, always in the same order."""
+"""Ratings as arrays: one entry for each labeled item, always in the same order."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ SILENCES = ("missing", "unsure", "third")
 
 
 class Items:
-    """The labelled items, and what is known of them."""
+    """The labeled items, and what is known of them."""
 
     def __init__(self, names: Sequence[str], facts: Mapping[str, Facts]) -> None:
         self.names = names
@@ -93,7 +93,7 @@ class Voice:
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeVotes:
     name: str
     voices: Mapping[str, Voice]
     """Run to what was said in it."""
@@ -101,14 +101,14 @@ class Judge:
     process_from: str = "outcome"
     """Whether it is taken by its score, its label, or only its outcome, where processes are compared."""
     strangers: Sequence[str] = ()
-    """Items that nobody labelled."""
+    """Items that nobody labeled."""
 
     @property
     def first(self) -> Voice:
         return next(iter(self.voices.values()))
 
 
-def judges_of(predictions: Iterable[Rating], items: Items, threshold: float) -> list[Judge]:
+def judges_of(predictions: Iterable[Rating], items: Items, threshold: float) -> list[JudgeVotes]:
     """In the order they first appear. Two predictions of one judge on one item must be of different runs."""
     found: dict[str, dict[str, list[Rating]]] = defaultdict(lambda: defaultdict(list))
     for one in predictions:
@@ -125,7 +125,7 @@ def judges_of(predictions: Iterable[Rating], items: Items, threshold: float) -> 
         )
         voices = {run: _voice(own, items, source, threshold) for run, own in runs.items()}
         strangers = sorted({one.item for one in every if one.item not in items.index})
-        made.append(Judge(name, voices, process_from=source, strangers=strangers))
+        made.append(JudgeVotes(name, voices, process_from=source, strangers=strangers))
     return made
 
 
@@ -159,7 +159,7 @@ def _voice(ratings: Sequence[Rating], items: Items, source: str, threshold: floa
     return Voice(outcome, process, scores, silence)
 
 
-def baselines(items: Items) -> list[Judge]:
+def baselines(items: Items) -> list[JudgeVotes]:
     """What anybody can say without looking. A judge that is not clearly better is worth nothing."""
     none = np.zeros(len(items), dtype=np.int8)
     said = {
@@ -169,11 +169,11 @@ def baselines(items: Items) -> list[Judge]:
         "shortest wins": _shortest(items),
     }
     nothing = np.full(len(items), np.nan)
-    return [Judge(name, {"": Voice(votes, votes, nothing, none)}, baseline=True) for name, votes in said.items()]
+    return [JudgeVotes(name, {"": Voice(votes, votes, nothing, none)}, baseline=True) for name, votes in said.items()]
 
 
 def _shortest(items: Items) -> Votes:
-    """Of the trajectories of one task the shortest is taken for a success. One that is alone with its task is compared
+    """The shortest trajectory of each task is taken for a success. One that is alone with its task is compared
     with the median of all."""
     known = ~np.isnan(items.steps)
     made = np.full(len(items), -1, dtype=np.int8)

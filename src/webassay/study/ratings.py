@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal, NamedTuple
 
-from webassay.core.labels import Said, Stage, decided
+from webassay.core.labels import LabelMeaning, Stage, decided
 
 Aspect = Literal["outcome", "process"]
 THRESHOLD = 0.8
@@ -28,11 +28,11 @@ class Rating(NamedTuple):
 
     item: str
     rater: str
-    said: Said
+    said: LabelMeaning
     word: str = ""
     """A third label, as it came."""
     score: float | None = None
-    """Of the process, from 0 to 1."""
+    """How good the process was, from 0 to 1."""
     process: bool | None = None
     """Whether the process was good, where the rater said so without a score."""
     stage: Stage = "blind"
@@ -68,7 +68,7 @@ NOTHING = Facts()
 
 
 @dataclass
-class Gathered:
+class StudyData:
     """Everything that was read."""
 
     labels: list[Rating] = field(default_factory=list)
@@ -133,7 +133,7 @@ def decide(ratings: Iterable[Rating], *, tie_breaker: str = "", threshold: float
 
 
 def _of_one(ratings: Sequence[Rating], threshold: float) -> Truth:
-    """Where nobody else labelled the same items, nothing has to be weighed."""
+    """Where nobody else labeled the same items, nothing has to be weighed."""
     votes = [(one.item, decided(one.said)) for one in ratings]
     scores = {one.item: one.score for one in ratings if one.score is not None}
     process = {one.item: one.process for one in ratings if one.process is not None}

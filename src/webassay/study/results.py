@@ -70,7 +70,7 @@ class ScoreRow(Record):
     mean_absolute_difference: Interval
 
 
-class Paired(Record):
+class JudgePair(Record):
     """Two judges on the items on which both decided."""
 
     first: str
@@ -142,7 +142,7 @@ class Study(Record):
     by_stage: tuple[JudgeRow, ...] = ()
     scores: tuple[ScoreRow, ...] = ()
     ceiling: tuple[Ceiling, ...] = ()
-    pairs: tuple[Paired, ...] = ()
+    pairs: tuple[JudgePair, ...] = ()
     flips: tuple[Flips, ...] = ()
     repeats: tuple[Repeats, ...] = ()
     endings: tuple[EndingRow, ...] = ()

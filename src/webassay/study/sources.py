@@ -10,21 +10,21 @@ from pathlib import Path
 from webassay.analysis.output.document import Document
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
-from webassay.core.labels import Said
+from webassay.core.labels import LabelMeaning
 from webassay.core.rater import HUMAN, rater_id
 from webassay.core.rater import labels as labels_of_raters
 from webassay.core.registry import nearest
 from webassay.core.verdict import Verdict
 from webassay.store.pool import RunPool
 from webassay.store.runs import is_run, open_runs
-from webassay.study.label_files import ROLES, Mapped, Read, Table
+from webassay.study.label_files import ROLES, LabelColumns, LabelFile, LabelTable
 from webassay.study.measure import study
-from webassay.study.ratings import Facts, Gathered, Rating
+from webassay.study.ratings import Facts, Rating, StudyData
 from webassay.study.results import DIMENSIONS, StudyOptions
 from webassay.study.tables import data_of, of_study
 
-_SAID: Mapping[str, Said] = {"pass": "pass", "fail": "fail", "abstain": "unsure", "fault": "missing"}
-_LABELS: Mapping[str, Said] = {"third": "third", "missing": "missing"}
+_SAID: Mapping[str, LabelMeaning] = {"pass": "pass", "fail": "fail", "abstain": "unsure", "fault": "missing"}
+_LABELS: Mapping[str, LabelMeaning] = {"third": "third", "missing": "missing"}
 _WORD = 60
 _BY_ITSELF = ("answered", "gave_up")
 _BUDGET = ("step_limit", "time_limit")
@@ -32,7 +32,7 @@ _BUDGET = ("step_limit", "time_limit")
 
 @dataclass(frozen=True)
 class AgreeOptions:
-    mapped: Mapped = field(default_factory=Mapped)
+    mapped: LabelColumns = field(default_factory=LabelColumns)
     reference: str = ""
     """Whose ratings are the truth; empty: those of people, or of everybody in the file of labels."""
     judges: Sequence[str] = ()
@@ -75,9 +75,9 @@ class _Reading:
     def __init__(self, setup: Setup, options: AgreeOptions) -> None:
         self.setup = setup
         self.options = options
-        self.gathered = Gathered()
+        self.gathered = StudyData()
         self.pool = RunPool({})
-        self.tables: list[Table] = []
+        self.tables: list[LabelTable] = []
 
     @property
     def notes(self) -> Sequence[str]:
@@ -120,11 +120,11 @@ class _Reading:
                 table = self._table(path)
                 self._add(self.gathered.predictions, table.predictions(name, run, beside_labels=path == labels))
 
-    def _table(self, path: Path) -> Table:
-        self.tables.append(Table(path, self.options.mapped))
+    def _table(self, path: Path) -> LabelTable:
+        self.tables.append(LabelTable(path, self.options.mapped))
         return self.tables[-1]
 
-    def _add_labels(self, table: Table) -> None:
+    def _add_labels(self, table: LabelTable) -> None:
         self._add(self.gathered.labels, table.labels())
         wanted = self.options.reference
         if wanted:
@@ -133,7 +133,7 @@ class _Reading:
                 raise nearest("annotator", wanted, known)
             self.gathered.labels = [one for one in self.gathered.labels if one.rater == wanted]
 
-    def _add(self, to: list[Rating], found: Read) -> None:
+    def _add(self, to: list[Rating], found: LabelFile) -> None:
         to += self._resolved(found.ratings)
         if not self.gathered.facts and not self.pool.stores:
             self.gathered.facts.update(found.facts)
@@ -190,8 +190,8 @@ class _Reading:
         """Equal ids in two runs look like a match."""
         if not is_run(labels) or not self.pool.differ(str(path), str(labels)):
             return
-        labelled = {one.item for one in self.gathered.labels}
-        if all(item not in labelled for item, _ in self.pool.results[str(path)]):
+        labeled = {one.item for one in self.gathered.labels}
+        if all(item not in labeled for item, _ in self.pool.results[str(path)]):
             raise InputError(
                 f"The labels of {labels} say nothing about {path}: the trajectories differ, although they share ids.",
                 hint="`webassay agree RUN` compares the labels and the verdicts that one run directory holds.",
@@ -221,7 +221,7 @@ class _Reading:
 
     # --- in the end -----------------------------------------------------------------------------------------
 
-    def finished(self) -> Gathered:
+    def finished(self) -> StudyData:
         made = self.gathered
         wanted = set(self.options.judges)
         if wanted:

@@ -94,7 +94,7 @@ def _ceiling(study: Study) -> Iterator[Section]:
         for one in study.ceiling
     ]  # fmt: skip
     headings = ("labels", "raters", "items", "disagree", "same", "kappa", "alpha", "Pearson", "mean abs. difference")
-    note = "Two people on one item, over the items that several people labelled. No judge can be shown to do better."
+    note = "Two people on one item, over the items that several people labeled. No judge can be shown to do better."
     yield Section("The ceiling: people among themselves", headings, rows, note)
     pairs = [
         (

@@ -58,7 +58,7 @@ from webassay.store import runs as damage
 from webassay.store.runs import Damage, RepairReport, is_run
 from webassay.study import labels as _labels
 from webassay.study import sources as agreeing
-from webassay.study.label_files import Mapped
+from webassay.study.label_files import LabelColumns
 from webassay.study.results import StudyOptions
 from webassay.study.sources import AgreeOptions
 from webassay.workbench import check as _check
@@ -103,9 +103,9 @@ __all__ = [
     "Imported",
     "Journal",
     "Label",
+    "LabelColumns",
     "LogImport",
     "LogOptions",
-    "Mapped",
     "ModelOptions",
     "OpenTask",
     "PlayOptions",

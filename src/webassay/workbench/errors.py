@@ -1,7 +1,7 @@
 """Why the episodes of runs failed, in the classes of the papers."""
 
 from webassay.analysis.output.document import Document
-from webassay.analysis.results.error_classes import Failed, classes_of, of_errors
+from webassay.analysis.results.error_classes import FailedEpisode, classes_of, of_errors
 from webassay.analysis.results.error_classes import errors as count_errors
 from webassay.compose.given import Paths
 from webassay.compose.setup import Setup
@@ -29,7 +29,7 @@ def errors(setup: Setup, runs: Paths, grader: str = "") -> Document:
                     summary = UnitSummary.of(unit)
                     whole = verdict.model_copy(update={"findings": (*verdict.findings, *_diagnosed(store, verdict))})
                     found.append(
-                        Failed(
+                        FailedEpisode(
                             agent=unit.agent,
                             task=unit.task_id,
                             site="-".join(summary.sites),

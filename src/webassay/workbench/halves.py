@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 
-from webassay.analysis.numbers.columns import Gathered, Gathering
+from webassay.analysis.numbers.columns import ReportData, ReportDataBuilder
 from webassay.analysis.numbers.rows import blocks_of_results
 from webassay.core.errors import WebassayError
 from webassay.core.rater import Rater
@@ -34,7 +34,7 @@ class Halves:
     def __init__(self, helper: ProcessPoolExecutor | None = None) -> None:
         self._helper = helper
 
-    def gather(self, store: Store, rater: Rater) -> Gathered:
+    def gather(self, store: Store, rater: Rater) -> ReportData:
         if self._helper is None or store.damage.items:
             return _taken_in(store, rater, ALL).finish()
         middle = int(store.count_units() * OWN_SHARE)
@@ -45,13 +45,13 @@ class Halves:
 
     # The helper may die, for want of memory for example. Then this process reads everything, now and later.
 
-    def _asked(self, rater: Rater, places: Places) -> "Future[Gathering | None] | None":
+    def _asked(self, rater: Rater, places: Places) -> "Future[ReportDataBuilder | None] | None":
         try:
             return self._helper.submit(_by_the_helper, rater, places) if self._helper is not None else None
         except BrokenProcessPool:
             return None
 
-    def _received(self, promised: "Future[Gathering | None] | None") -> Gathering | None:
+    def _received(self, promised: "Future[ReportDataBuilder | None] | None") -> ReportDataBuilder | None:
         try:
             return promised.result() if promised is not None else None
         except BrokenProcessPool:
@@ -78,8 +78,8 @@ def _worth_it(runs: Sequence[Path]) -> bool:
     return len(ledgers) == 1 and ledgers[0].is_file() and ledgers[0].stat().st_size >= WORTH_A_PROCESS
 
 
-def _taken_in(store: Store, rater: Rater, places: Places) -> Gathering:
-    return Gathering().take(blocks_of_results(store.rows(rater.name, raters=rater.counting, places=places)))
+def _taken_in(store: Store, rater: Rater, places: Places) -> ReportDataBuilder:
+    return ReportDataBuilder().take(blocks_of_results(store.rows(rater.name, raters=rater.counting, places=places)))
 
 
 # --- in the second process ------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def _prepare(run: Path) -> None:
         _opened[:] = [open_run(run, lambda _: None, thorough=False)]
 
 
-def _by_the_helper(rater: Rater, places: Places) -> Gathering | None:
+def _by_the_helper(rater: Rater, places: Places) -> ReportDataBuilder | None:
     with suppress(WebassayError):
         for store in _opened:
             return None if store.damage.items else _taken_in(store, rater, places)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from webassay.analysis.numbers.rows import Row, RowStatus
+from webassay.analysis.numbers.rows import ResultRow, RowStatus
 from webassay.compose.registries import GROUPINGS
 from webassay.core.errors import InputError
 from webassay.core.labels import read_label
@@ -26,7 +26,7 @@ def apart(places: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     return tables, [place for place in places if place not in tables]
 
 
-def read(path: Path, known: Sequence[Task]) -> Iterator[Row]:
+def read(path: Path, known: Sequence[Task]) -> Iterator[ResultRow]:
     """Rows of a long table (task, agent, outcome), or of a wide one: a column for each agent. An empty cell is no
     outcome. Templates and sites come from columns of that name, or from the benchmark's tasks by their numbers."""
     tasks = {number_in(task.id): task for task in known}
@@ -67,9 +67,9 @@ def _outcomes(
 
 def _row(
     line: Mapping[str, Any], columns: Mapping[str, str], task: Task | None, name: str, agent: str, status: RowStatus
-) -> Row:
+) -> ResultRow:
     template, sites = _column(columns, _TEMPLATE), _column(columns, _SITES)
-    return Row(
+    return ResultRow(
         agent=agent,
         task_id=task.id if task else name,
         status=status,

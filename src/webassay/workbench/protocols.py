@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from webassay.analysis.benchmark.protocols import Pair, compare_protocols, of_protocols
+from webassay.analysis.benchmark.protocols import EpisodePair, compare_protocols, of_protocols
 from webassay.analysis.output.document import Document
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.verified import BENCHMARK, HARD, LOGS, PAPER, number_of
@@ -46,7 +46,7 @@ BOTH_PROTOCOLS = ProtocolOptions()
 def protocols(setup: Setup, places: Paths, options: ProtocolOptions = BOTH_PROTOCOLS) -> Document:
     """Runs or log folders of WebArena's tasks, graded by the old protocol and by the verified one."""
     keys = _Keys.of(setup, options)
-    pairs: list[Pair] = []
+    pairs: list[EpisodePair] = []
     left_out: Counter[str] = Counter()
     for place in paths(places):
         for trajectory, blobs in _episodes(place, keys, options, setup):
@@ -121,12 +121,12 @@ def _episodes(place: Path, keys: _Keys, options: ProtocolOptions, setup: Setup) 
         yield read_log(place / name, by_folder[name], layout, blobs, place.resolve().name), blobs
 
 
-def _graded(trajectory: Trajectory, blobs: Blobs, keys: _Keys, policy: Policy) -> Pair:
+def _graded(trajectory: Trajectory, blobs: Blobs, keys: _Keys, policy: Policy) -> EpisodePair:
     number, rules = _number(trajectory), GRADERS.get(RULES)
     task = keys.verified[trajectory.goal.protocol.name][number]
     old = rules.grade(keys.old[number], _for_the_old(trajectory, keys.old[number], blobs), blobs, policy)
     verified = rules.grade(task, trajectory.model_copy(update={"task_id": task.id}), blobs, policy)
-    return Pair(
+    return EpisodePair(
         agent=trajectory.agent.name,
         task=str(number),
         template=task.template,

@@ -14,8 +14,8 @@ from webassay.analysis.benchmark.audit import audit_document
 from webassay.analysis.benchmark.changes import changes, of_changes
 from webassay.analysis.benchmark.subset import TEXT, Procedure, select, subset_document
 from webassay.analysis.numbers.agreement import Label
-from webassay.analysis.numbers.columns import Gathered, gather
-from webassay.analysis.numbers.rows import Row, blocks_of_rows, rows_of, together
+from webassay.analysis.numbers.columns import ReportData, gather
+from webassay.analysis.numbers.rows import ResultRow, blocks_of_rows, rows_of, together
 from webassay.analysis.output.document import Document
 from webassay.analysis.results.leaderboard import leaderboard as rank
 from webassay.analysis.results.leaderboard import leaderboard_document
@@ -149,12 +149,12 @@ def rows(setup: Setup, runs: Paths, grader: str = "") -> list[dict[str, Any]]:
         return [{"run": run, **row.as_dict()} for run, found in _by_run(stores, rater).items() for row in found]
 
 
-def _rows(store: Store, rater: Rater) -> Iterator[Row]:
+def _rows(store: Store, rater: Rater) -> Iterator[ResultRow]:
     """Every planned unit of a run that is not damaged, and what became of it."""
     return rows_of(store.rows(rater.name, raters=rater.counting))
 
 
-def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[Row]]:
+def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[ResultRow]]:
     return {name: list(_rows(store, rater)) for name, store in stores.items()}
 
 
@@ -234,7 +234,7 @@ def _has_passed(store: Store, rater: Rater, place: int) -> bool:
 
 
 def _earlier_endings(store: Store, unit: str) -> set[str]:
-    """Of the attempts before the one that counts."""
+    """How the attempts before the one that counts ended."""
     counted = store.find_trajectory(unit)
     attempts = store.attempts_at(unit)
     place = next((place for place, one in enumerate(attempts) if counted and one.trajectory_id == counted[0]), 0)
@@ -254,7 +254,7 @@ def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
             )
 
 
-def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> Gathered:
+def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> ReportData:
     if len(stores) == 1:
         (store,) = stores.values()
         return reading.gather(store, rater)  # no row is ever made
@@ -310,7 +310,7 @@ def tables(setup: Setup, runs: Paths, grader: str = "", benchmark: str = "") -> 
     return tables_document(count_tables([*(played if once else together(by_run)), *published], GROUPINGS))
 
 
-def _published(setup: Setup, places: Paths, benchmark: str) -> tuple[list[Path], list[Row]]:
+def _published(setup: Setup, places: Paths, benchmark: str) -> tuple[list[Path], list[ResultRow]]:
     """The run directories among these places, and the rows of the tables of published outcomes."""
     files, runs = outcomes.apart(paths(places))
     known = named_tasks(setup, benchmark) if benchmark else ()

@@ -19,7 +19,7 @@ from webassay.analysis.episode.view import (
     EpisodeList,
     EpisodeView,
     KeyView,
-    Request,
+    RequestView,
     Traffic,
     UnitLine,
     newest_verdicts,
@@ -200,7 +200,7 @@ class Recorded:
         log = trajectory.network
         if log is None:
             return None
-        requests: list[Request] = []
+        requests: list[RequestView] = []
         total = left_out = 0
         with boundary(GradingError, "reading it"):
             for event in events(log, self.store.blobs):
@@ -208,7 +208,7 @@ class Recorded:
                 if is_static(event):
                     continue
                 place = short_address(event.url, trajectory.bases)
-                made = Request(event.method, place, event.status, event.resource_type, event.blocked)
+                made = RequestView(event.method, place, event.status, event.resource_type, event.blocked)
                 if len(requests) < MOST_REQUESTS or (made.writes and len(requests) < 2 * MOST_REQUESTS):
                     requests.append(made)
                 else:

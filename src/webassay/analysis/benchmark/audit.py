@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from webassay.analysis.benchmark import legacy
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.agreement import Agreement, Annotation, Label, annotation, between_graders
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.output.document import Document, Section
 from webassay.analysis.output.text import percent, plain_interval
 from webassay.core.record import Record
@@ -48,7 +48,7 @@ class Audit(Record):
     templates: int
     multi_site: int
     gini: float | None
-    """Of the template sizes."""
+    """How unevenly tasks are spread over templates."""
     kinds: dict[str, int]
     counts: dict[str, int]
     naive: dict[str, int]
@@ -56,18 +56,18 @@ class Audit(Record):
     graders: Agreement | None
     """How far the graders of the runs agree; None with fewer than two."""
     annotation: Annotation | None
-    """How far the people agree who labelled the tasks."""
+    """How far the people agree who labeled the tasks."""
     issues: tuple[Issue, ...]
 
 
-Found = tuple[Severity, str, str]
+Problem = tuple[Severity, str, str]
 """Severity, reason, fix."""
-Detector = Callable[[Task], Iterator[Found]]
+Detector = Callable[[Task], Iterator[Problem]]
 
 
 def audit(
     tasks: Sequence[Task],
-    rows: Sequence[Row] = (),
+    rows: Sequence[ResultRow] = (),
     *,
     verdicts: Sequence[Verdict] = (),
     labels: Sequence[Label] = (),
@@ -103,13 +103,13 @@ def audit(
 # --- the six of the paper's Table 6 ---------------------------------------------------------------------
 
 
-def _page_content(task: Task) -> Iterator[Found]:
+def _page_content(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is not None and any(not target.locator for target in key.targets):
         yield "risk", "The text may stand anywhere on the page.", "Look at the field, or at the row behind it."
 
 
-def _locator_substring(task: Task) -> Iterator[Found]:
+def _locator_substring(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is None:
         return
@@ -117,14 +117,14 @@ def _locator_substring(task: Task) -> Iterator[Found]:
         yield "risk", "Part of an element's text is enough.", "Compare the whole value by its type."
 
 
-def _response_substring(task: Task) -> Iterator[Found]:
+def _response_substring(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is not None and key.includes is not None:
         wanted = ", ".join(key.includes)
         yield "risk", f"Any answer that contains {wanted!r:.120} passes.", "Compare the whole answer by its type."
 
 
-def _unachievable(task: Task) -> Iterator[Found]:
+def _unachievable(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is not None and key.says_not_possible:
         yield "risk", "N/A is credited without any search.", "Ask for a status code and for the pages of the search."
@@ -139,7 +139,7 @@ def _credits_giving_up(task: Task) -> bool:
     return task.kind == "unachievable" and not searched
 
 
-def _llm_judged(task: Task) -> Iterator[Found]:
+def _llm_judged(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is not None and key.fuzzy is not None:
         yield "risk", "A language model decides whether the answer is right.", "Give the answer a type and compare it."
@@ -150,7 +150,7 @@ def _llm_judged(task: Task) -> Iterator[Found]:
 # --- keys that cannot be right --------------------------------------------------------------------------
 
 
-def _unsatisfiable(task: Task) -> Iterator[Found]:
+def _unsatisfiable(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is not None:
         if key.exact is not None and legacy.OR.search(key.exact):
@@ -163,7 +163,7 @@ def _unsatisfiable(task: Task) -> Iterator[Found]:
                 yield "defect", f"The exact answer does not contain {item!r}, which is required, too.", "Keep one."
 
 
-def _vacuous(task: Task) -> Iterator[Found]:
+def _vacuous(task: Task) -> Iterator[Problem]:
     """Keys that everything satisfies."""
     key = legacy.key_of(task)
     if key is not None:
@@ -180,7 +180,7 @@ def _vacuous(task: Task) -> Iterator[Found]:
         yield "defect", "The answer is asked for and never compared.", "Name the expected results."
 
 
-def _bare_number(task: Task) -> Iterator[Found]:
+def _bare_number(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is None:
         return
@@ -190,7 +190,7 @@ def _bare_number(task: Task) -> Iterator[Found]:
         yield "risk", f"{bare[0].strip()} is found in {longer}, too.", "Compare it as a number."
 
 
-def _naive_solvable(task: Task) -> Iterator[Found]:
+def _naive_solvable(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     if key is not None:
         said = [name for name in legacy.naive_passes(key, task.goal.instruction) if name != "1 2 3"]
@@ -217,7 +217,7 @@ _ASK = re.compile(
 )
 
 
-def _placeholder(task: Task) -> Iterator[Found]:
+def _placeholder(task: Task) -> Iterator[Problem]:
     for text in (task.goal.instruction, *task.goal.start_urls):
         for blank in _BLANK.findall(text):
             yield "defect", f"{blank!r} was never filled in.", "Fill in the template's variable."
@@ -232,7 +232,7 @@ def _placeholder(task: Task) -> Iterator[Found]:
                 )
 
 
-def _hard_coded_host(task: Task) -> Iterator[Found]:
+def _hard_coded_host(task: Task) -> Iterator[Problem]:
     key = legacy.key_of(task)
     texts = {
         "the goal": task.goal.instruction,
@@ -245,7 +245,7 @@ def _hard_coded_host(task: Task) -> Iterator[Found]:
             yield "defect", f"{host} in {place} exists on one machine only.", "Write the site's place-holder."
 
 
-def _leaking_goal(task: Task) -> Iterator[Found]:
+def _leaking_goal(task: Task) -> Iterator[Problem]:
     """The goal says what the answer is."""
     key = legacy.key_of(task)
     if key is None or key.types != ("string_match",):
@@ -256,7 +256,7 @@ def _leaking_goal(task: Task) -> Iterator[Found]:
         yield "suspect", f"The goal names the answer: {', '.join(items)!r:.120}.", "Ask for something to be found."
 
 
-def _ambiguous(task: Task) -> Iterator[Found]:
+def _ambiguous(task: Task) -> Iterator[Problem]:
     """ "Show me" can mean: open the page, or say it. The key accepts only one of the two."""
     key = legacy.key_of(task)
     goal = task.goal.instruction
@@ -321,7 +321,7 @@ def _share_a_word(value: str, key: str) -> bool:
     return any(word[:5] in known for word in value.split() if len(word) > 2)
 
 
-def _never_solved(tasks: Sequence[Task], rows: Sequence[Row]) -> Iterator[Issue]:
+def _never_solved(tasks: Sequence[Task], rows: Sequence[ResultRow]) -> Iterator[Issue]:
     """With runs: what every agent fails is likely wrong itself (section 3.1)."""
     scores: dict[str, dict[str, bool]] = defaultdict(dict)
     for row in rows:

@@ -25,7 +25,7 @@ WHAT = {
 """What can have changed, and what that means."""
 
 
-class Change(Record):
+class TaskChange(Record):
     task: str
     """Its number, which both benchmarks share."""
     template: str
@@ -46,7 +46,7 @@ class Changes(Record):
     """In both."""
     unchanged_goals: int
     counts: dict[str, int]
-    changes: tuple[Change, ...]
+    changes: tuple[TaskChange, ...]
 
 
 def changes(before: Sequence[Task], after: Sequence[Task]) -> Changes:
@@ -69,10 +69,10 @@ def _number(task: Task) -> str:
     return task.id.rpartition(".")[2]
 
 
-def _one_sided(number: str, task: Task, what: str) -> Change:
+def _one_sided(number: str, task: Task, what: str) -> TaskChange:
     goal, key, checks = task.goal.instruction, _key(task), _checks(task)
     gone = what == "gone"
-    return Change(
+    return TaskChange(
         task=number,
         template=task.template,
         sites=task.sites,
@@ -86,8 +86,8 @@ def _one_sided(number: str, task: Task, what: str) -> Change:
     )
 
 
-def _change(number: str, old: Task, new: Task) -> Change:
-    return Change(
+def _change(number: str, old: Task, new: Task) -> TaskChange:
+    return TaskChange(
         task=number,
         template=new.template,
         sites=new.sites,

@@ -29,7 +29,7 @@ class Guess(Record):
     answer: str = ""
 
 
-class Line(Record):
+class AgentGuesses(Record):
     agent: str
     tasks: int
     undecided: int
@@ -43,9 +43,9 @@ class Line(Record):
     """Mean over templates."""
 
 
-class Guessed(Record):
+class ContaminationResult(Record):
     benchmark: str
-    lines: tuple[Line, ...]
+    lines: tuple[AgentGuesses, ...]
     union: Interval
     """Tasks that at least one of them passes."""
     sum_of_rates: float
@@ -59,12 +59,12 @@ def is_vulnerable(task: Task) -> bool:
     return task.kind == "retrieve" if key is None else key.includes is not None
 
 
-def guessed(benchmark: str, guesses: Sequence[Guess]) -> Guessed:
+def guessed(benchmark: str, guesses: Sequence[Guess]) -> ContaminationResult:
     agents = dict.fromkeys(guess.agent for guess in guesses)
     lines = [_line(agent, [guess for guess in guesses if guess.agent == agent]) for agent in agents]
     solved = {guess.task for guess in guesses if guess.status == "pass"}
     rates = [line.rate.value or 0.0 for line in lines]
-    return Guessed(
+    return ContaminationResult(
         benchmark=benchmark,
         lines=tuple(lines),
         union=interval(stats.wilson(len(solved), len({guess.task for guess in guesses}))),
@@ -74,12 +74,12 @@ def guessed(benchmark: str, guesses: Sequence[Guess]) -> Guessed:
     )
 
 
-def _line(agent: str, guesses: Sequence[Guess]) -> Line:
+def _line(agent: str, guesses: Sequence[Guess]) -> AgentGuesses:
     open_to_it = [guess for guess in guesses if guess.vulnerable]
     passed = sum(guess.status == "pass" for guess in guesses)
     by_luck = sum(guess.status == "pass" for guess in open_to_it)
     rates = stats.means_by((guess.template, float(guess.status == "pass")) for guess in guesses)
-    return Line(
+    return AgentGuesses(
         agent=agent,
         tasks=len(guesses),
         undecided=sum(guess.status not in ("pass", "fail") for guess in guesses),
@@ -92,7 +92,7 @@ def _line(agent: str, guesses: Sequence[Guess]) -> Line:
     )
 
 
-def of_guessed(made: Guessed) -> list[Section]:
+def of_guessed(made: ContaminationResult) -> list[Section]:
     rows = [
         (line.agent, str(line.tasks), str(line.undecided), str(line.passed), text.with_bounds(line.rate),
          f"{line.passed_vulnerable} of {line.vulnerable}", text.with_bounds(line.rate_vulnerable),

@@ -31,7 +31,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegacyKey:
     flavor: str
     types: tuple[str, ...]
     exact: str | None
@@ -61,16 +61,16 @@ def compact(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).lower().split())
 
 
-def key_of(task: Task) -> Key | None:
+def key_of(task: Task) -> LegacyKey | None:
     check = next((check for check in task.checks if isinstance(check, LegacyCheck)), None)
     return None if check is None else read_key(check.eval, check.flavor)
 
 
-def read_key(evaluation: Mapping[str, Any], flavor: str) -> Key:
+def read_key(evaluation: Mapping[str, Any], flavor: str) -> LegacyKey:
     answers = evaluation.get("reference_answers") or {}
     includes, fuzzy = answers.get("must_include"), answers.get("fuzzy_match")
     exact = answers.get("exact_match")
-    return Key(
+    return LegacyKey(
         flavor=flavor,
         types=tuple(evaluation.get("eval_types") or ()),
         exact=None if exact is None else str(exact),
@@ -93,7 +93,7 @@ def _target(raw: Mapping[str, Any]) -> Target:
     )
 
 
-def passes(key: Key, answer: str, goal: str = "") -> bool | None:
+def passes(key: LegacyKey, answer: str, goal: str = "") -> bool | None:
     """Whether an answer alone is enough. None: something else decides, too."""
     if key.types != ("string_match",):
         return None
@@ -123,5 +123,5 @@ NAIVE_ANSWERS: dict[str, Callable[[str], str]] = {
 intent" is what this constant gets; the numbers of the intent themselves get 4."""
 
 
-def naive_passes(key: Key, goal: str) -> list[str]:
+def naive_passes(key: LegacyKey, goal: str) -> list[str]:
     return [name for name, answer in NAIVE_ANSWERS.items() if passes(key, answer(goal)) is True]

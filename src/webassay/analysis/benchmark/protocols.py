@@ -19,7 +19,7 @@ from webassay.core.verdict import Status
 SCORED = frozenset(("pass", "fail"))
 
 
-class Pair(Record):
+class EpisodePair(Record):
     """One episode."""
 
     agent: str
@@ -39,7 +39,7 @@ class Pair(Record):
         return {self.old, self.verified} <= SCORED
 
 
-class Part(Record):
+class EpisodeGroup(Record):
     """Some of the episodes, such as those of one site."""
 
     name: str
@@ -64,7 +64,7 @@ class Scores(Record):
     agent: str
     tasks: str
     old: Interval
-    """Of the episodes that the old protocol decided, Wilson."""
+    """Share of the episodes that the old protocol decided, with Wilson's interval."""
     verified: Interval
     verified_as_published: Interval
     """With the paper's t-interval."""
@@ -72,13 +72,13 @@ class Scores(Record):
 
 class Protocols(Record):
     scores: tuple[Scores, ...]
-    parts: tuple[Part, ...]
-    pairs: tuple[Pair, ...]
+    parts: tuple[EpisodeGroup, ...]
+    pairs: tuple[EpisodePair, ...]
 
 
-def compare_protocols(pairs: Sequence[Pair]) -> Protocols:
+def compare_protocols(pairs: Sequence[EpisodePair]) -> Protocols:
     agents = dict.fromkeys(pair.agent for pair in pairs)
-    subsets: dict[str, Callable[[Pair], bool]] = {"full": lambda pair: True, "hard": lambda pair: pair.hard}
+    subsets: dict[str, Callable[[EpisodePair], bool]] = {"full": lambda pair: True, "hard": lambda pair: pair.hard}
     return Protocols(
         scores=tuple(
             _scores(agent, name, [pair for pair in pairs if pair.agent == agent and wanted(pair)])
@@ -95,18 +95,18 @@ def compare_protocols(pairs: Sequence[Pair]) -> Protocols:
     )
 
 
-def _by(what: str, pairs: Sequence[Pair], group: Callable[[Pair], str]) -> Iterable[Part]:
+def _by(what: str, pairs: Sequence[EpisodePair], group: Callable[[EpisodePair], str]) -> Iterable[EpisodeGroup]:
     for name in sorted({group(pair) for pair in pairs}):
         yield _part(f"{what}: {name}", [pair for pair in pairs if group(pair) == name])
 
 
-def _part(name: str, pairs: Sequence[Pair]) -> Part:
+def _part(name: str, pairs: Sequence[EpisodePair]) -> EpisodeGroup:
     cells = Counter((pair.old, pair.verified) for pair in pairs if pair.decided)
     both, missed, credited, neither = (
         cells[one] for one in (("pass", "pass"), ("fail", "pass"), ("pass", "fail"), ("fail", "fail"))
     )
     decided = cells.total()
-    return Part(
+    return EpisodeGroup(
         name=name,
         episodes=len(pairs),
         undecided=len(pairs) - decided,
@@ -125,7 +125,7 @@ def _share(count: int, of: int) -> Interval:
     return interval(stats.wilson(count, of))
 
 
-def _scores(agent: str, tasks: str, pairs: Sequence[Pair]) -> Scores:
+def _scores(agent: str, tasks: str, pairs: Sequence[EpisodePair]) -> Scores:
     old = [pair.old for pair in pairs if pair.old in SCORED]
     scored = [(one.template, one.task, float(one.verified == "pass")) for one in pairs if one.verified in SCORED]
     rates = stats.template_rates(scored).values()

@@ -17,7 +17,7 @@ import numpy as np
 
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.output.document import Document, Section
 from webassay.analysis.output.text import percent, plain_interval
 from webassay.core.errors import InputError
@@ -33,7 +33,7 @@ Outcomes = Mapping[Task, Mapping[str, bool]]
 
 class Procedure(Record):
     z: float = 1.959963984540054
-    """Of the Wilson lower bound; 1.96 is the 95 % of the text, 1.282 the 80 % of the appendix."""
+    """For the Wilson lower bound; 1.96 is the 95 % of the text, 1.282 the 80 % of the appendix."""
     minimum_coverage: int = 4
     """Agents with a score; a task with fewer has no class and is left out."""
     easy_threshold: float = 0.5
@@ -50,7 +50,7 @@ TEXT = Procedure()
 APPENDIX = Procedure(z=1.282)
 
 
-class Cell(Record):
+class GridPoint(Record):
     """One place of the sensitivity grid."""
 
     z: float
@@ -70,7 +70,7 @@ class Subset(Record):
     hard_in_appendix: int
     templates: int
     templates_of_all: int
-    grid: tuple[Cell, ...]
+    grid: tuple[GridPoint, ...]
     ranking: Interval
     """Kendall's tau-b between the rankings on all tasks and on the subset; bootstrap over templates."""
     ranked_agents: tuple[str, ...]
@@ -99,7 +99,7 @@ def classify(successes: int, observed: int, procedure: Procedure = TEXT) -> Diff
     return "near easy" if unanimous or often else "hard"
 
 
-def select(rows: Sequence[Row], procedure: Procedure = TEXT) -> Subset:
+def select(rows: Sequence[ResultRow], procedure: Procedure = TEXT) -> Subset:
     """From runs of several agents; a task that an agent tried more than once is solved when most trials are."""
     rows = [row for row in rows if not row.baseline]
     about = {row.task: row for row in rows}
@@ -142,7 +142,7 @@ def select(rows: Sequence[Row], procedure: Procedure = TEXT) -> Subset:
 # --- the three steps ------------------------------------------------------------------------------------
 
 
-def _outcomes(rows: Sequence[Row]) -> dict[Task, dict[str, bool]]:
+def _outcomes(rows: Sequence[ResultRow]) -> dict[Task, dict[str, bool]]:
     scores: dict[Task, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.score is not None:
@@ -152,7 +152,7 @@ def _outcomes(rows: Sequence[Row]) -> dict[Task, dict[str, bool]]:
     }
 
 
-def _removed(row: Row, procedure: Procedure) -> bool:
+def _removed(row: ResultRow, procedure: Procedure) -> bool:
     return len(row.sites) == 1 and row.sites[0] in procedure.removed_sites
 
 
@@ -161,7 +161,7 @@ def _class(task: Task, outcomes: Outcomes, procedure: Procedure) -> Difficulty:
     return classify(sum(solved.values()), len(solved), procedure)
 
 
-def _chosen(kept: Mapping[Task, Row], classes: Mapping[Task, Difficulty], procedure: Procedure) -> list[Task]:
+def _chosen(kept: Mapping[Task, ResultRow], classes: Mapping[Task, Difficulty], procedure: Procedure) -> list[Task]:
     """In the order of the benchmark."""
     always = {task for task, row in kept.items() if len(row.sites) > 1}
     strata: dict[tuple[str, str], list[Task]] = defaultdict(list)
@@ -186,11 +186,11 @@ def _round_robin(strata: list[list[Task]], places: int, seed: int) -> list[Task]
 # --- is it any good -------------------------------------------------------------------------------------
 
 
-def _hard(kept: Mapping[Task, Row], outcomes: Outcomes, procedure: Procedure) -> int:
+def _hard(kept: Mapping[Task, ResultRow], outcomes: Outcomes, procedure: Procedure) -> int:
     return sum(_class(task, outcomes, procedure) == "hard" for task in kept)
 
 
-def _grid(kept: Mapping[Task, Row], outcomes: Outcomes, procedure: Procedure) -> tuple[Cell, ...]:
+def _grid(kept: Mapping[Task, ResultRow], outcomes: Outcomes, procedure: Procedure) -> tuple[GridPoint, ...]:
     base = {task: _class(task, outcomes, procedure) for task in kept}
     classed = [task for task, difficulty in base.items() if difficulty != "unknown"]
     cells = []
@@ -200,11 +200,11 @@ def _grid(kept: Mapping[Task, Row], outcomes: Outcomes, procedure: Procedure) ->
             hard = {task for task in classed if _class(task, outcomes, other) == "hard"}
             flipped = sum((base[task] == "hard") != (task in hard) for task in classed)
             share = flipped / len(classed) if classed else 0.0
-            cells.append(Cell(z=z, easy_threshold=threshold, hard=len(hard), flipped=share))
+            cells.append(GridPoint(z=z, easy_threshold=threshold, hard=len(hard), flipped=share))
     return tuple(cells)
 
 
-def _nearly_complete(outcomes: Outcomes, kept: Mapping[Task, Row]) -> tuple[str, ...]:
+def _nearly_complete(outcomes: Outcomes, kept: Mapping[Task, ResultRow]) -> tuple[str, ...]:
     tried = Counter(agent for task in kept for agent in outcomes.get(task, {}))
     agents = dict.fromkeys(agent for solved in outcomes.values() for agent in solved)
     return tuple(agent for agent in agents if tried[agent] >= NEARLY_EVERY * len(kept))
@@ -215,7 +215,7 @@ def _tried_by_all(outcomes: Outcomes, task: Task, agents: Sequence[str]) -> bool
 
 
 def _ranking(
-    about: Mapping[Task, Row], outcomes: Outcomes, chosen: Sequence[Task], agents: Sequence[str], seed: int
+    about: Mapping[Task, ResultRow], outcomes: Outcomes, chosen: Sequence[Task], agents: Sequence[str], seed: int
 ) -> Interval:
     """A template is drawn with all its tasks, those of the subset and the others."""
     small = set(chosen)
@@ -252,7 +252,7 @@ def _mean(solved: Sequence[Mapping[str, bool]], agent: str) -> float:
     return sum(one[agent] for one in solved) / len(solved)
 
 
-def _saved(rows: Sequence[Row], chosen: set[Task]) -> dict[str, float]:
+def _saved(rows: Sequence[ResultRow], chosen: set[Task]) -> dict[str, float]:
     tasks = {row.task for row in rows}
     saved = {"tasks": 1 - len(chosen) / len(tasks)}
     amounts = {

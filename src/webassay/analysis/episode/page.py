@@ -26,7 +26,7 @@ from webassay.core.text import printable
 from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation
 
 MOST_BYTES = 4_800_000
-"""Of the whole file: it must fit where people attach things."""
+"""The limit of the whole file: it must fit where people attach things."""
 MOST_PICTURE_BYTES = 3_600_000
 MOST_TREE_BYTES = 900_000
 MOST_STEPS = 400

@@ -61,7 +61,7 @@ class KeyView:
 
 
 @dataclass(frozen=True)
-class Request:
+class RequestView:
     method: str
     place: str
     """The address, with the base URLs of the task's sites replaced by their names."""
@@ -78,7 +78,7 @@ class Request:
 class Traffic:
     """The network log in short: what was not a static file."""
 
-    requests: tuple[Request, ...]
+    requests: tuple[RequestView, ...]
     total: int
     """All that were recorded, static files included."""
     left_out: int = 0
@@ -189,7 +189,7 @@ class EpisodeList:
 
 
 def newest_verdicts(found: Sequence[Verdict], first: str) -> tuple[Verdict, ...]:
-    """Of each grader and its settings the newest, newest first, and those of the grader `first` before all others. A
+    """The newest of each grader and its settings, newest first, and those of the grader `first` before all others. A
     corrected key makes a newer verdict, not another grader."""
     newest: dict[str, Verdict] = {}
     for verdict in found:
@@ -327,7 +327,7 @@ _DEEDS = {"insert": "a new row in {}", "update": "a changed row in {}", "delete"
 
 
 def _asked_for(change: Json) -> str:
-    """Of the change that a finding about the state expected; empty if it is in no form that is known."""
+    """The change that a finding about the state expected; empty if it is in no form that is known."""
     if not isinstance(change, dict) or not isinstance(values := change.get("values", {}), dict):
         return ""
     deed = _DEEDS.get(str(change.get("operation")))

@@ -27,7 +27,7 @@ Ratings = Mapping[str, Mapping[Item, Any]]
 Scale = Literal["nominal", "ordinal"]
 
 
-class Pair(Record):
+class GraderPair(Record):
     first: str
     second: str
     items: int
@@ -43,7 +43,7 @@ class Agreement(Record):
     raters: tuple[str, ...]
     items: int
     rated_by_all: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[GraderPair, ...]
     fleiss: Interval
     """Over items that everyone rated."""
     alpha: Interval
@@ -100,12 +100,12 @@ def _pair(
     clusters: Mapping[Item, Hashable] | None,
     scale: Scale,
     seed: int,
-) -> Pair:
+) -> GraderPair:
     both = {item: two for item, two in rated.items() if None not in two}
     levels = sorted({value for two in both.values() for value in two})
     parts = {item: stats.contingency([two], levels) for item, two in both.items()}
     ordered = scale == "ordinal"
-    return Pair(
+    return GraderPair(
         first=names[0],
         second=names[1],
         items=len(both),
@@ -200,7 +200,7 @@ class Annotation(Record):
 
 
 def annotation(labels: Sequence[Label], *, seed: int = 0) -> Annotation:
-    """Only tasks that both annotators labelled count."""
+    """Only tasks that both annotators labeled count."""
     sites = list(dict.fromkeys(label.site for label in labels))
     categories = list(dict.fromkeys(label.category for label in labels))
     both: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from webassay.analysis.numbers.rows import UNACHIEVABLE, Block, Row, blocks_of_rows
-from webassay.analysis.numbers.tallies import Tallied, Tallies
+from webassay.analysis.numbers.rows import UNACHIEVABLE, Block, ResultRow, blocks_of_rows
+from webassay.analysis.numbers.tallies import AgentTally, Tallies
 from webassay.core.groupings import GROUPINGS, ordered
 from webassay.core.report import Counts
 
@@ -72,7 +72,7 @@ Grouped = tuple[tuple[str, tuple[str, ...]], ...]
 """Groupings, each with the groups of one row; what it is in none of is left out."""
 
 
-class Case(NamedTuple):
+class RowCase(NamedTuple):
     """The unit of a row, and what it is grouped by. They are looked up together: that is one lookup."""
 
     benchmark: str
@@ -106,7 +106,7 @@ class Cases(Numbered[tuple[Any, ...]]):
         self.profile_of = array("I")
 
     def __missing__(self, case: tuple[Any, ...]) -> int:
-        of = Case(*case)
+        of = RowCase(*case)
         self.unit_of.append(self.units[of.benchmark, of.template, of.task_id])
         self.profile_of.append(self.profiles[of.grouped()])
         return super().__missing__(case)
@@ -154,7 +154,7 @@ class Columns:
         shared = self.shared
         self._add("agent", map(self.agents.__getitem__, of["agent"]))
         kept = [tuple(groups.items()) for groups in of["groups"]]
-        cases = zip(*(of[name] for name in Case._fields[:-1]), kept, strict=True)
+        cases = zip(*(of[name] for name in RowCase._fields[:-1]), kept, strict=True)
         self._add("case", map(shared.cases.__getitem__, cases))
         self._add("grader", map(shared.graders.__getitem__, of["fingerprint"]))
         self._add("key", map(shared.keys.__getitem__, of["key_hash"]))
@@ -190,13 +190,13 @@ class Columns:
         """Looked at, not copied, so nothing may be added while it is alive."""
         return np.frombuffer(self._arrays[name], dtype=_NUMBERS[name])
 
-    def part(self, rows: Ints | None = None) -> "Part":
+    def part(self, rows: Ints | None = None) -> "AgentRows":
         """All rows, or those with these numbers."""
         found = {name: self.column(name) for name in ("case", "grader", "key", "status", "reach", "process")}
         if rows is not None:
             found = {name: column[rows] for name, column in found.items()}
         case = found.pop("case")
-        return Part(
+        return AgentRows(
             self.shared,
             unit=np.asarray(self.shared.cases.unit_of)[case],
             profile=np.asarray(self.shared.cases.profile_of)[case],
@@ -207,7 +207,7 @@ class Columns:
 class AgentColumns:
     """The rows of one agent, once all have come."""
 
-    def __init__(self, name: str, columns: Columns, tallied: Tallied) -> None:
+    def __init__(self, name: str, columns: Columns, tallied: AgentTally) -> None:
         self.name = name
         self.shared = columns.shared
         self.tallied = tallied
@@ -231,11 +231,11 @@ class AgentColumns:
         sites = self.shared.groups_by_profile("site")
         return {name: steps[successes & members[part.profile]] for name, members in sites.items()}
 
-    def whole(self) -> "Part":
+    def whole(self) -> "AgentRows":
         return self._columns.part(self._rows)
 
     def measure(self, name: str) -> Floats:
-        """Of the episodes that were played and for which it is known, in ascending order."""
+        """The values of all episodes that were played and for which it is known, in ascending order."""
         values = self.column(name)
         return np.sort(values[~np.isnan(values) & (self.column("status") != MISSING)])
 
@@ -251,7 +251,7 @@ def _known(values: Sequence[float | None]) -> Sequence[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AgentRows:
     """Some rows of one agent, as columns."""
 
     shared: Shared
@@ -264,9 +264,9 @@ class Part:
     process: Floats
     """Judges' process scores."""
 
-    def where(self, chosen: Chosen) -> "Part":
+    def where(self, chosen: Chosen) -> "AgentRows":
         rows = np.flatnonzero(chosen)  # once, and not in each of the columns
-        return Part(
+        return AgentRows(
             self.shared,
             unit=self.unit.take(rows),
             profile=self.profile.take(rows),
@@ -317,7 +317,7 @@ class Part:
         return dict(zip(clusters.tolist(), rates.tolist(), strict=True))
 
     def trials(self) -> tuple[Ints, Ints, Ints]:
-        """Of every scored unit: its cluster, how often it was tried, how often it passed."""
+        """For every scored unit: its cluster, how often it was tried, how often it passed."""
         tried = np.bincount(self.unit[self.scored], minlength=len(self.shared.units))
         passed = np.bincount(self.unit[self.status == PASS], minlength=len(self.shared.units))
         units = np.flatnonzero(tried)
@@ -329,7 +329,7 @@ class Part:
         known = self.key != without
         return distinct(self.task[known].astype(np.int64) * len(self.shared.keys) + self.key[known])
 
-    def grouped(self, grouping: str) -> dict[str, "Part"]:
+    def grouped(self, grouping: str) -> dict[str, "AgentRows"]:
         """Rows that are in no group of it are in none of these."""
         members = self.shared.groups_by_profile(grouping)
         parts = {name: self.where(own[self.profile]) for name, own in members.items()}
@@ -342,8 +342,8 @@ class Part:
         return dict(sorted((name, count) for name, count in named if name and count))
 
 
-def part_of(rows: Iterable[Row]) -> Part:
-    """Of the rows of one agent."""
+def part_of(rows: Iterable[ResultRow]) -> AgentRows:
+    """Takes the rows of one agent."""
     columns = Columns()
     for block in blocks_of_rows(rows):
         columns.extend(block)
@@ -375,7 +375,7 @@ def grouped_means(keys: Ints, values: Floats) -> tuple[Ints, Floats]:
 
 
 @dataclass(slots=True)
-class Gathered:
+class ReportData:
     shared: Shared
     agents: dict[str, AgentColumns]
     benchmarks: list[str]
@@ -385,7 +385,7 @@ class Gathered:
         return Counts(**{name: sum(getattr(one, name) for one in own) for name in Counts.model_fields})
 
 
-class Gathering:
+class ReportDataBuilder:
     """Rows taken in so far, from anywhere, also from an iterator over a ledger; none of them is kept."""
 
     def __init__(self) -> None:
@@ -400,21 +400,21 @@ class Gathering:
                 self._benchmarks |= dict.fromkeys(filter(None, block["benchmark"]))
         return self
 
-    def append(self, later: "Gathering") -> Self:
+    def append(self, later: "ReportDataBuilder") -> Self:
         """What was taken in elsewhere, as if it had come after everything here."""
         self._columns.append(later._columns)
         self._tallies.append(later._tallies)
         self._benchmarks |= later._benchmarks
         return self
 
-    def finish(self) -> Gathered:
+    def finish(self) -> ReportData:
         self._tallies.finish()
         agents = {name: AgentColumns(name, self._columns, self._tallies[name]) for name in self._columns.agents}
-        return Gathered(self._columns.shared, agents, list(self._benchmarks))
+        return ReportData(self._columns.shared, agents, list(self._benchmarks))
 
 
-def gather(blocks: Iterable[Block]) -> Gathered:
-    return Gathering().take(blocks).finish()
+def gather(blocks: Iterable[Block]) -> ReportData:
+    return ReportDataBuilder().take(blocks).finish()
 
 
 @contextmanager

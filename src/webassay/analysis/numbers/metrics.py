@@ -44,7 +44,7 @@ def by_cluster(rows: Floats, cluster: Floats) -> Floats:
     return np.stack(sums, axis=1) if sums and len(rows) else np.zeros((0, rows.shape[-1]))
 
 
-def measured(counts: Floats) -> dict[Metric, Floats]:
+def metric_values(counts: Floats) -> dict[Metric, Floats]:
     """Every metric, of one row of counts or of many; nan where it is undefined, as precision without a single yes."""
     tp, fp, fn, tn = (counts[..., place] for place in (TP, FP, FN, TN))
     total, yes, right = tp + fp + fn + tn, tp + fp, tp + fn
@@ -107,21 +107,21 @@ def _distinct(parts: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """Metrics with intervals, and the resamples behind them."""
 
     estimates: Mapping[Metric, Estimate]
     draws: Mapping[Metric, Floats]
 
 
-def measure(parts: Floats, *, draws: int = stats.BOOTSTRAP_REPEATS, seed: int = 0) -> Measured:
+def measure(parts: Floats, *, draws: int = stats.BOOTSTRAP_REPEATS, seed: int = 0) -> Measurement:
     """`parts`: a row of four counts for each cluster."""
     parts = np.asarray(parts, dtype=np.float64).reshape(-1, 4)
     parts = parts[parts.sum(axis=1) > 0]
     total = parts.sum(axis=0)
-    values = measured(total)
+    values = metric_values(total)
     sums = resampled(parts, draws=draws, seed=seed) if len(parts) > 1 else np.full((1, 4), np.nan)
-    drawn, trials, of_cluster = measured(sums), _trials(total), _trials(parts)
+    drawn, trials, of_cluster = metric_values(sums), _trials(total), _trials(parts)
     estimates: dict[Metric, Estimate] = {}
     for name in METRICS:
         value = float(values[name])
@@ -139,7 +139,7 @@ def measure(parts: Floats, *, draws: int = stats.BOOTSTRAP_REPEATS, seed: int = 
         else:
             low, high = _nothing_differed(value, total, clusters)
         estimates[name] = Estimate(value, low, high, clusters, METHOD)
-    return Measured(estimates, drawn)
+    return Measurement(estimates, drawn)
 
 
 def spread_of(draws: Floats) -> float:
@@ -187,7 +187,7 @@ def differences(
     both = np.concatenate([first, second], axis=1)
     both = both[both.sum(axis=1) > 0]
     total = both.sum(axis=0)
-    one, other = measured(total[:4]), measured(total[4:])
+    one, other = metric_values(total[:4]), metric_values(total[4:])
     found: dict[Metric, tuple[Estimate, float | None]] = {}
     if len(both) < 2:
         return {
@@ -195,7 +195,7 @@ def differences(
             for name in METRICS
         }
     sums = resampled(both, draws=draws, seed=seed)
-    drawn = (measured(sums[:, :4]), measured(sums[:, 4:]))
+    drawn = (metric_values(sums[:, :4]), metric_values(sums[:, 4:]))
     alone = [measure(both[:, :4], draws=draws, seed=seed), measure(both[:, 4:], draws=draws, seed=seed)]
     for name in METRICS:
         value = _known(float(one[name] - other[name]))

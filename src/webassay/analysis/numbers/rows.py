@@ -29,7 +29,7 @@ RowStatus = Literal["pass", "fail", "abstain", "fault", "missing"]
 _SCORES = {"pass": 1.0, "fail": 0.0}
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+class ResultRow(msgspec.Struct, frozen=True, gc=False):
     """A unit that was never played, or that broke, is a row like any other: nothing leaves the denominator."""
 
     agent: str
@@ -121,22 +121,22 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 Block = Mapping[str, Sequence[Any]]
 """Field to the values of some rows, every field of `Row` in its order. Making and using rows in blocks is done by loops
 in C, three times as fast as taking each row apart."""
-_FIELDS = Row.__struct_fields__
+_FIELDS = ResultRow.__struct_fields__
 BLOCK = 200
 """Rows held at a time: more of them leave the processor's cache, fewer make the loops in C too short."""
 
 
-def row_of(result: UnitResult) -> Row:
-    """Of one result of `Store.rows`."""
+def row_of(result: UnitResult) -> ResultRow:
+    """Flattens one result of `Store.rows`."""
     return next(rows_of([result]))
 
 
-def rows_of(results: Iterable[UnitResult]) -> Iterator[Row]:
+def rows_of(results: Iterable[UnitResult]) -> Iterator[ResultRow]:
     for block in blocks_of_results(results):
-        yield from map(Row, *block.values())
+        yield from map(ResultRow, *block.values())
 
 
-def blocks_of_rows(rows: Iterable[Row]) -> Iterator[Block]:
+def blocks_of_rows(rows: Iterable[ResultRow]) -> Iterator[Block]:
     coming = iter(rows)
     while some := list(islice(coming, BLOCK)):
         yield dict(zip(_FIELDS, zip(*map(astuple, some), strict=True), strict=True))
@@ -231,7 +231,7 @@ def _unjudged(trajectory: TrajectorySummary | None) -> RowStatus:
     return "fault" if trajectory.ending == "fault" else "abstain"
 
 
-def together(runs: Mapping[str, Iterable[Row]]) -> Iterable[Row]:
+def together(runs: Mapping[str, Iterable[ResultRow]]) -> Iterable[ResultRow]:
     """Run name to rows, as one. An agent that occurs in several runs is told apart by the run's name."""
     held = {run: list(rows) for run, rows in runs.items()}
     seen = Counter(agent for rows in held.values() for agent in {row.agent for row in rows})

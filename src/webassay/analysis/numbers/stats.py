@@ -70,11 +70,11 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE, *, z: float |
 
 def score_bounds(share: float, n: float, z: float) -> tuple[float, float]:
     """Every true share that lies within z standard errors of this one (Wilson 1927); n need not be whole."""
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # At 0 and 1 the bound is exactly that, and the share always lies inside; rounding must not move either.
-    low = 0.0 if share == 0 else min(share, max(0.0, centre - half))
-    high = 1.0 if share == 1 else max(share, min(1.0, centre + half))
+    low = 0.0 if share == 0 else min(share, max(0.0, center - half))
+    high = 1.0 if share == 1 else max(share, min(1.0, center + half))
     return low, high
 
 
@@ -150,20 +150,20 @@ def site_macro(rates: Iterable[tuple[Hashable, float]], confidence: float = CONF
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PairedDifference:
     """Test minus reference, over the units that both have."""
 
     estimate: Estimate
     p_value: float | None
     deviation: float | None
-    """Of the differences; None for fewer than two."""
+    """The standard deviation of the differences; None for fewer than two."""
     only_test: int
     only_reference: int
 
 
 def paired_difference(
     test: Mapping[K, float], reference: Mapping[K, float], observations: int = 0, confidence: float = CONFIDENCE
-) -> Difference:
+) -> PairedDifference:
     """The mean per-template difference of shares with its t-interval (F.2; G.1, equation 4), which ends at -1 and 1,
     and two-sided p-value. Where all differences are equal, t has nothing to go by: then the interval comes from those
     of the two means (Newcombe 1998) and the p-value from the sign test, which knows how many there are."""
@@ -173,7 +173,7 @@ def paired_difference(
     estimate = t_interval(differences, confidence)
     value, low, high = estimate.value, estimate.low, estimate.high
     if value is None or low is None or high is None:
-        return Difference(estimate, None, None, *missing)
+        return PairedDifference(estimate, None, None, *missing)
     deviation = math.sqrt(math.fsum((d - value) ** 2 for d in differences) / (len(differences) - 1))
     if deviation > 1e-12:
         t = -abs(value) / deviation * math.sqrt(len(differences))
@@ -183,7 +183,7 @@ def paired_difference(
         low, high = square_and_add(*sides)
         p_value = 1.0 if abs(value) < 1e-12 else 2 * 0.5 ** len(differences)
     within = Estimate(value, max(-1.0, low), min(1.0, high), len(differences), estimate.method)
-    return Difference(within, p_value, deviation, *missing)
+    return PairedDifference(within, p_value, deviation, *missing)
 
 
 def two_sided_p(t: float, degrees: int) -> float:

@@ -19,7 +19,7 @@ DIAGNOSIS = "diagnosis"
 """The check under which judges report errors of a taxonomy."""
 
 
-class Attempted(NamedTuple):
+class UnachievableRun(NamedTuple):
     """A scored run on an unachievable task."""
 
     site: str
@@ -33,7 +33,7 @@ LISTED_ATTEMPTS = 200
 """Attempts that an agent is shown with, one by one; all others are only counted."""
 
 
-class Tallied:
+class AgentTally:
     """What only has to be counted: how an agent's episodes went, whether or not they succeeded."""
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class Tallied:
         self.error_episodes: Counter[str] = Counter()
         """Code, as the judge wrote it, to how often; and to how many episodes. Categories are `taxonomy:number`."""
         self.first_error_steps = array("d")
-        self.attempted: Counter[Attempted] = Counter()
-        self.first_attempts: list[tuple[str, Attempted]] = []
+        self.attempted: Counter[UnachievableRun] = Counter()
+        self.first_attempts: list[tuple[str, UnachievableRun]] = []
         """With the task's id."""
 
-    def append(self, later: "Tallied") -> None:
+    def append(self, later: "AgentTally") -> None:
         self.model = self.model or later.model
         self.baseline = self.baseline or later.baseline
         self.diagnosed += later.diagnosed
@@ -76,7 +76,7 @@ class Tallied:
             self.first_error_steps.append(first_step)
 
 
-class Tallies(dict[str, Tallied]):
+class Tallies(dict[str, AgentTally]):
     """Agent to what is counted of it. Many episodes are alike: those are counted first, and looked into once."""
 
     MOST_KINDS = 20_000
@@ -88,8 +88,8 @@ class Tallies(dict[str, Tallied]):
         self._endings: Counter[tuple[str, str]] = Counter()
         self._failed: Counter[tuple[str, Findings, bool]] = Counter()
 
-    def __missing__(self, agent: str) -> Tallied:
-        self[agent] = Tallied()
+    def __missing__(self, agent: str) -> AgentTally:
+        self[agent] = AgentTally()
         return self[agent]
 
     def extend(self, of: Block) -> None:
@@ -118,7 +118,7 @@ class Tallies(dict[str, Tallied]):
         fields = ("agent", "kind", "status", "traced", "task_id", "sites", "steps", "evidence")
         for agent, kind, status, traced, task, sites, steps, evidence in zip(*map(of.get, fields), strict=True):
             if kind == UNACHIEVABLE and traced and status in _SCORED:
-                own, tried = self[agent], Attempted(site_of(sites), steps, status == "pass", evidence is True)
+                own, tried = self[agent], UnachievableRun(site_of(sites), steps, status == "pass", evidence is True)
                 own.attempted[tried] += 1
                 if len(own.first_attempts) < LISTED_ATTEMPTS:
                     own.first_attempts.append((task, tried))

@@ -33,7 +33,7 @@ def forest(
     zero: bool = False,
     percent: bool = True,
 ) -> str:
-    """Point and interval for each bar, on an axis in percent or in plain numbers; colours come from the page's
+    """Point and interval for each bar, on an axis in percent or in plain numbers; colors come from the page's
     style."""
     height = _TOP + _ROW * len(bars) + 30
     span = high - low
@@ -78,7 +78,7 @@ def _shortened(label: str, most: int) -> str:
     return label if len(label) <= most else f"{label[: most - 1]}…"
 
 
-class Counted(NamedTuple):
+class HistogramRow(NamedTuple):
     label: str
     values: Sequence[float]
     """One for each series."""
@@ -90,7 +90,7 @@ MOST_SERIES = 4
 _THICK = 11
 
 
-def histogram(rows: Sequence[Counted], series: Sequence[str]) -> str:
+def histogram(rows: Sequence[HistogramRow], series: Sequence[str]) -> str:
     """A group of bars for each row, one bar a series, on an axis from 0; the style knows four series."""
     top = _TOP + 22 * len(series) + 8
     high = max((value for row in rows for value in row.values), default=0.0) or 1.0

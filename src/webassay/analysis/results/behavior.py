@@ -9,12 +9,11 @@ from statistics import quantiles
 import numpy as np
 
 from webassay.analysis.numbers import stats
-from webassay.analysis.numbers.columns import MEASURES, MISSING, PASS, AgentColumns, Gathered, Part, distinct
+from webassay.analysis.numbers.columns import MEASURES, MISSING, PASS, AgentColumns, AgentRows, ReportData, distinct
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.numbers.tallies import Attempted, Tallied
+from webassay.analysis.numbers.tallies import AgentTally, UnachievableRun
 from webassay.core.report import (
-    Attempt,
-    Behaviour,
+    Behavior,
     Diagnosis,
     Efficiency,
     ErrorCount,
@@ -22,6 +21,7 @@ from webassay.core.report import (
     FailureMode,
     Parsing,
     Process,
+    RefusalAttempt,
     Spread,
     Tally,
     UsualEffort,
@@ -29,7 +29,7 @@ from webassay.core.report import (
 
 EXPLORATION_THRESHOLD = 0.5
 MINIMUM_STEPS: dict[str, int] = {"gitlab": 3, "reddit": 3, "shopping_admin": 3, "map": 2, "shopping": 2}
-"""Of the paper's Figure 2; a site that is not named here is held to the ratio alone."""
+"""From the paper's Figure 2; a site that is not named here is held to the ratio alone."""
 
 GOOD_PROCESS = 0.8
 """From here on the Universal Verifier calls a process a success."""
@@ -63,7 +63,7 @@ def _spread(ordered: stats.Floats) -> Spread:
 # --- actions --------------------------------------------------------------------------------------------
 
 
-def behaviour(agent: AgentColumns) -> Behaviour:
+def actions_of(agent: AgentColumns) -> Behavior:
     seen = agent.tallied
     actions = _tallies(seen.actions)
     families: Counter[str] = Counter()
@@ -73,7 +73,7 @@ def behaviour(agent: AgentColumns) -> Behaviour:
     failing = (errors > 0) & (agent.column("status") != MISSING)
     stumbled = failing & agent.scored
     recovered = stumbled & (agent.column("status") == PASS)
-    return Behaviour(
+    return Behavior(
         actions=actions,
         families={name: families[name] / families.total() for name, _ in families.most_common()},
         tools=_tallies(seen.tools),
@@ -138,7 +138,7 @@ def parsing(agent: AgentColumns) -> Parsing | None:
 # --- what judges add ------------------------------------------------------------------------------------
 
 
-def process(part: Part) -> Process | None:
+def process(part: AgentRows) -> Process | None:
     means, scores = part.processes()
     if not means:
         return None
@@ -192,7 +192,7 @@ def _in_order(code: str) -> tuple[str, list[tuple[int, str]]]:
 # --- unachievable tasks ---------------------------------------------------------------------------------
 
 
-def usual_effort(gathered: Gathered) -> tuple[UsualEffort, ...]:
+def usual_effort(gathered: ReportData) -> tuple[UsualEffort, ...]:
     """What a success takes on each site, quickest first. All agents count, so that none sets its own bar."""
     efforts = defaultdict[str, list[stats.Floats]](list)
     for agent in gathered.agents.values():
@@ -209,7 +209,7 @@ def usual_effort(gathered: Gathered) -> tuple[UsualEffort, ...]:
 
 
 def explorations(
-    gathered: Gathered,
+    gathered: ReportData,
     *,
     threshold: float = EXPLORATION_THRESHOLD,
     minimum: Mapping[str, int] = MINIMUM_STEPS,
@@ -217,14 +217,14 @@ def explorations(
     """For each agent that met unachievable tasks: R = steps / median steps of successful feasible runs on that site."""
     medians = {effort.site: effort.median for effort in usual_effort(gathered)}
 
-    def looked_at(tried: Attempted, task_id: str = "") -> Attempt:
+    def looked_at(tried: UnachievableRun, task_id: str = "") -> RefusalAttempt:
         usual = medians.get(tried.site)
         ratio = tried.steps / usual if usual else None
         too_few = tried.steps < minimum.get(tried.site, 0)
         adequate = False if too_few else None if ratio is None else ratio >= threshold
         if tried.passed and tried.evidence:
             adequate = True  # Steps are a guess at whether it looked; here it is known.
-        return Attempt(
+        return RefusalAttempt(
             task_id=task_id, site=tried.site, steps=tried.steps, ratio=ratio, credited=tried.passed, adequate=adequate
         )
 
@@ -235,7 +235,7 @@ def explorations(
     }
 
 
-def _exploration(tallied: Tallied, looked_at: Callable[..., Attempt], threshold: float) -> Exploration:
+def _exploration(tallied: AgentTally, looked_at: Callable[..., RefusalAttempt], threshold: float) -> Exploration:
     counted = [(looked_at(tried), times) for tried, times in tallied.attempted.items()]
     credited = [(one.adequate, times) for one, times in counted if one.credited]
     inadequate = sum(times for adequate, times in credited if adequate is False)

@@ -115,7 +115,7 @@ def _wrong_answer(finding: Finding, goal: str) -> str:
 
 
 def _numbers(value: Json) -> list[float]:
-    """Of a value that is nothing but numbers; a title with a number in it is no number."""
+    """For a value that is nothing but numbers; a title with a number in it is no number."""
     if isinstance(value, list | tuple):
         parts = [_numbers(one) for one in value]
         return [number for part in parts for number in part] if all(parts) else []
@@ -147,7 +147,7 @@ def _in_circles(trajectory: Trajectory) -> bool:
 # --- over many episodes ---------------------------------------------------------------------------------
 
 
-class Failed(Record):
+class FailedEpisode(Record):
     agent: str
     task: str
     site: str
@@ -160,18 +160,18 @@ class ClassCount(Record):
     name: str
     episodes: int
     share: Interval
-    """Of the failed episodes of the group, Wilson; shares add up to more than 1 where episodes have several classes."""
+    """Wilson's interval; shares add up to more than 1 where episodes have several classes."""
 
 
 class Errors(Record):
     episodes: int
     failed: int
     counts: tuple[ClassCount, ...]
-    failures: tuple[Failed, ...]
+    failures: tuple[FailedEpisode, ...]
 
 
-def errors(episodes: int, failures: Sequence[Failed]) -> Errors:
-    groups: dict[str, Callable[[Failed], str]] = {
+def errors(episodes: int, failures: Sequence[FailedEpisode]) -> Errors:
+    groups: dict[str, Callable[[FailedEpisode], str]] = {
         "all": lambda one: "all",
         "agent": lambda one: one.agent,
         "site": lambda one: one.site,
@@ -181,8 +181,8 @@ def errors(episodes: int, failures: Sequence[Failed]) -> Errors:
     return Errors(episodes=episodes, failed=len(failures), counts=tuple(counts), failures=tuple(failures))
 
 
-def _counted(what: str, key: Callable[[Failed], str], failures: Iterable[Failed]) -> Iterator[ClassCount]:
-    grouped: dict[str, list[Failed]] = defaultdict(list)
+def _counted(what: str, key: Callable[[FailedEpisode], str], failures: Iterable[FailedEpisode]) -> Iterator[ClassCount]:
+    grouped: dict[str, list[FailedEpisode]] = defaultdict(list)
     for one in failures:
         grouped[key(one)].append(one)
     for group, members in sorted(grouped.items()):

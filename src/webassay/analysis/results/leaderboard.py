@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from webassay.analysis.numbers.columns import part_of
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.output.document import Document, Section
 from webassay.analysis.results import behavior
 from webassay.analysis.results.report import NO_NAMES, Names, success_of_part
@@ -50,9 +50,9 @@ class _Gathering:
     grader: str
     tasks: frozenset[tuple[str, str]]
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
-    contestants: list[tuple[str, Sequence[Row]]] = field(default_factory=list)
+    contestants: list[tuple[str, Sequence[ResultRow]]] = field(default_factory=list)
 
-    def takes(self, rows: Sequence[Row]) -> bool:
+    def takes(self, rows: Sequence[ResultRow]) -> bool:
         """A task that one agent has no verdict for has no key there; that is no disagreement."""
         return (
             self.grader == _grader(rows)
@@ -60,18 +60,18 @@ class _Gathering:
             and all(self.keys.get(row.task, row.key_hash) == row.key_hash for row in rows if row.key_hash)
         )
 
-    def add(self, run: str, rows: Sequence[Row]) -> None:
+    def add(self, run: str, rows: Sequence[ResultRow]) -> None:
         self.keys |= {row.task: row.key_hash for row in rows if row.key_hash}
         self.contestants.append((run, rows))
 
 
 def leaderboard(
-    runs: Mapping[str, Sequence[Row]], *, title: str = "Leaderboard", names: Names = NO_NAMES
+    runs: Mapping[str, Sequence[ResultRow]], *, title: str = "Leaderboard", names: Names = NO_NAMES
 ) -> Leaderboard:
     """Run name to its rows."""
     gathered: list[_Gathering] = []
     for run, rows in runs.items():
-        agents: dict[str, list[Row]] = defaultdict(list)
+        agents: dict[str, list[ResultRow]] = defaultdict(list)
         for row in rows:
             agents[row.agent].append(row)
         for own in agents.values():
@@ -84,7 +84,7 @@ def leaderboard(
     return Leaderboard(title=title, boards=tuple(boards))
 
 
-def _grader(rows: Sequence[Row]) -> str:
+def _grader(rows: Sequence[ResultRow]) -> str:
     return ", ".join(sorted({row.fingerprint for row in rows if row.fingerprint}))
 
 
@@ -118,7 +118,7 @@ def _board(gathering: _Gathering, names: Names) -> Board:
     )
 
 
-def _scores(rows: Sequence[Row]) -> tuple[Success, Process | None]:
+def _scores(rows: Sequence[ResultRow]) -> tuple[Success, Process | None]:
     part = part_of(rows)
     return success_of_part(part), behavior.process(part)
 

@@ -6,13 +6,13 @@ from itertools import combinations
 import numpy as np
 
 from webassay.analysis.numbers import stats
-from webassay.analysis.numbers.columns import FAIL, MISSING, PASS, Gathered, Ints
+from webassay.analysis.numbers.columns import FAIL, MISSING, PASS, Ints, ReportData
 from webassay.analysis.numbers.intervals import interval
 from webassay.analysis.results import behavior
 from webassay.analysis.results.report import NO_NAMES, Names, success_of_part
 from webassay.core.report import Concord, Opinion, Report
 
-Graded = Mapping[str, Gathered]
+Graded = Mapping[str, ReportData]
 """Label of a grader to its rows. All have the same rows in the same order: a grader only fills in the verdicts."""
 
 
@@ -37,7 +37,7 @@ def beside(report: Report, graded: Graded, names: Names = NO_NAMES) -> Report:
     return report.model_copy(update={"opinions": tuple(opinions), "concords": concords})
 
 
-def _concord(first: str, one: Gathered, second: str, other: Gathered) -> Concord:
+def _concord(first: str, one: ReportData, second: str, other: ReportData) -> Concord:
     statuses, tasks = [], []
     for agent, columns in one.agents.items():
         mine, theirs = columns.whole(), other.agents[agent].whole()

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from webassay.analysis.episode.view import EpisodeList
 from webassay.analysis.output import text
 from webassay.analysis.output.html import environment
-from webassay.analysis.output.svg import MOST_SERIES, Bar, Counted, forest, histogram
+from webassay.analysis.output.svg import MOST_SERIES, Bar, HistogramRow, forest, histogram
 from webassay.analysis.results import plots
 from webassay.analysis.results import report_text as render
 from webassay.analysis.results.report import group_order
@@ -69,7 +69,7 @@ def _errors(report: Report) -> str:
     for taxonomy, code in sorted(rates, key=lambda key: (key[0], [int(part) for part in re.findall(r"\d+", key[1])])):
         own, name = rates[taxonomy, code], names[taxonomy, code]
         label = f"{taxonomy} {code} {name}" if several else f"{code} {name}"
-        rows.append(Counted(label, [own.get(agent, 0.0) for agent, _ in found], heading="." not in code))
+        rows.append(HistogramRow(label, [own.get(agent, 0.0) for agent, _ in found], heading="." not in code))
     return histogram(rows, [agent for agent, _ in found]) if rows else ""
 
 

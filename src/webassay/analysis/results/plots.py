@@ -1,6 +1,6 @@
 """The pictures that need Altair (the extra `plots`); without it a report has its tables and the two own drawings.
 
-Colours are CSS variables of the page, so that one SVG serves the light page, the dark page and paper.
+Colors are CSS variables of the page, so that one SVG serves the light page, the dark page and paper.
 """
 
 import importlib.util
@@ -187,7 +187,7 @@ def _exploration(report: Report) -> Any:
     sites = [site for site in usual if site in seen]
     ends = [{"site": s, "low": e.lower / e.median, "high": e.upper / e.median} for s, e in usual.items() if s in seen]
     y = alt.Y("site:N", sort=sites, axis=alt.Axis(title=None))
-    title = "steps / median steps of successful feasible runs on that site (grey: their middle half)"
+    title = "steps / median steps of successful feasible runs on that site (gray: their middle half)"
     x_axis, bounds = alt.Axis(title=title), alt.Data(values=[{"from": 0, "to": threshold}])
     too_few = alt.Chart(bounds).mark_rect(color=_BAD, opacity=0.08).encode(x=alt.X("from:Q", axis=x_axis), x2="to:Q")
     limit = alt.Chart(bounds).mark_rule(color=_BAD, strokeDash=[5, 3]).encode(x="to:Q")

@@ -12,16 +12,16 @@ from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.columns import (
     PASS,
     AgentColumns,
-    Gathered,
+    AgentRows,
     Ints,
-    Part,
+    ReportData,
     distinct,
     gather,
     grouped_means,
     part_of,
 )
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.numbers.rows import Row, blocks_of_rows
+from webassay.analysis.numbers.rows import ResultRow, blocks_of_rows
 from webassay.analysis.results import behavior
 from webassay.core.errors import InputError
 from webassay.core.groupings import GROUPINGS, SEVERAL_SITES, Grouping
@@ -63,8 +63,8 @@ class Names:
 NO_NAMES = Names()
 
 
-def summarise(
-    rows: Iterable[Row], *, anchor: str | None = None, title: str = "", grader: str = "", names: Names = NO_NAMES
+def summarize(
+    rows: Iterable[ResultRow], *, anchor: str | None = None, title: str = "", grader: str = "", names: Names = NO_NAMES
 ) -> Report:
     """Agents in order of success, compared with the anchor: the best one unless another is named.
 
@@ -74,7 +74,7 @@ def summarise(
 
 
 def report_of(
-    gathered: Gathered, *, anchor: str | None = None, title: str = "", grader: str = "", names: Names = NO_NAMES
+    gathered: ReportData, *, anchor: str | None = None, title: str = "", grader: str = "", names: Names = NO_NAMES
 ) -> Report:
     columns = gathered.agents
     if anchor is not None and anchor not in columns:
@@ -106,7 +106,7 @@ def report_of(
     )
 
 
-def _groupings(gathered: Gathered, names: Names) -> tuple[ReportedGrouping, ...]:
+def _groupings(gathered: ReportData, names: Names) -> tuple[ReportedGrouping, ...]:
     known = {grouping.name: grouping for grouping in names.groupings}
     found = [known.get(name) or Grouping(name, "") for name in gathered.shared.groupings()]
     return tuple(
@@ -123,12 +123,12 @@ def _standing(agent: AgentReport) -> tuple[bool, float, bool, str]:
 # --- success --------------------------------------------------------------------------------------------
 
 
-def success_of(rows: Iterable[Row]) -> Success:
-    """Of the rows of one agent."""
+def success_of(rows: Iterable[ResultRow]) -> Success:
+    """Takes the rows of one agent."""
     return success_of_part(part_of(rows))
 
 
-def success_of_part(part: Part) -> Success:
+def success_of_part(part: AgentRows) -> Success:
     rates, counts = part.rates(), part.counts()
     macro = interval(stats.mean_share(rates.values(), _distinct(part.unit[part.scored])))
     complete = counts.scored == counts.planned
@@ -141,7 +141,7 @@ def success_of_part(part: Part) -> Success:
     )
 
 
-def _worst(part: Part) -> stats.Estimate:
+def _worst(part: AgentRows) -> stats.Estimate:
     return stats.mean_share(part.rates(unscored_fail=True).values(), _distinct(part.unit))
 
 
@@ -149,7 +149,7 @@ def _distinct(numbers: Ints) -> int:
     return int(np.count_nonzero(np.bincount(numbers)))
 
 
-def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, names: Names) -> AgentReport:
+def _agent(columns: AgentColumns, part: AgentRows, explored: Exploration | None, names: Names) -> AgentReport:
     rates = part.rates()
     clusters = list(part.shared.units.clusters)
     named = {clusters[number]: rate for number, rate in rates.items()}
@@ -175,7 +175,7 @@ def _agent(columns: AgentColumns, part: Part, explored: Exploration | None, name
             for name, own in sorted(part.grouped(grouping).items(), key=lambda group: group_order(group[0]))
         ),
         efficiency=behavior.efficiency(columns),
-        behaviour=behavior.behaviour(columns),
+        behavior=behavior.actions_of(columns),
         failures=behavior.failure_modes(columns),
         parsing=behavior.parsing(columns),
         trials=_trials(part),
@@ -190,14 +190,14 @@ def group_order(name: str) -> tuple[int, str]:
     return (_ASCENDING.index(name) if name in _ASCENDING else len(_ASCENDING), name)
 
 
-def _reach(part: Part) -> Interval | None:
+def _reach(part: AgentRows) -> Interval | None:
     reached = part.reaches()
     if not reached:
         return None
     return interval(stats.mean_share(reached.values(), _distinct(part.unit[~np.isnan(part.reach)])))
 
 
-def _trials(part: Part) -> tuple[Trials, ...]:
+def _trials(part: AgentRows) -> tuple[Trials, ...]:
     cluster, tried, passed = part.trials()
     most = min(int(tried.max(initial=0)), MAXIMUM_K)
     if most < 2:
@@ -229,7 +229,7 @@ def _means(keys: Ints, values: Sequence[float]) -> list[float]:
 # --- comparisons ----------------------------------------------------------------------------------------
 
 
-def _comparisons(parts: Mapping[str, Part], anchor: str, others: Sequence[str]) -> tuple[Comparison, ...]:
+def _comparisons(parts: Mapping[str, AgentRows], anchor: str, others: Sequence[str]) -> tuple[Comparison, ...]:
     made = [_compare(name, parts[name], anchor, parts[anchor]) for name in others]
     known = [(i, one.p_value) for i, one in enumerate(made) if one.p_value is not None]
     for (i, _), adjusted in zip(known, stats.holm([p for _, p in known]), strict=True):
@@ -237,7 +237,7 @@ def _comparisons(parts: Mapping[str, Part], anchor: str, others: Sequence[str]) 
     return tuple(made)
 
 
-def _compare(agent: str, test: Part, anchor: str, reference: Part) -> Comparison:
+def _compare(agent: str, test: AgentRows, anchor: str, reference: AgentRows) -> Comparison:
     """Over the tasks that both have a score for: a task that only one was scored on says nothing about the two."""
     tasks_test, tasks_reference = (distinct(part.task[part.scored]) for part in (test, reference))
     shared = np.intersect1d(tasks_test, tasks_reference, assume_unique=True)
@@ -260,7 +260,7 @@ def _compare(agent: str, test: Part, anchor: str, reference: Part) -> Comparison
     )
 
 
-def _mismatches(test: Part, reference: Part, shared: int) -> Iterator[str]:
+def _mismatches(test: AgentRows, reference: AgentRows, shared: int) -> Iterator[str]:
     """Both over the tasks they share."""
     graders = [list(part.grader_counts()) for part in (test, reference)]
     if graders[0] != graders[1]:
@@ -292,7 +292,7 @@ def _frontier(agents: Sequence[AgentReport]) -> Frontier | None:
 
 
 def _contamination(
-    agents: Sequence[AgentReport], parts: Mapping[str, Part], gathered: Gathered
+    agents: Sequence[AgentReport], parts: Mapping[str, AgentRows], gathered: ReportData
 ) -> Contamination | None:
     members = [agent for agent in agents if agent.baseline]
     if not members:
@@ -310,7 +310,7 @@ def _contamination(
     )
 
 
-def _gradings(parts: Mapping[str, Part], names: Names) -> tuple[Grading, ...]:
+def _gradings(parts: Mapping[str, AgentRows], names: Names) -> tuple[Grading, ...]:
     return tuple(
         Grading(agent=agent, fingerprint=fingerprint, units=units, label=names.raters.get(fingerprint, ""))
         for agent, part in parts.items()
@@ -318,7 +318,7 @@ def _gradings(parts: Mapping[str, Part], names: Names) -> tuple[Grading, ...]:
     )
 
 
-def _warnings(parts: Mapping[str, Part], gathered: Gathered) -> Iterator[str]:
+def _warnings(parts: Mapping[str, AgentRows], gathered: ReportData) -> Iterator[str]:
     unscored: dict[str, list[str]] = defaultdict(list)
     for agent, part in parts.items():
         counts = part.counts()

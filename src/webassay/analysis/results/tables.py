@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.intervals import interval
-from webassay.analysis.numbers.rows import Row
+from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.output import svg, text
 from webassay.analysis.output.document import Document, Section
 from webassay.core.groupings import GROUPINGS, Grouping, site_of
@@ -20,7 +20,7 @@ from webassay.core.report import Interval
 OVERALL = "overall"
 
 
-class Cell(Record):
+class SiteCell(Record):
     agent: str
     row: str
     column: str
@@ -28,9 +28,9 @@ class Cell(Record):
     passed: int
 
 
-class Table(Record):
+class SiteTable(Record):
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[SiteCell, ...]
 
 
 class ToolUse(Record):
@@ -44,7 +44,7 @@ class ToolUse(Record):
     without_tool: Interval
 
 
-class Against(Record):
+class BenchmarkShare(Record):
     """One agent on two benchmarks (WebChoreArena's Figure 5)."""
 
     agent: str
@@ -53,12 +53,12 @@ class Against(Record):
 
 
 class Tables(Record):
-    tables: tuple[Table, ...]
+    tables: tuple[SiteTable, ...]
     tools: tuple[ToolUse, ...]
-    benchmarks: tuple[Against, ...]
+    benchmarks: tuple[BenchmarkShare, ...]
 
 
-def tables(rows: Iterable[Row], groupings: Iterable[Grouping] = GROUPINGS) -> Tables:
+def tables(rows: Iterable[ResultRow], groupings: Iterable[Grouping] = GROUPINGS) -> Tables:
     # Here the modality is the agent's own, which may differ from what the task asks for.
     scored = [replace(row, modality=row.seen or row.modality) for row in rows if row.score is not None]
     agents = list(dict.fromkeys(row.agent for row in scored))
@@ -70,7 +70,7 @@ def tables(rows: Iterable[Row], groupings: Iterable[Grouping] = GROUPINGS) -> Ta
     )
 
 
-def _table(grouping: Grouping, agents: Sequence[str], rows: Sequence[Row]) -> Table:
+def _table(grouping: Grouping, agents: Sequence[str], rows: Sequence[ResultRow]) -> SiteTable:
     cells = []
     for agent in agents:
         found: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -84,17 +84,17 @@ def _table(grouping: Grouping, agents: Sequence[str], rows: Sequence[Row]) -> Ta
                     found[OVERALL, site_of(row.sites)].append(row.score)
                     found[OVERALL, OVERALL].append(row.score)
         cells += [
-            Cell(agent=agent, row=name, column=column, share=_share(scores), passed=int(sum(scores)))
+            SiteCell(agent=agent, row=name, column=column, share=_share(scores), passed=int(sum(scores)))
             for (name, column), scores in sorted(found.items(), key=lambda item: item[0][0] == OVERALL)
         ]
-    return Table(name=f"{grouping.name} × site", cells=tuple(cells))
+    return SiteTable(name=f"{grouping.name} × site", cells=tuple(cells))
 
 
 def _share(scores: Sequence[float]) -> Interval:
     return interval(stats.wilson(int(sum(scores)), len(scores)))
 
 
-def _tools(agent: str, rows: Sequence[Row]) -> list[ToolUse]:
+def _tools(agent: str, rows: Sequence[ResultRow]) -> list[ToolUse]:
     names = sorted({name for row in rows for name in row.tools})
     uses = []
     for name in ("", *names):
@@ -113,12 +113,12 @@ def _tools(agent: str, rows: Sequence[Row]) -> list[ToolUse]:
     return uses if names else []
 
 
-def _against(agents: Sequence[str], rows: Sequence[Row]) -> tuple[Against, ...]:
+def _against(agents: Sequence[str], rows: Sequence[ResultRow]) -> tuple[BenchmarkShare, ...]:
     benchmarks = list(dict.fromkeys(row.benchmark for row in rows))
     if len(benchmarks) < 2:
         return ()
     return tuple(
-        Against(agent=agent, benchmark=benchmark, share=_share(scores))
+        BenchmarkShare(agent=agent, benchmark=benchmark, share=_share(scores))
         for benchmark in benchmarks
         for agent in agents
         if (scores := [row.score or 0.0 for row in rows if row.agent == agent and row.benchmark == benchmark])
@@ -143,7 +143,7 @@ def tables_document(made: Tables) -> Document:
     return Document("Tables", sections, made.model_dump_json(indent=1))
 
 
-def _section(table: Table) -> Section:
+def _section(table: SiteTable) -> Section:
     known = list(dict.fromkeys(cell.column for cell in table.cells))
     columns = [*sorted(name for name in known if name != OVERALL), OVERALL]
     cells = {(cell.agent, cell.row, cell.column): cell for cell in table.cells}
@@ -155,11 +155,11 @@ def _section(table: Table) -> Section:
     return Section(table.name.capitalize(), ("agent", table.name.partition(" ×")[0], *columns), rows, note)
 
 
-def _shown(cell: Cell | None) -> str:
+def _shown(cell: SiteCell | None) -> str:
     return "–" if cell is None else f"{text.with_bounds(cell.share)} of {cell.share.units}"
 
 
-def _figure(points: Sequence[Against]) -> Section:
+def _figure(points: Sequence[BenchmarkShare]) -> Section:
     first = points[0].benchmark
     bars = [
         svg.Bar(f"{one.agent}, {one.benchmark}", one.share, text.with_bounds(one.share), one.benchmark != first)

@@ -62,10 +62,10 @@ def agree(
 
     Example: `webassay agree runs/om2w --reference "universal openai:NAME" --by benchmark,agent`
     """
-    from webassay.workbench import AgreeOptions, Mapped, StudyOptions
+    from webassay.workbench import AgreeOptions, LabelColumns, StudyOptions
 
     options = AgreeOptions(
-        mapped=Mapped.read(map or (), passing or (), failing or ()),
+        mapped=LabelColumns.read(map or (), passing or (), failing or ()),
         reference=reference,
         judges=judge or (),
         study=StudyOptions(missing, stage, tie_breaker, threshold, _crossed(by or ()), draws, seed),
