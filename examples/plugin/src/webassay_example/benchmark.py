@@ -8,6 +8,7 @@ from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.task import ActivityCheck, Expectation, PagePattern, ResponseCheck, Task
 
 READERS = {"The Weather Almanac": "Ines", "Bridges of the North": "Tomas", "A Field Guide to Moss": "Oluchi"}
+SHELVES = {"Bridges of the North": "travel"}
 LIST = PagePattern(site="library", path="/due.html")
 
 
@@ -28,6 +29,7 @@ def _task(number: int, title: str) -> Task:
             ActivityCheck(site="library", visits=((LIST,),)),
         ),
         sites=("library",),
+        tags=(f"shelf:{SHELVES.get(title, 'nature')}",),
         max_steps=10,
     )
 

@@ -1,8 +1,10 @@
-"""A template that is played on two sites: the package's own board, and the arena's start page with its calculator."""
+"""The chores of the board: a template that is played on it and on the arena's start page with its calculator, and what
+the arena has to know of the site."""
 
 from dataclasses import dataclass
 from typing import Self
 
+from webassay.arena.kit.chores import SiteChores, UnaskedChange
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Template, Worlds
@@ -55,3 +57,17 @@ class SellCheaper(Template):
         page = yield from fill(page, "textbox", "Contact", self.contact)
         yield from click(page, "button", "Pin")
         return done("mutate")
+
+
+def _pin_a_notice(page: Observation) -> Walk:
+    page = yield from fill(page, "textbox", "Notice", "Umbrella found")
+    page = yield from fill(page, "textbox", "Contact", "Ada")
+    yield from click(page, "button", "Pin")
+    return done("mutate")
+
+
+CHORES = SiteChores(
+    name="board",
+    summary="Pinning notices.",
+    unasked=(UnaskedChange("pin-a-notice", binding=False, walk=_pin_a_notice),),
+)

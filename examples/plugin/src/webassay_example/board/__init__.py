@@ -1,4 +1,4 @@
-"""A site: Corkboard, where neighbours pin notices. Its schema, its data, its pages; the rest comes with the kit."""
+"""A site: Corkboard, where neighbors pin notices. Its schema, its data, its pages; the rest comes with the kit."""
 
 import apsw
 from starlette.responses import Response
@@ -53,7 +53,7 @@ def make_app(world: World) -> ASGIApp:
 SITE = Site(
     name="board",
     title=WEB.name,
-    summary="Corkboard, where neighbours pin notices.",
+    summary="Corkboard, where neighbors pin notices.",
     package=__name__,
     schema=SCHEMA + SESSIONS,
     columns={
