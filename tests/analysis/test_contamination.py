@@ -65,10 +65,10 @@ async def test_what_a_model_knows(bench: Workbench, tmp_path: Path) -> None:
         options = GuessOptions(("knowledge",), ModelOptions(f"openai:any@{server.url}"))
         found = await lines(bench, selection, options)
     assert (found["knowledge"]["passed"], found["knowledge"]["passed_vulnerable"]) == (2, 2)
-    mine = await lines(bench, selection, GuessOptions(("naive-no",), said={"webarena.0": "Yes"}))
+    mine = await lines(bench, selection, GuessOptions(("naive-no",), answers={"webarena.0": "Yes"}))
     assert mine["yours"]["passed"] == 1
     with pytest.raises(InputError, match=r"no task other\.1"):
-        await bench.contamination(selection, GuessOptions(said={"other.1": "Yes"}))
+        await bench.contamination(selection, GuessOptions(answers={"other.1": "Yes"}))
     with pytest.raises(InputError, match="has to be played"):
         await bench.contamination(selection, GuessOptions(("naive-link-follower",)))
 

@@ -52,7 +52,7 @@ class TestRun:
 
     def test_how_it_ended(self, run):
         ended = {one.agent: one for one in Workbench().endings(run[0])}
-        assert "NOT_FOUND_ERROR" in ended["oracle"].said and ended["oracle"].kind == "answered"
+        assert "NOT_FOUND_ERROR" in ended["oracle"].message and ended["oracle"].kind == "answered"
 
     def test_it_works_inside_a_running_loop(self, run):
         """As in a notebook, where a cell may use the synchronous edge."""

@@ -154,7 +154,7 @@ def tell_crashes(bench: "Workbench", run: Path) -> None:
     for crash in bench.crashes(run):
         times = f"{crash.times} of {crash.episodes} episodes"
         print(f"\n{printable(crash.agent)} crashed in {times}; first in {printable(crash.unit)}:", file=sys.stderr)
-        print(indented(crash.said), file=sys.stderr)
+        print(indented(crash.trace), file=sys.stderr)
 
 
 def refuse(reason: str, hint: str, **options: object) -> None:

@@ -77,8 +77,8 @@ from webassay.workbench import step as _step
 from webassay.workbench import submit as _submit
 from webassay.workbench import tasks as _tasks
 from webassay.workbench.contamination import GuessOptions
-from webassay.workbench.grade import Asked, GradeOptions, LogOptions
-from webassay.workbench.imports import Imported, LogImport
+from webassay.workbench.grade import GradeOptions, LogOptions, ModelReplies
+from webassay.workbench.imports import ImportResult, LogImport
 from webassay.workbench.judge import VerifyOptions
 from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.step import Exercise, Journal
@@ -90,7 +90,6 @@ __all__ = [
     "PROCEDURES",
     "AgreeOptions",
     "ArenaStage",
-    "Asked",
     "BenchOptions",
     "Damage",
     "Document",
@@ -100,13 +99,14 @@ __all__ = [
     "GradedLog",
     "GraderDisagreement",
     "GuessOptions",
-    "Imported",
+    "ImportResult",
     "Journal",
     "Label",
     "LabelColumns",
     "LogImport",
     "LogOptions",
     "ModelOptions",
+    "ModelReplies",
     "OpenTask",
     "PlayOptions",
     "Policy",

@@ -43,7 +43,7 @@ class GuessOptions:
     agents: tuple[str, ...] = ()
     """Empty: every agent that answers at once, and with a model the one that answers from what the model knows."""
     model: ModelOptions | None = None
-    said: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
     """Task to what somebody else's agent said without looking; graded as the agent `yours`."""
     at_once: int = 8
 
@@ -85,11 +85,11 @@ async def contamination(setup: Setup, selection: Selection, options: GuessOption
             setup.on_progress(Progress("guessing", len(guesses)))
     finally:
         await models.close()
-    unknown = set(options.said) - {task.id for task in tasks}
+    unknown = set(options.answers) - {task.id for task in tasks}
     if unknown:
         raise InputError(f"There is no task {min(unknown)} in {selection.benchmark}.")
-    if options.said:
-        guesses += [_graded("yours", task, options.said.get(task.id, "")) for task in tasks]
+    if options.answers:
+        guesses += [_graded("yours", task, options.answers.get(task.id, "")) for task in tasks]
     made = guessed(selection.benchmark, guesses)
     return Document(f"{selection.benchmark} without looking", of_guessed(made), made.model_dump_json(indent=1))
 

@@ -57,7 +57,7 @@ EVERYTHING = GradeOptions()
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedUnit:
     unit: UnitOfWork
     verdict: Verdict
     before: Verdict | None
@@ -69,7 +69,7 @@ class Graded:
         return self.before is not None and self.before.status != self.verdict.status
 
 
-def grade(setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING) -> Iterator[Graded]:
+def grade(setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING) -> Iterator[GradedUnit]:
     """Grades a stored run again as the iterator is consumed, offline, with today's key and grader. Verdicts of before
     and of other graders are kept. Executes nothing that the run names."""
     run = Path(run)
@@ -100,7 +100,7 @@ def grade(setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING) -> Ite
                 store.add_verdict(verdict)
             ending = trajectory.ending
             crashed = ending.kind == "agent_crashed" and ending.fault is not None
-            yield Graded(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
+            yield GradedUnit(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
         if keys.without:
             setup.tell(keys.left_ungraded(len(wanted)))
 
@@ -219,7 +219,7 @@ def _wants(options: GradeOptions, unit: UnitOfWork) -> bool:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelReplies:
     """What a model was asked about a run, or would be."""
 
     questions: int
@@ -231,7 +231,7 @@ class Asked:
 
 async def ask_model(
     setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING, model: ModelOptions | None = None
-) -> Asked:
+) -> ModelReplies:
     """Asks what old protocols leave to a model and has no reply yet, for `GradeOptions.replies`. Without a model the
     questions are only counted."""
     with open_run(Path(run), setup.tell, thorough=True) as store:
@@ -252,7 +252,7 @@ async def ask_model(
             setup.tell(keys.left_ungraded(len(units)))
     size = sum(len(one.prompt) for one in wanted.values())
     if model is None or not wanted:
-        return Asked(len(wanted), size, {})
+        return ModelReplies(len(wanted), size, {})
     models = OpenModels(setup.cache / "replies", budget=Budget(usd=model.max_usd), cache=model.cache)
     # As the published harness asks, unless told otherwise.
     settings = model.settings.over(Settings(temperature=0.0, max_tokens=768))
@@ -266,7 +266,7 @@ async def ask_model(
             setup.on_progress(Progress("asking", number, len(wanted)))
     finally:
         await models.close()
-    return Asked(len(wanted), size, replies, spent)
+    return ModelReplies(len(wanted), size, replies, spent)
 
 
 def _is_old(task: Task) -> bool:

@@ -25,7 +25,7 @@ from webassay.store.runs import open_run
 WORTH_A_PROCESS = 100_000_000
 """Bytes of a ledger: about ten thousand episodes, which one process takes in within a third of a second."""
 OWN_SHARE = 0.5
-"""Of the units: the other process takes in the rest."""
+"""The share of the units that this process takes in; the other one takes in the rest."""
 
 
 class Halves:

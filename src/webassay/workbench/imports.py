@@ -30,7 +30,7 @@ from webassay.workbench.grade import LogOptions, benchmark_with_logs
 
 
 @dataclass
-class Imported:
+class ImportResult:
     """What became of an import."""
 
     added: int = 0
@@ -46,7 +46,7 @@ class Imported:
 
 def import_trajectories(
     setup: Setup, places: Paths, out: AnyPath, format: str | None = None, *, agent: str = ""
-) -> Imported:
+) -> ImportResult:
     """Trajectories with what people and published judges said of them. `agent`: whose they are, where the files do not
     say."""
     files = paths(places)
@@ -59,13 +59,13 @@ def import_trajectories(
 
 def import_into(
     setup: Setup, store: Store, files: Sequence[Path], *, format: str | None = None, agent: str = ""
-) -> Imported:
+) -> ImportResult:
     """Every item is a unit of its own, however many share a task; an item that is there already is left alone. `agent`
     is whose they are, where the files do not say."""
     if format is not None:
         format = IMPORTERS.adopt(format)
     agent = well_formed(agent)
-    made, known = Imported(), set(store.trajectory_ids())
+    made, known = ImportResult(), set(store.trajectory_ids())
     claims: list[LooseVerdict] = []
     for path in files:
         for found in _items(path, store, format, made):
@@ -87,7 +87,7 @@ def import_into(
     return made
 
 
-def _items(path: Path, store: Store, format: str | None, made: Imported) -> Iterator[ImportedRun | LooseVerdict]:
+def _items(path: Path, store: Store, format: str | None, made: ImportResult) -> Iterator[ImportedRun | LooseVerdict]:
     importers = tuple(IMPORTERS) if format is None else (IMPORTERS.get(format),)
     if is_archive(path):
         with unpacked(path) as folder:
@@ -104,7 +104,7 @@ def _of_agent(trajectory: Trajectory, agent: str) -> Trajectory:
     return with_id(trajectory.model_copy(update={"agent": named}), trajectory.id)
 
 
-def _match(store: Store, claims: Sequence[LooseVerdict], made: Imported) -> None:
+def _match(store: Store, claims: Sequence[LooseVerdict], made: ImportResult) -> None:
     """Puts verdicts from files of their own on the items that they name."""
     places: dict[str, list[tuple[str, str, str]]] = {}
     for result in store.rows("") if claims else ():
@@ -148,7 +148,7 @@ class LogImport:
     """Plan only the tasks that have a log. Otherwise the others are missing, and the report says so."""
 
 
-def import_logs(setup: Setup, folders: Paths, out: AnyPath, wanted: LogImport) -> Imported:
+def import_logs(setup: Setup, folders: Paths, out: AnyPath, wanted: LogImport) -> ImportResult:
     """Every log becomes an episode, graded by the rules. A log that is as it was is left alone; one that changed, or
     changed back, becomes another attempt, and the newest counts."""
     options, rules = wanted.logs, GRADERS.get(RULES)
@@ -160,7 +160,7 @@ def import_logs(setup: Setup, folders: Paths, out: AnyPath, wanted: LogImport) -
     by_folder = benchmark.logs.by_folder(tasks)
     named = _whose([Path(one) for one in several(folders)], wanted)
     found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in named.items()}
-    made, done = Imported(), 0
+    made, done = ImportResult(), 0
     with extend_run(Path(out)) as store:
         remember(store, selection)
         for agent, (folder, names) in found.items():
@@ -205,7 +205,7 @@ def _with_id(trajectory: Trajectory, unit: UnitOfWork, store: Store) -> Trajecto
     return trajectory.model_copy(update={"id": name, "task_hash": str(unit.metadata["task_hash"])})
 
 
-def _skip(made: Imported) -> Callable[[Path, InputError], None]:
+def _skip(made: ImportResult) -> Callable[[Path, InputError], None]:
     return lambda place, error: made.skipped.append((place, str(error)))
 
 

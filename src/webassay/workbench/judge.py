@@ -36,7 +36,7 @@ from webassay.judging.universal.verify import TaskReview, review_task
 from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
 from webassay.store import Store
 from webassay.store.runs import extend_run, is_run, open_run
-from webassay.workbench.imports import Imported, import_into
+from webassay.workbench.imports import ImportResult, import_into
 from webassay.workbench.tasks import ALL_TASKS
 
 
@@ -67,13 +67,13 @@ class VerifyOptions:
 
 
 @dataclass
-class Verified:
+class VerificationResult:
     """What a batch came to; its verdicts are in the run directories."""
 
     tally: BatchSummary
     fingerprints: tuple[Fingerprint, ...]
     """One for each trial."""
-    imported: Imported | None = None
+    imported: ImportResult | None = None
 
 
 Spread = tuple[float, float | None]
@@ -81,7 +81,7 @@ Spread = tuple[float, float | None]
 
 
 @dataclass(frozen=True)
-class Repeated:
+class TrialSummary:
     """What repeated judging came to: the mean over the trials, and how far they lie apart."""
 
     trials: int
@@ -131,7 +131,7 @@ class Verification:
             raise InputError("There must be at least one trial.")
         self._stack = ExitStack()
         self.stores: list[Store] = []
-        self.imported: Imported | None = None
+        self.imported: ImportResult | None = None
 
     def __enter__(self) -> "Verification":
         try:
@@ -163,7 +163,7 @@ class Verification:
         plan = await self.judge.plan(waiting(), self._settings, resources=resources)
         return replace(plan, trajectories=plan.trajectories + known, already_judged=known)
 
-    async def run(self) -> Verified:
+    async def run(self) -> VerificationResult:
         if self._options.dry_run:
             raise InputError("A dry run only estimates.", hint="Verify without dry_run to have it judged.")
         stamps: list[Fingerprint] = []
@@ -177,7 +177,7 @@ class Verification:
                     break
         finally:
             await self._models.close()
-        return Verified(tally, tuple(stamps), self.imported)
+        return VerificationResult(tally, tuple(stamps), self.imported)
 
     async def _run_trial(self, prepared: PreparedJudge) -> BatchSummary:
         """One run directory after the other: two runs of one agent give their trajectories the same ids."""
@@ -210,7 +210,7 @@ class Verification:
             if verdict is not None:
                 yield verdict, trajectory
 
-    def repeated(self, done: Verified) -> Repeated:
+    def repeated(self, done: VerificationResult) -> TrialSummary:
         """How far the trials agree."""
         passed: list[float] = []
         process: list[float] = []
@@ -233,7 +233,7 @@ class Verification:
             for item, status in decided:
                 said.setdefault(item, set()).add(status)
         split = sum(len(statuses) > 1 for statuses in said.values())
-        return Repeated(len(done.fingerprints), len(passed), _spread(passed), _spread(process), undecided, split)
+        return TrialSummary(len(done.fingerprints), len(passed), _spread(passed), _spread(process), undecided, split)
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -372,7 +372,7 @@ def _judge(options: VerifyOptions) -> tuple[Judge[Any], Any]:
 
 def _open(
     setup: Setup, places: Sequence[Path], options: VerifyOptions, stack: ExitStack
-) -> tuple[list[Store], Imported | None]:
+) -> tuple[list[Store], ImportResult | None]:
     """Runs as they are; anything else is imported into a run directory of its own, once."""
     foreign = [path for path in places if not is_run(path)]
     runs = [path for path in places if is_run(path)]

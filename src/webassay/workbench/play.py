@@ -163,7 +163,7 @@ class EpisodeEnd:
     task_id: str
     kind: str
     steps: int
-    said: str
+    message: str
     """The answer, or why there is none."""
     writes: tuple[str, ...] = ()
     """Requests that changed something, where no rule knows which should have."""
@@ -188,7 +188,7 @@ class Crash:
     times: int
     episodes: int
     unit: str
-    said: str
+    trace: str
     """The trace of the agent's own code, or what happened where there is none."""
 
 

@@ -14,8 +14,8 @@ from webassay.cli.options import MaxUsd, ModelName, NoCache, Tasks, names_of, se
 if TYPE_CHECKING:
     from webassay.core.trajectory import Trajectory
     from webassay.core.verdict import Verdict
-    from webassay.workbench import Imported, Selection
-    from webassay.workbench.judge import Verification, Verified
+    from webassay.workbench import ImportResult, Selection
+    from webassay.workbench.judge import Verification, VerificationResult
 
 Profile = Annotated[
     str | None, typer.Option("--profile", help="Universal Verifier profile: webassay (default), paper, released.")
@@ -132,12 +132,12 @@ def _with_settings(judge: str, **settings: object) -> str:
     return f"{judge.removesuffix(']')},{given}]" if judge.endswith("]") else f"{judge}[{given}]"
 
 
-def _tell_skipped(imported: "Imported | None") -> None:
+def _tell_skipped(imported: "ImportResult | None") -> None:
     for place, why in imported.skipped if imported else ():
         common.say(f"Skipped {place}: {why}", stderr=True)
 
 
-def _report(verification: "Verification", done: "Verified", *, explain: bool, as_json: bool) -> None:
+def _report(verification: "Verification", done: "VerificationResult", *, explain: bool, as_json: bool) -> None:
     trials = len(done.fingerprints)
     for number, fingerprint in enumerate(done.fingerprints, 1):
         if trials > 1 and not as_json:

@@ -167,7 +167,7 @@ def try_(
         run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))
     for ending in bench.endings(path):
         common.say(f"{ending.agent}: {ending.kind.replace('_', ' ')} after {ending.steps} steps")
-        common.say(ending.said)
+        common.say(ending.message)
         common.say("\n".join(ending.writes[:MOST_WRITES]))
         if len(ending.writes) > MOST_WRITES:
             common.say(
