@@ -25,7 +25,7 @@ from webassay.analysis.episode.view import EpisodeView, UnitLine
 from webassay.analysis.numbers.agreement import Label
 from webassay.analysis.output.document import Document
 from webassay.analysis.results.formats import ReportFormat
-from webassay.arena.kit.proof import Proof, as_table
+from webassay.arena.kit.proof import as_table
 from webassay.benchmarks.base import Selection
 from webassay.benchmarks.open import OpenTask
 from webassay.compose.builder import PlayOptions
@@ -77,7 +77,7 @@ from webassay.workbench import step as _step
 from webassay.workbench import submit as _submit
 from webassay.workbench import tasks as _tasks
 from webassay.workbench.contamination import GuessOptions
-from webassay.workbench.grade import GradeOptions, LogOptions, ModelReplies
+from webassay.workbench.grade import GradeOptions, LogOptions
 from webassay.workbench.imports import ImportResult, LogImport
 from webassay.workbench.judge import VerifyOptions
 from webassay.workbench.protocols import ProtocolOptions
@@ -86,12 +86,10 @@ from webassay.workbench.submit import Submission
 
 __all__ = [
     "COMMAND",
-    "KINDS",
     "PROCEDURES",
     "AgreeOptions",
     "ArenaStage",
     "BenchOptions",
-    "Damage",
     "Document",
     "EpisodeView",
     "Exercise",
@@ -106,14 +104,11 @@ __all__ = [
     "LogImport",
     "LogOptions",
     "ModelOptions",
-    "ModelReplies",
     "OpenTask",
     "PlayOptions",
     "Policy",
     "Progress",
-    "Proof",
     "ProtocolOptions",
-    "RepairReport",
     "ReportFormat",
     "Selection",
     "StudyOptions",
