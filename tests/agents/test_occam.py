@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.support.agent_pages import GOAL, PRUNED, occam_reply, page
 from webassay.agents.base import Agent
-from webassay.agents.models.occam import Command, Occam, OccamOptions, highlight, parse_command, sections
+from webassay.agents.models.occam import Occam, OccamCommand, OccamOptions, highlight, parse_command, sections
 from webassay.agents.models.plans import PlanTree
 from webassay.core.errors import ActionError, AgentError
 from webassay.core.interaction import Action, Tab
@@ -24,32 +24,32 @@ async def started(agent: Occam, **changes: object) -> Occam:
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("click [33]", Command("click", ("33",))),
-        ("click [a12]", Command("click", ("a12",))),
-        ("type [30] [blue lamp] [1]", Command("type", ("30", "blue lamp", "1"))),
-        ("type [30] [blue lamp] [0]", Command("type", ("30", "blue lamp", "0"))),
-        ("type [30] [blue lamp] [press_enter_after=0]", Command("type", ("30", "blue lamp", "0"))),
-        ("type [30] [blue lamp]", Command("type", ("30", "blue lamp", "1"))),
-        ("type [30] [1]", Command("type", ("30", "1", "1"))),
-        ("type [30] [1] [0]", Command("type", ("30", "1", "0"))),
-        ("type [30] [a [b] c] [0]", Command("type", ("30", "a [b] c", "0"))),
-        ("go_back", Command("go_back")),
-        ("note [a [b]\nc]", Command("note", ("a [b]\nc",))),
-        ('stop [{"results": [1, 2]}]', Command("stop", ('{"results": [1, 2]}',))),
-        ('stop {"results": [1]}', Command("stop", ('{"results": [1]}',))),
+        ("click [33]", OccamCommand("click", ("33",))),
+        ("click [a12]", OccamCommand("click", ("a12",))),
+        ("type [30] [blue lamp] [1]", OccamCommand("type", ("30", "blue lamp", "1"))),
+        ("type [30] [blue lamp] [0]", OccamCommand("type", ("30", "blue lamp", "0"))),
+        ("type [30] [blue lamp] [press_enter_after=0]", OccamCommand("type", ("30", "blue lamp", "0"))),
+        ("type [30] [blue lamp]", OccamCommand("type", ("30", "blue lamp", "1"))),
+        ("type [30] [1]", OccamCommand("type", ("30", "1", "1"))),
+        ("type [30] [1] [0]", OccamCommand("type", ("30", "1", "0"))),
+        ("type [30] [a [b] c] [0]", OccamCommand("type", ("30", "a [b] c", "0"))),
+        ("go_back", OccamCommand("go_back")),
+        ("note [a [b]\nc]", OccamCommand("note", ("a [b]\nc",))),
+        ('stop [{"results": [1, 2]}]', OccamCommand("stop", ('{"results": [1, 2]}',))),
+        ('stop {"results": [1]}', OccamCommand("stop", ('{"results": [1]}',))),
         (
             "report_infeasible [NOT_FOUND_ERROR] [no such [blue] lamp]",
-            Command("report_infeasible", ("NOT_FOUND_ERROR", "no such [blue] lamp")),
+            OccamCommand("report_infeasible", ("NOT_FOUND_ERROR", "no such [blue] lamp")),
         ),
-        ("click_at [612] [48.5]", Command("click_at", ("612", "48.5"))),
-        ("drag [1] [2] [3] [4]", Command("drag", ("1", "2", "3", "4"))),
-        ("type_at [30] [7] [a [b]] [0]", Command("type_at", ("30", "7", "a [b]", "0"))),
-        ("report_infeasible [impossible]", Command("report_infeasible", ("", "impossible"))),
-        ("branch [0] [look around]", Command("branch", ("0", "look around"))),
-        ("prune [12] [no [luck]]", Command("prune", ("12", "no [luck]"))),
+        ("click_at [612] [48.5]", OccamCommand("click_at", ("612", "48.5"))),
+        ("drag [1] [2] [3] [4]", OccamCommand("drag", ("1", "2", "3", "4"))),
+        ("type_at [30] [7] [a [b]] [0]", OccamCommand("type_at", ("30", "7", "a [b]", "0"))),
+        ("report_infeasible [impossible]", OccamCommand("report_infeasible", ("", "impossible"))),
+        ("branch [0] [look around]", OccamCommand("branch", ("0", "look around"))),
+        ("prune [12] [no [luck]]", OccamCommand("prune", ("12", "no [luck]"))),
     ],
 )
-def test_commands_are_read(text: str, command: Command) -> None:
+def test_commands_are_read(text: str, command: OccamCommand) -> None:
     assert parse_command(text) == command
 
 
@@ -63,7 +63,7 @@ def test_what_is_not_a_command_is_refused(text: str) -> None:
 
 @given(st.text(max_size=40), st.sampled_from("01"))
 def test_any_text_can_be_typed(text: str, enter: str) -> None:
-    assert parse_command(f"type [30] [{text}] [{enter}]") == Command("type", ("30", text, enter))
+    assert parse_command(f"type [30] [{text}] [{enter}]") == OccamCommand("type", ("30", text, enter))
 
 
 @given(st.text(max_size=60))

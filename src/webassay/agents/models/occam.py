@@ -53,7 +53,7 @@ class OccamOptions(ThinkingOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class OccamCommand:
     """One action in AgentOccam's own notation."""
 
     name: str
@@ -66,7 +66,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    commands: tuple[Command | Call, ...]
+    commands: tuple[OccamCommand | Call, ...]
     action_text: str
     reason: str
 
@@ -103,38 +103,38 @@ def sections(text: str) -> dict[str, str]:
     return {mark[1]: text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=False)}
 
 
-def parse_command(text: str) -> Command:
+def parse_command(text: str) -> OccamCommand:
     match = re.match(r"([a-z_]+)\s*(.*)", text.strip(), re.DOTALL)
     name, rest = match.groups() if match else ("", "")
     if name in ("go_back", "go_home") and not rest:
-        return Command(name)
+        return OccamCommand(name)
     if name == "click" and (found := re.fullmatch(r"\[([^\[\]]+)\]", rest)):
-        return Command(name, (found[1].strip(),))
+        return OccamCommand(name, (found[1].strip(),))
     if name == "tab_focus" and (found := re.fullmatch(r"\[\s*(\d+)\s*\]", rest)):
-        return Command(name, (found[1],))
+        return OccamCommand(name, (found[1],))
     if name == "goto" and (found := re.fullmatch(r"\[\s*(\S+)\s*\]", rest)):
-        return Command(name, (found[1],))
+        return OccamCommand(name, (found[1],))
     if name in ("note", "stop"):
         inner = re.fullmatch(r"\[(.*)\]", rest, re.DOTALL)
         if inner or (name == "stop" and rest):
-            return Command(name, ((inner[1] if inner else rest).strip(),))
+            return OccamCommand(name, ((inner[1] if inner else rest).strip(),))
     if name == "report_infeasible" and (found := _REFUSAL.fullmatch(rest)):
-        return Command(name, (found[1] or "", found[2].strip()))
+        return OccamCommand(name, (found[1] or "", found[2].strip()))
     if name in ("branch", "prune") and (found := re.fullmatch(r"\[\s*(\d+)\s*\]\s*\[(.*)\]", rest, re.DOTALL)):
-        return Command(name, (found[1], found[2].strip()))
+        return OccamCommand(name, (found[1], found[2].strip()))
     if name == "type" and (command := _parse_type(rest)) is not None:
         return command
     if name in _POINTING and (found := re.fullmatch(_NUMBER * _POINTING[name], rest)):
-        return Command(name, found.groups())
+        return OccamCommand(name, found.groups())
     if name == "type_at" and (found := re.match(_NUMBER, rest)) and (command := _parse_type(rest[found.end() :])):
-        return Command(name, (found[1], *command.args))
+        return OccamCommand(name, (found[1], *command.args))
     raise ActionError(
         f"{text.strip()!r:.200} is not an action.",
         hint="Write one of the actions exactly as described, such as click [7] or stop [the answer].",
     )
 
 
-def _parse_type(rest: str) -> Command | None:
+def _parse_type(rest: str) -> OccamCommand | None:
     found = re.fullmatch(r"\[([^\[\]]+)\]\s*\[(.*)\]", rest, re.DOTALL)
     if not found:
         return None
@@ -142,7 +142,7 @@ def _parse_type(rest: str) -> Command | None:
     # The text may contain brackets, so the switch is searched for from the end.
     if switch := re.fullmatch(r"(.*)\]\s*\[\s*(?:press_enter_after\s*=\s*)?([01])\s*", text, re.DOTALL):
         text, enter = switch[1], switch[2]
-    return Command("type", (element, text, enter))
+    return OccamCommand("type", (element, text, enter))
 
 
 # --- the page ---------------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ class Occam:
 
     def _proposal(self, text: str, reason: str) -> Proposal:
         text = text.strip().strip("`").strip()
-        commands: list[Command | Call] = []
+        commands: list[OccamCommand | Call] = []
         if self._toolbox.tools and re.match(rf"(?:{'|'.join(self._toolbox.tools)})\(", text):
             commands += [item for item in parse_calls(text, self._toolbox.tools, ()) if isinstance(item, Call)]
         else:
@@ -439,15 +439,15 @@ class Occam:
             if text.startswith(("stop", "report_infeasible")):
                 pieces = [text]
             commands += [parse_command(piece) for piece in pieces]
-        acting = [item for item in commands if not (isinstance(item, Command) and item.name == "note")]
+        acting = [item for item in commands if not (isinstance(item, OccamCommand) and item.name == "note")]
         if len(acting) > 1 and not all(isinstance(item, Call) for item in acting):
             raise ActionError("Give one action only; beside it there may be notes.")
         for item in commands:
-            if isinstance(item, Command):
+            if isinstance(item, OccamCommand):
                 self._check(item)
         return Proposal(tuple(commands), text, reason)
 
-    def _check(self, command: Command) -> None:
+    def _check(self, command: OccamCommand) -> None:
         if command.name in ("click", "type") and f"[{command.args[0]}]" not in self._page:
             raise ActionError(
                 f"There is no element [{command.args[0]}] on the page, so {command.text!r:.200} cannot be done.",
@@ -492,7 +492,7 @@ class Occam:
         work.results += results
         return results
 
-    def _do(self, command: Command) -> tuple[Action, ...]:
+    def _do(self, command: OccamCommand) -> tuple[Action, ...]:
         args = command.args
         if command.name == "click":
             return (Action.of("click", args[0]),)
@@ -540,7 +540,7 @@ class Occam:
         return (typed, Action.of("press", element, "Enter")) if enter == "1" else (typed,)
 
 
-def _pointed(command: Command) -> tuple[Action, ...]:
+def _pointed(command: OccamCommand) -> tuple[Action, ...]:
     if command.name == "type_at":
         x, y, text, enter = command.args
         if not re.fullmatch(r"-?\d+(?:\.\d+)?", y):
@@ -551,7 +551,7 @@ def _pointed(command: Command) -> tuple[Action, ...]:
     return (Action.of(name, *map(float, command.args)),)
 
 
-def _refused(command: Command) -> Action:
+def _refused(command: OccamCommand) -> Action:
     status, reason = command.args
     return Action.of("report_infeasible", reason, *filter(None, [status]))
 
