@@ -14,7 +14,7 @@ from tests.importers.test_importers import fara, import_all, mind2web, one
 from tests.support.judging_samples import OUTSIDE, png, trajectory
 from webassay.compose.registries import IMPORTERS
 from webassay.core.errors import InputError
-from webassay.core.labels import persons_verdict, published_verdict
+from webassay.core.rater import persons_verdict, published_verdict
 from webassay.core.trajectory import AgentInfo, MemoryBlobs
 from webassay.importers import archives
 from webassay.importers.base import Importer, LooseVerdict

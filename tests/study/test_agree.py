@@ -17,7 +17,7 @@ from tests.workbench.test_graders import A, B, make
 from webassay.analysis.results import formats
 from webassay.cli import app
 from webassay.core.errors import InputError
-from webassay.core.labels import read_label
+from webassay.core.rater import read_label
 from webassay.study.ratings import Rating, decide
 from webassay.workbench import AgreeOptions, LabelColumns, StudyOptions, Workbench
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from webassay.analysis.output.document import Document, Section
 from webassay.core.errors import InputError, boundary
 from webassay.core.files import read_regular
-from webassay.core.labels import decided, read_label
 from webassay.core.progress import OnNotice
-from webassay.core.rater import rater_id, raters
+from webassay.core.rater import decided, rater_id, raters, read_label
 from webassay.core.record import blob_hash
 from webassay.core.trajectory import Trajectory
 from webassay.faultbench.detection import PARTS, DetectionScore, JudgeFindings, in_interval, listed, said_in, score

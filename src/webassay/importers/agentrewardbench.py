@@ -15,7 +15,7 @@ from typing import Any
 
 from webassay.core.errors import ActionError, InputError
 from webassay.core.interaction import Action, parse_actions
-from webassay.core.labels import LabelMeaning, persons_verdict, published_verdict, read_label
+from webassay.core.rater import LabelMeaning, persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
 from webassay.core.verdict import Aspect

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError, boundary
-from webassay.core.labels import LabelMeaning, decided, persons_verdict, published_verdict, read_label
+from webassay.core.rater import LabelMeaning, decided, persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import AgentInfo, BlobRef, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import Fault, InputError
-from webassay.core.labels import published_verdict, read_label
+from webassay.core.rater import published_verdict, read_label
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import (
     AgentInfo,

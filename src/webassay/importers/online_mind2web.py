@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError
-from webassay.core.labels import persons_verdict, published_verdict, read_label
+from webassay.core.rater import persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed
 from webassay.core.trajectory import (
     AgentInfo,

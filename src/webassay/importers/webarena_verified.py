@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from webassay.core.errors import InputError
-from webassay.core.labels import published_verdict, read_label
+from webassay.core.rater import published_verdict, read_label
 from webassay.core.text import well_formed
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict

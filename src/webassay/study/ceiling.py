@@ -10,7 +10,7 @@ import numpy as np
 from webassay.analysis.numbers import metrics
 from webassay.analysis.numbers.intervals import interval
 from webassay.analysis.numbers.stats import Estimate, Floats
-from webassay.core.labels import Stage, decided
+from webassay.core.rater import Stage, decided
 from webassay.core.record import Record
 from webassay.core.report import Interval
 from webassay.study.ratings import Rating, is_good

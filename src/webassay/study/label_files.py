@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
-from webassay.core.labels import LabelMeaning, Stage, decided, read_label
+from webassay.core.rater import LabelMeaning, Stage, decided, read_label
 from webassay.core.registry import nearest
 from webassay.core.text import capped, lines_of, well_formed_json
 from webassay.study.ratings import Facts, Rating

@@ -11,7 +11,7 @@ from webassay.compose.given import AnyPath
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
-from webassay.core.labels import LabelMeaning, persons_verdict, read_label
+from webassay.core.rater import LabelMeaning, persons_verdict, read_label
 from webassay.core.text import capped, lines_of
 from webassay.core.verdict import Verdict
 from webassay.store.runs import open_run

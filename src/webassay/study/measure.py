@@ -15,7 +15,7 @@ from webassay.analysis.numbers import metrics, stats
 from webassay.analysis.numbers.intervals import interval
 from webassay.analysis.numbers.stats import Floats
 from webassay.core.errors import InputError
-from webassay.core.labels import Stage, decided
+from webassay.core.rater import Stage, decided
 from webassay.study.ceiling import ceilings
 from webassay.study.panel import SILENCES, Items, JudgeVotes, Known, Voice, Votes, baselines, judges_of
 from webassay.study.ratings import Aspect, Rating, StudyData, Truth, decide, is_good, words_of

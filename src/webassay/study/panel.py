@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webassay.analysis.numbers.stats import Floats
 from webassay.core.errors import InputError
-from webassay.core.labels import decided
+from webassay.core.rater import decided
 from webassay.study.ratings import NOTHING, Aspect, Facts, Rating, Truth
 
 Votes = NDArray[np.int8]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal, NamedTuple
 
-from webassay.core.labels import LabelMeaning, Stage, decided
+from webassay.core.rater import LabelMeaning, Stage, decided
 
 Aspect = Literal["outcome", "process"]
 THRESHOLD = 0.8

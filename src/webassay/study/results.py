@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webassay.analysis.numbers import stats
-from webassay.core.labels import Stage
+from webassay.core.rater import Stage
 from webassay.core.record import Record
 from webassay.core.report import Interval
 from webassay.study.ceiling import Ceiling

@@ -10,8 +10,7 @@ from pathlib import Path
 from webassay.analysis.output.document import Document
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
-from webassay.core.labels import LabelMeaning
-from webassay.core.rater import HUMAN, rater_id
+from webassay.core.rater import HUMAN, LabelMeaning, rater_id
 from webassay.core.rater import labels as labels_of_raters
 from webassay.core.registry import nearest
 from webassay.core.verdict import Verdict

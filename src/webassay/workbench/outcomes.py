@@ -8,7 +8,7 @@ from typing import Any
 from webassay.analysis.numbers.rows import ResultRow, RowStatus
 from webassay.compose.registries import GROUPINGS
 from webassay.core.errors import InputError
-from webassay.core.labels import read_label
+from webassay.core.rater import read_label
 from webassay.core.summary import UnitSummary
 from webassay.core.task import Task
 from webassay.play.plan import metadata

@@ -28,8 +28,7 @@ from webassay.compose.given import Names, Paths, names, paths
 from webassay.compose.registries import GROUPINGS
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
-from webassay.core.labels import PUBLISHED
-from webassay.core.rater import RULES, Rater, raters
+from webassay.core.rater import PUBLISHED, RULES, Rater, raters
 from webassay.core.record import Json
 from webassay.core.registry import nearest
 from webassay.core.report import Report
@@ -39,7 +38,7 @@ from webassay.play.settings import limits_in_words, trusted_in
 from webassay.store import Store
 from webassay.store.runs import open_runs
 from webassay.workbench import outcomes
-from webassay.workbench.halves import Halves, halves
+from webassay.workbench.parallel_reading import LedgerReader, ledger_reader
 from webassay.workbench.tasks import named_tasks
 
 CATEGORIES = {
@@ -174,7 +173,7 @@ def report(setup: Setup, runs: Paths, *, anchor: str | None = None, title: str =
     rules decide, or the only judge where no rule decided. What is damaged is one of its warnings."""
     runs, wanted = paths(runs), names(graders)
     damage: list[str] = []
-    with halves(runs) as reading, open_runs(named(runs), damage.append) as stores:
+    with ledger_reader(runs) as reading, open_runs(named(runs), damage.append) as stores:
         found = Graders(list(stores.values()))
         chosen = found.chosen(wanted)
         first = chosen[0]
@@ -254,7 +253,7 @@ def _trusted(stores: Mapping[str, Store]) -> Iterator[str]:
             )
 
 
-def _gathered(stores: Mapping[str, Store], rater: Rater, reading: Halves) -> ReportData:
+def _gathered(stores: Mapping[str, Store], rater: Rater, reading: LedgerReader) -> ReportData:
     if len(stores) == 1:
         (store,) = stores.values()
         return reading.gather(store, rater)  # no row is ever made

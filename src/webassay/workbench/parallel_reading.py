@@ -28,7 +28,7 @@ OWN_SHARE = 0.5
 """The share of the units that this process takes in; the other one takes in the rest."""
 
 
-class Halves:
+class LedgerReader:
     """Reads the rows of one ledger, alone or with a second process that has it open as well."""
 
     def __init__(self, helper: ProcessPoolExecutor | None = None) -> None:
@@ -60,14 +60,14 @@ class Halves:
 
 
 @contextmanager
-def halves(runs: Sequence[Path]) -> Iterator[Halves]:
+def ledger_reader(runs: Sequence[Path]) -> Iterator[LedgerReader]:
     """To be entered before any of the ledgers is opened."""
     if not _worth_it(runs):
-        yield Halves()
+        yield LedgerReader()
         return
     with ProcessPoolExecutor(1, get_context("fork")) as helper:
         helper.submit(_prepare, runs[0])
-        yield Halves(helper)
+        yield LedgerReader(helper)
 
 
 def _worth_it(runs: Sequence[Path]) -> bool:

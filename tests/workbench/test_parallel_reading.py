@@ -17,15 +17,15 @@ PROGRAM = """
 import json, os, sys, threading
 from pathlib import Path
 from webassay.core.errors import StoreError
-from webassay.workbench import Workbench, halves
+from webassay.workbench import Workbench, parallel_reading
 
 run, case = Path(sys.argv[1]), sys.argv[2]
-halves.WORTH_A_PROCESS = 1 << 60 if case == "alone" else 0
+parallel_reading.WORTH_A_PROCESS = 1 << 60 if case == "alone" else 0
 here = os.getpid()
 if case == "another thread":
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 taken = []
-take_in, open_run = halves._taken_in, halves.open_run
+take_in, open_run = parallel_reading._taken_in, parallel_reading.open_run
 def taking_in(store, rater, places):
     taken.append(places)
     if case == "it dies" and os.getpid() != here:
@@ -35,7 +35,7 @@ def opening(run, tell, thorough):
     if case == "it cannot open the ledger" and os.getpid() != here:
         raise StoreError("There is no memory left.")
     return open_run(run, tell, thorough=thorough)
-halves._taken_in, halves.open_run = taking_in, opening
+parallel_reading._taken_in, parallel_reading.open_run = taking_in, opening
 made = Workbench().report([run])
 print(json.dumps({"report": made.to_json(), "taken": taken}))
 """
