@@ -22,7 +22,7 @@ from webassay.core.trajectory import BlobRef, MemoryBlobs
 from webassay.judging.judges.batch import JudgingLocks, verify_many
 from webassay.judging.judges.universal import plan_profile, prepare_profile
 from webassay.judging.ledger import Models
-from webassay.judging.plan import describe_plan
+from webassay.judging.plan import describe_estimate
 from webassay.judging.universal.profile import PROFILES
 from webassay.judging.universal.resources import VerifierResources
 from webassay.judging.universal.rubric import Criterion, FrozenRubric, Rubric, RubricCache
@@ -212,7 +212,7 @@ async def test_the_calls_that_are_made_lie_between_the_bounds_of_the_plan(profil
         assert made.calls_at_most - made.calls <= 12, "the bounds are worth stating"
         assert made.input_tokens > 1000 and made.output_tokens > 100
     told = await plan_profile(items, chosen, VerifierResources(), stored=lambda id: id.startswith("0"))
-    assert "14 trajectories: 9 judged already" in describe_plan(told)
+    assert "14 trajectories: 9 judged already" in describe_estimate(told)
 
 
 async def test_the_plan_knows_what_rules_decide_and_what_is_judged_already():

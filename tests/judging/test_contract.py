@@ -61,9 +61,9 @@ def options_of(spec):
 def test_options_are_read_by_name():
     assert options_of("webjudge[threshold=4,parsing=as-published]").threshold == 4
     assert options_of("webvoyager[temperature=0,seed=42]").temperature == 0.0
-    assert options_of("universal[profile=paper,votes=3]").settled == PROFILES["paper"].with_changes(votes=3)
-    assert options_of("universal[record_findings=no]").settled.record_findings is False
-    assert options_of("universal").settled == PROFILES["webassay"]
+    assert options_of("universal[profile=paper,votes=3]").as_profile == PROFILES["paper"].with_changes(votes=3)
+    assert options_of("universal[record_findings=no]").as_profile.record_findings is False
+    assert options_of("universal").as_profile == PROFILES["webassay"]
     with pytest.raises(InputError, match="no setting 'last_images'"):
         options_of("webjudge[last_images=3]")
     with pytest.raises(InputError, match="odd"):

@@ -10,7 +10,7 @@ from tests.support.judging_runs import book_of, run_over, told_of
 from webassay.core.interaction import Action
 from webassay.core.trajectory import MemoryBlobs, RowChange, RowsResult
 from webassay.judging.case import Case
-from webassay.judging.record.facts import named_in, positive_facts
+from webassay.judging.record.facts import facts_of, named_in
 from webassay.judging.record.findings import describe_change, record_findings
 from webassay.judging.record.pages import Book, PageText, digest, elements_of, place
 from webassay.judging.record.paging import extent_in
@@ -64,7 +64,7 @@ ORDERS = """RootWebArea 'My Orders', focused
 def test_a_row_is_one_line_and_the_menu_is_told_once():
     blobs = MemoryBlobs()
     run = run_over(blobs, [("/orders", ORDERS), ("/orders?p=2", ORDERS.replace("102766", "102999"))])
-    first, second = book_of(run, blobs).told()
+    first, second = book_of(run, blobs).blocks()
     assert "102766 | February 13, 2026 | $379.31 | Complete | View Order 102766" in first.lines
     assert "combobox 'Show' (= 10)" in first.lines and "checkbox 'Only open' (checked)" in first.lines
     assert """It's the "end\"""" in first.lines, "texts are read as they were quoted"
@@ -178,7 +178,7 @@ def test_no_line_and_no_order_is_lost_between_two_pages(before, now):
 def test_hostile_trees_break_nothing(tree):
     blobs = MemoryBlobs()
     run = run_over(blobs, [("/x", tree), ("/y", tree)])
-    book_of(run, blobs).told()
+    book_of(run, blobs).blocks()
     elements_of(tree)
 
 
@@ -319,7 +319,7 @@ def test_an_answer_that_is_not_the_last_message_is_suspect_and_never_certain(sen
 
 
 def facts(run, blobs):
-    return [(fact.code, fact.message) for fact in positive_facts(run.goal, run, book_of(run, blobs))]
+    return [(fact.code, fact.message) for fact in facts_of(run.goal, run, book_of(run, blobs))]
 
 
 def retrieved(*results):

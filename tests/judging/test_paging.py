@@ -34,7 +34,7 @@ def test_a_pager_is_told_on_every_page_though_it_is_navigation():
     ]
     assert all("Page 2" not in line for page in book.pages.values() for line in page.around)
     assert "link 'My Orders'" in book.pages[1].around, "other navigation stays outside"
-    for block, page in zip(book.told(), book.pages.values(), strict=True):
+    for block, page in zip(book.blocks(), book.pages.values(), strict=True):
         assert page.lines[-1] in block.lines, "what is told by its difference says it, too"
 
 

@@ -47,4 +47,4 @@ def told_of(*pages):
     """Pages of one kind, as they are told one after the other."""
     blobs = MemoryBlobs()
     run = run_over(blobs, [("/list?sort=" + str(number), page) for number, page in enumerate(pages)])
-    return book_of(run, blobs).told()
+    return book_of(run, blobs).blocks()

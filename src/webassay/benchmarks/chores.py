@@ -80,8 +80,8 @@ def _tags(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _checkpoints(raw: Mapping[str, Any]) -> tuple[Checkpoint, ...]:
-    """The page near the goal that the task file names. The paper's own `checkpoint_url` was never published; these have
-    the paper's number of tasks on three of four sites (docs/papers.md), so they are labeled as inferred."""
+    """The page near the goal that the task file names. The paper's own `checkpoint_url` was never published
+    (docs/papers.md), so these are labeled as inferred."""
     near = str(raw.get("start_url_lite") or "")
     place = re.fullmatch(r"__([A-Z_]+?)__(/[^?#]*)?(?:\?([^#]*))?.*", near)
     if place is None or near.rstrip("/") == str(raw["start_url"]).rstrip("/"):

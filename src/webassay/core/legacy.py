@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from webassay.core.task import LocatorProbe
 
-FLAVORS = ("webarena", "webchorearena")
 LAST = "last"
 CALL = "func:"
 

@@ -1,8 +1,6 @@
 """A unit of work: one agent on one task, once. A plan is a list of these."""
 
-from typing import Any
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from webassay.core.record import Json, Record
 
@@ -20,11 +18,3 @@ class UnitOfWork(Record):
     @property
     def id(self) -> str:
         return f"{self.agent}/{self.task_id}/{self.trial}"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _accept_the_old_name(cls, data: Any) -> Any:
-        """Ledgers written before version 2 call the metadata `facts`."""
-        if isinstance(data, dict) and "facts" in data and "metadata" not in data:
-            return {("metadata" if key == "facts" else key): value for key, value in data.items()}
-        return data

@@ -57,8 +57,8 @@ class Policy(Record):
     collateral: Level | None = None
     """None: enforced when the sites' rows were compared, only reported when all we have is a network log."""
     record: Level | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Findings about work beside the browser and about requests that no site served. None: as much as `activity`. An
-    explicit `off` also takes every request and page at its word: for episodes that were altered to prove a key."""
+    """How much findings of the sites' own records weigh; None: as much as `activity`. `off` also takes every request
+    and page at its word, for episodes altered to prove a key."""
     partial_credit: Literal["none", "any"] = Field(default="none", exclude_if=lambda value: value == "none")
     """Old protocols only. `any`: a part of the score is a success, as WebChoreArena's AgentOccam runner counts."""
 
@@ -78,8 +78,8 @@ def grade(
     network: Sequence[Event] | None = None,
     replies: Mapping[str, str] | None = None,
 ) -> Verdict:
-    """`sites` overrides the trajectory's base URLs, for sites that have several; `network` is the trajectory's log, if
-    the caller has read it already. `replies` are what a model said to the questions of an old protocol."""
+    """`sites` overrides the trajectory's base URLs, `network` is its log if already read, and `replies` are a
+    model's answers to the questions of an old protocol."""
     grading = _Grading(task, trajectory, blobs, policy, sites, network)
     grading.replies = dict(replies or {})
     if trajectory.ending.kind == "fault":
@@ -188,8 +188,8 @@ class _Grading:
 
     @property
     def ending_fails(self) -> bool:
-        """Whether the agent has failed because it never answered. A verifier looks at the application alone, and an
-        agent that was stopped may have finished there."""
+        """An agent that never answered has failed, but a stopped one may have finished as far as a verifier can
+        tell."""
         kind = self.trajectory.ending.kind
         stopped = kind in ("step_limit", "time_limit")
         return kind not in GRADED_ENDINGS and not (stopped and self._program is not None)

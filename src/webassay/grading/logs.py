@@ -50,7 +50,7 @@ def grade_logs(
     folder: Path, tasks: Mapping[str, Task], layout: LogLayout, policy: Policy = DEFAULT_POLICY, processes: int = 1
 ) -> Iterator[GradedLog]:
     """Grades every task folder in numerical order; `tasks` is keyed by folder name."""
-    names = logged(folder, tasks, layout)
+    names = log_folders(folder, tasks, layout)
     if processes < 2 or len(names) < _WORTH_A_PROCESS:
         yield from (GradedLog(name, grade_log(folder / name, tasks[name], layout, policy)) for name in names)
         return
@@ -64,7 +64,7 @@ def grade_logs(
             yield GradedLog(name, Verdict.from_json(text))
 
 
-def logged(folder: Path, tasks: Mapping[str, Task], layout: LogLayout) -> list[str]:
+def log_folders(folder: Path, tasks: Mapping[str, Task], layout: LogLayout) -> list[str]:
     """The task folders there are, in numerical order."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a directory.", hint="Give the directory that holds one folder per task.")
@@ -123,8 +123,7 @@ def grade_log(place: Path, task: Task, layout: LogLayout, policy: Policy = DEFAU
 
 
 def read_log(place: Path, task: Task, layout: LogLayout, blobs: WritableBlobs, agent: str) -> Trajectory:
-    """One task's folder as a trajectory that can be stored, and graded again without the folder. A missing or
-    unreadable file makes it a fault that names it."""
+    """One task's folder as a trajectory to store and grade again. An unreadable file makes it a fault that names it."""
     name = AgentInfo(name=agent)
     try:
         answer = _answer(place / layout.response_file)
@@ -241,10 +240,8 @@ _ORIGIN = re.compile(r"(https?://[^/?#]{1,300}?):(\d{1,5})(?=[/?#]|$)")
 def _bases(
     task: Task, layout: LogLayout, log: NetworkLog, blobs: Blobs, read: list[Event] | None
 ) -> dict[str, tuple[str, ...]]:
-    """Configured base URLs; a site without one is its published port, on any host whose published ports the log uses.
-
-    A host on another port is never taken for a site: a log from elsewhere must not prove anything here.
-    """
+    """Configured base URLs; a site without one is its published port, on any host whose published ports the log
+    uses. A host on another port is never a site: a log from elsewhere must not prove anything here."""
     bases = dict(layout.bases)
     unknown = [site for site in task.sites if site not in bases and site in layout.ports]
     if unknown:

@@ -20,8 +20,8 @@ from webassay.core.text import well_formed
 from webassay.core.trajectory import AgentInfo, Blobs, Ending, RecordedObservation, Step, Trajectory, WritableBlobs
 from webassay.core.verdict import Aspect
 from webassay.importers.base import Importer, LooseVerdict
-from webassay.importers.originals import FILES, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, goal, head_of, number, optional, required, shown
+from webassay.importers.originals import FILES, keep_files, picture_name, write_files, write_originals
+from webassay.importers.reading import Source, goal, head_of, number, optional, printable, required
 
 _ANSWERS = {"send_msg_to_user": "text", "report_infeasible": "reason"}
 
@@ -39,7 +39,7 @@ def read(path: Path, blobs: WritableBlobs) -> Trajectory:
     record = Source(path.parent).object(path.name)
     entries = record.get("steps")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError(f"{shown(path)}: `steps` must be a list of objects.")
+        raise InputError(f"{printable(path)}: `steps` must be a list of objects.")
     source = Source(
         next((parent.parent for parent in path.absolute().parents if parent.name == "cleaned"), path.parent)
     )
@@ -65,7 +65,7 @@ def read(path: Path, blobs: WritableBlobs) -> Trajectory:
         provenance={
             "file": well_formed(path.name),
             "summary": summary,
-            FILES: kept(source, [str(own), *dict.fromkeys(pictures)], blobs),
+            FILES: keep_files(source, [str(own), *dict.fromkeys(pictures)], blobs),
         },
     )
 
@@ -168,12 +168,12 @@ def claims(place: Path) -> Iterator[LooseVerdict]:
     said, reply = _said(record, judge)
     verdict = published_verdict(judge, said, model=optional(record, "judge_model_name"), comment=reply[:2000])
     agent = optional(record, "agent") or well_formed(place.parent.parent.name)
-    yield LooseVerdict(well_formed(place.stem), verdict, agent, optional(record, "benchmark"), shown(place))
+    yield LooseVerdict(well_formed(place.stem), verdict, agent, optional(record, "benchmark"), printable(place))
 
 
 def _said(record: Mapping[str, Any], judge: str) -> tuple[LabelMeaning, str]:
-    """What the judge replied, read as its own scripts do, but by the last line that is a verdict: an earlier one may be
-    quoted from a page."""
+    """The judge's reply, read as its scripts do, but by the last verdict in it: earlier ones may be quotes from a
+    page."""
     if judge == "functional":
         reward = _within(record, "trajectory_info", "summary_info", "cum_reward")
         if not isinstance(reward, int | float):
@@ -215,9 +215,9 @@ def _labels_of_people(text: str, place: Path) -> Iterator[LooseVerdict]:
                 if row.get(column) is not None
             }
             verdict = persons_verdict(well_formed(name), said, more=noted)
-            yield LooseVerdict(task, verdict, agent, benchmark, f"{shown(place)}, line {number}")
+            yield LooseVerdict(task, verdict, agent, benchmark, f"{printable(place)}, line {number}")
     except csv.Error as error:
-        raise InputError(f"{shown(place)}: {error}.") from None
+        raise InputError(f"{printable(place)}: {error}.") from None
 
 
 _NOTED = {

@@ -11,7 +11,7 @@ from typing import IO
 
 from webassay.core.errors import InputError, boundary
 from webassay.core.files import own_prefix
-from webassay.importers.reading import Source, shown
+from webassay.importers.reading import Source, printable
 
 MOST_FILES = 200_000
 MOST_BYTES = 16 << 30
@@ -33,7 +33,7 @@ def unpacked(path: Path) -> Iterator[Path]:
         name = next(path.name[: -len(end)] for end in sorted(_ENDINGS, key=len, reverse=True) if _ends(path, end))
         folder = Path(place) / (name or "archive")
         folder.mkdir()
-        with boundary(InputError, f"{shown(path)} cannot be unpacked"):
+        with boundary(InputError, f"{printable(path)} cannot be unpacked"):
             (_unzip if _ends(path, ".zip") else _untar)(path, _Room(folder, path))
         yield folder
 
@@ -54,7 +54,7 @@ class _Room:
     def take(self, name: str, data: IO[bytes]) -> None:
         self.files += 1
         if self.files > MOST_FILES:
-            raise InputError(f"{shown(self.archive)} holds more than {MOST_FILES:,} files.")
+            raise InputError(f"{printable(self.archive)} holds more than {MOST_FILES:,} files.")
         place = self.folder.file(name)
         place.parent.mkdir(parents=True, exist_ok=True)
         size = 0
@@ -63,9 +63,9 @@ class _Room:
                 size += len(chunk)
                 self.bytes += len(chunk)
                 if size > LARGEST_FILE or self.bytes > MOST_BYTES:
-                    raise InputError(f"{shown(self.archive)} is too large to unpack.", hint=_BOUNDS)
+                    raise InputError(f"{printable(self.archive)} is too large to unpack.", hint=_BOUNDS)
                 if self.bytes % (64 * _CHUNK) < _CHUNK and shutil.disk_usage(place.parent).free < LARGEST_FILE // 4:
-                    raise InputError(f"There is not enough disk space to unpack {shown(self.archive)}.")
+                    raise InputError(f"There is not enough disk space to unpack {printable(self.archive)}.")
                 file.write(chunk)
 
 

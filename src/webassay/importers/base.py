@@ -1,12 +1,9 @@
 """What an importer is, and how a folder is searched for trajectories.
 
-An importer's `read` gets one place (a folder or a file) and returns one trajectory with an empty `id`; `import_all`
-sets the id. It hashes the content together with the place, relative to the folder the user named and including that
-folder's own name. So the same download gives the same ids on any machine, and two runs of one task never share an id
-even if their content is identical.
-
-What people and published judges said of a trajectory comes with it where it lies beside it (`verdicts`), or from files
-of its own that name tasks and agents (`claims`), which are matched when all trajectories are there.
+`read` gets one place and returns one trajectory with an empty `id`, which `import_all` sets to a hash of the content
+and of the place relative to the folder the user named: the same download has the same ids on any machine, and equal
+runs of one task do not share one. What people and published judges said comes from beside it (`verdicts`), or from
+files that name tasks and agents (`claims`), matched when all trajectories are there.
 """
 
 import re
@@ -20,7 +17,7 @@ from webassay.core.errors import InputError, boundary
 from webassay.core.record import content_hash
 from webassay.core.trajectory import Blobs, Trajectory, WritableBlobs
 from webassay.core.verdict import Verdict
-from webassay.importers.reading import har_in, shown
+from webassay.importers.reading import har_in, printable
 
 
 class ImportedRun(NamedTuple):
@@ -71,7 +68,7 @@ OnError = Callable[[Path, InputError], None]
 
 def many_only(place: Path, blobs: WritableBlobs) -> Trajectory:
     """The `read` of an importer whose files hold several items."""
-    raise InputError(f"{shown(place)} holds several trajectories.", hint="Import it with `webassay import`.")
+    raise InputError(f"{printable(place)} holds several trajectories.", hint="Import it with `webassay import`.")
 
 
 def import_all(
@@ -94,11 +91,8 @@ def import_items(
     format: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[ImportedRun | LooseVerdict]:
-    """Every trajectory and every claim at or below `path`, in order of their paths.
-
-    `format` restricts the search to one importer. With `on_error`, a trajectory that cannot be read is reported there
-    and skipped; without it, the first one ends the import.
-    """
+    """Every trajectory and claim at or below `path`, in order of their paths. `format` restricts the search to one
+    importer. `on_error` reports what cannot be read, which else ends the import."""
     known = {importer.name: importer for importer in importers}
     if format is not None and format not in known:
         raise InputError(f"There is no import format {format!r}.", hint=f"Known: {', '.join(known)}.")
@@ -119,7 +113,7 @@ def import_items(
         try:
             for found in _read(place, fitting, blobs, report):
                 if isinstance(found, ImportedRun):
-                    with boundary(InputError, f"{shown(place)} cannot be stored"):
+                    with boundary(InputError, f"{printable(place)} cannot be stored"):
                         named = with_id(found.trajectory, _relative(place, path) + found.part)
                     found = found._replace(trajectory=named)
                 yield found
@@ -127,7 +121,7 @@ def import_items(
             report(place, error)
     if not reported:
         raise InputError(
-            f"No trajectory was found in {shown(path)}.",
+            f"No trajectory was found in {printable(path)}.",
             hint=f"Looked for {', '.join(importer.name for importer in wanted)}. "
             "docs/importing.md lists the files each format needs.",
         )
@@ -151,13 +145,13 @@ def _places(
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise InputError(f"{shown(path)} does not exist.") from None
+        raise InputError(f"{printable(path)} does not exist.") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{shown(path)} cannot be read: {error}.") from None
+        raise InputError(f"{printable(path)} cannot be read: {error}.") from None
     if stat.S_ISDIR(mode):
         yield from _below(path, importers, report)
     elif not stat.S_ISREG(mode):
-        raise InputError(f"{shown(path)} is neither a folder nor a regular file.")
+        raise InputError(f"{printable(path)} is neither a folder nor a regular file.")
     elif named:  # the user says what it is
         yield path, importers
     elif fitting := _recognized(path, importers, report):
@@ -175,14 +169,14 @@ def _below(top: Path, importers: Sequence[Importer], report: OnError) -> Iterato
                 # Symbolic links may lead anywhere, even back to where the search came from.
                 entries = [item for item in place.iterdir() if not item.is_symlink()]
             except OSError as error:
-                report(place, InputError(f"{shown(place)} cannot be read: {error.strerror}."))
+                report(place, InputError(f"{printable(place)} cannot be read: {error.strerror}."))
                 continue
             waiting += sorted((item for item in entries if item.is_dir() or item.is_file()), reverse=True)
 
 
 def _recognized(place: Path, importers: Sequence[Importer], report: OnError) -> list[Importer]:
     try:
-        with boundary(InputError, f"{shown(place)} cannot be read"):
+        with boundary(InputError, f"{printable(place)} cannot be read"):
             return [importer for importer in importers if importer.recognizes(place) or _claims(importer, place)]
     except InputError as error:
         report(place, error)
@@ -199,10 +193,10 @@ def _read(
     if len(fitting) > 1:
         formats = " or ".join(importer.name for importer in fitting)
         raise InputError(
-            f"{shown(place)} could be {formats}.", hint="Name the format: `webassay import --format NAME`."
+            f"{printable(place)} could be {formats}.", hint="Name the format: `webassay import --format NAME`."
         )
     (importer,) = fitting
-    with boundary(InputError, f"{shown(place)} cannot be read as {importer.name}"):
+    with boundary(InputError, f"{printable(place)} cannot be read as {importer.name}"):
         if _claims(importer, place):
             assert importer.claims is not None
             yield from list(importer.claims(place))

@@ -1,11 +1,9 @@
 """CUAVerifierBench: parquet tables of trajectories, with their screenshots inside, and of what people said of them.
 
-`trajectories/SPLIT-….parquet` has one row a task, with the verdicts of published verifiers, and
-`annotations/SPLIT-….parquet` one row a task and person. People labeled twice: blind, and then informed, when they said
-whether they agree with what the Universal Verifier had found. An informed label is therefore the verifier's verdict or
-its opposite.
-
-DuckDB reads the files (the extra `parquet`), within bounds, and nothing else.
+`trajectories/SPLIT-….parquet` has one row a task, with the verdicts of published verifiers;
+`annotations/SPLIT-….parquet` one row a task and person, who labeled twice: blind, and then by agreeing with the
+Universal Verifier or not. So an informed label is the verifier's verdict or its opposite. DuckDB (the extra `parquet`)
+reads the files within bounds.
 """
 
 import importlib
@@ -22,7 +20,7 @@ from webassay.core.trajectory import AgentInfo, BlobRef, Trajectory, WritableBlo
 from webassay.core.verdict import Verdict
 from webassay.importers.base import ImportedRun, Importer, LooseVerdict, OnError, many_only
 from webassay.importers.fara import NO_ANSWER, ending_of, events_of, steps_of
-from webassay.importers.reading import MAX_PICTURE, goal, head_of, media_type_of, optional, required, shown
+from webassay.importers.reading import MAX_PICTURE, goal, head_of, media_type_of, optional, printable, required
 
 NAME = "cuaverifierbench"
 GOOD_PROCESS = 0.8
@@ -47,7 +45,7 @@ def read_many(path: Path, blobs: WritableBlobs, report: OnError) -> Iterator[Imp
             yield from _annotations(table, report)
         else:
             raise InputError(
-                f"{shown(path)} has neither trajectories nor annotations of CUAVerifierBench.",
+                f"{printable(path)} has neither trajectories nor annotations of CUAVerifierBench.",
                 hint=f"Its columns: {', '.join(table.columns[:12])}.",
             )
 
@@ -64,7 +62,7 @@ def _trajectories(table: "Parquet", blobs: WritableBlobs, report: OnError) -> It
     for number, row in table.rows():
         place = Path(f"{table.path}#{number}")
         try:
-            with boundary(InputError, f"{shown(place)} cannot be read as {NAME}"):
+            with boundary(InputError, f"{printable(place)} cannot be read as {NAME}"):
                 yield ImportedRun(_trajectory(row, table.path, blobs), tuple(_published(row)), f"#{number}")
         except InputError as error:
             report(place, error)
@@ -105,13 +103,13 @@ def _pictures(listed: Any, path: Path, blobs: WritableBlobs) -> list[BlobRef]:
     """Bytes in the table; a path beside them is of the machine that wrote it."""
     given = listed if isinstance(listed, list) else []
     if len(given) > MOST_SCREENSHOTS:
-        raise InputError(f"{shown(path)}: {len(given)} screenshots; the limit is {MOST_SCREENSHOTS}.")
+        raise InputError(f"{printable(path)}: {len(given)} screenshots; the limit is {MOST_SCREENSHOTS}.")
     made = []
     for one in given:
         data = one.get("bytes") if isinstance(one, dict) else one
         kind = media_type_of(data) if isinstance(data, bytes) else ""
         if not isinstance(data, bytes) or not kind or len(data) > MAX_PICTURE:
-            raise InputError(f"{shown(path)}: a screenshot is too large, or not a PNG, JPEG, WebP or GIF.")
+            raise InputError(f"{printable(path)}: a screenshot is too large, or not a PNG, JPEG, WebP or GIF.")
         made.append(blobs.write(data, kind))
     return made
 
@@ -147,7 +145,7 @@ def _annotations(table: "Parquet", report: OnError) -> Iterator[LooseVerdict]:
         try:
             task = required(row, "task_id", table.path)
             for verdict in _labels(row, required(row, "annotator", table.path), shown_to_people.get(task)):
-                yield LooseVerdict(task, verdict, "", f"{NAME}/{split}", shown(place))
+                yield LooseVerdict(task, verdict, "", f"{NAME}/{split}", printable(place))
         except InputError as error:
             report(place, error)
 
@@ -213,10 +211,10 @@ class Parquet:
             duckdb = importlib.import_module("duckdb")
         except ImportError:
             raise InputError(
-                f"{shown(self.path)} is a Parquet file, but DuckDB is not installed.",
+                f"{printable(self.path)} is a Parquet file, but DuckDB is not installed.",
                 hint="Install it with: pip install 'webassay[parquet]'",
             ) from None
-        with boundary(InputError, f"{shown(self.path)} cannot be read"):
+        with boundary(InputError, f"{printable(self.path)} cannot be read"):
             self._db = duckdb.connect(":memory:", config=_LIMITS)
             # A table may hold anything, also what the engine could take for the name of another file.
             self._db.execute(f"SET allowed_paths = [{_quoted(str(self.path.resolve()))}]")
@@ -235,7 +233,7 @@ class Parquet:
     def rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
         named = list(columns) or self.columns
         wanted = ", ".join('"' + name.replace('"', '""') + '"' for name in named)
-        with boundary(InputError, f"{shown(self.path)} cannot be read"):
+        with boundary(InputError, f"{printable(self.path)} cannot be read"):
             cursor = self._db.execute(self._select(wanted))
             number = 0
             while found := cursor.fetchmany(_AT_ONCE):

@@ -21,8 +21,8 @@ from webassay.core.trajectory import (
 )
 from webassay.core.verdict import Verdict
 from webassay.importers.base import Importer
-from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, goal, json_lines, number, optional, shown
+from webassay.importers.originals import FILES, all_files, keep_files, picture_name, write_files, write_originals
+from webassay.importers.reading import Source, goal, json_lines, number, optional, printable
 
 _LOG = "web_surfer.log"
 _ANSWER = "_final_answer.json"
@@ -49,7 +49,7 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
     instruction = optional(task_data, "task_proposal", "initial_task_proposal", "task") or optional(final, "task")
     if not instruction:
         raise InputError(
-            f"{shown(folder)}: the text of the task is missing.", hint="task_data.json must have `task_proposal`."
+            f"{printable(folder)}: the text of the task is missing.", hint="task_data.json must have `task_proposal`."
         )
     return Trajectory(
         id="",
@@ -66,7 +66,7 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         provenance={
             "folder": name,
             "token_usage": final.get("token_usage"),
-            FILES: kept(source, all_files(source), blobs),
+            FILES: keep_files(source, all_files(source), blobs),
         },
     )
 

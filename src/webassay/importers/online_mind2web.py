@@ -23,8 +23,18 @@ from webassay.core.trajectory import (
     WritableBlobs,
 )
 from webassay.importers.base import Importer, LooseVerdict
-from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, by_number, goal, head_of, json_lines, optional, required, shown, texts
+from webassay.importers.originals import FILES, all_files, keep_files, picture_name, write_files, write_originals
+from webassay.importers.reading import (
+    Source,
+    by_number,
+    goal,
+    head_of,
+    json_lines,
+    optional,
+    printable,
+    required,
+    texts,
+)
 
 _SCREENSHOT = re.compile(r"([0-9]+)_full_screenshot")
 
@@ -75,17 +85,16 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         provenance={
             "folder": name,
             "input_images": [source.picture(name, blobs).model_dump() for name in inputs],
-            FILES: kept(source, dict.fromkeys([*named, *all_files(source)]), blobs),
+            FILES: keep_files(source, dict.fromkeys([*named, *all_files(source)]), blobs),
         },
     )
 
 
 def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:
-    """The layout that Online-Mind2Web's own scripts and leaderboard read.
+    """The layout that Online-Mind2Web's scripts and leaderboard read; originals are given back as they were.
 
-    One entry of `action_history` per step, empty where the agent did not act, so that entries and pictures stay
-    aligned. A page without a screenshot leaves a gap in the numbers. What was read from this layout is given back as
-    it was.
+    One entry of `action_history` per step, empty where the agent did not act, and a gap in the numbers for a page
+    without a screenshot, so that entries and pictures stay aligned.
     """
     if trajectory.source == "online-mind2web" and write_originals(trajectory, blobs, folder):
         (folder / "trajectory").mkdir(exist_ok=True)
@@ -141,12 +150,12 @@ def claims(place: Path) -> Iterator[LooseVerdict]:
             comment=comment[:2000],
             settings={"score_threshold": int(named["threshold"])},
         )
-        yield LooseVerdict(task, verdict, benchmark="online-mind2web", where=f"{shown(place)}, line {number}")
+        yield LooseVerdict(task, verdict, benchmark="online-mind2web", where=f"{printable(place)}, line {number}")
 
 
 def _labels_of_people(rows: Any, place: Path) -> Iterator[LooseVerdict]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{shown(place)}: a list of objects is expected.")
+        raise InputError(f"{printable(place)}: a list of objects is expected.")
     for number, row in enumerate(rows, 1):
         for column, value in row.items():
             said = read_label(value)
@@ -154,7 +163,7 @@ def _labels_of_people(rows: Any, place: Path) -> Iterator[LooseVerdict]:
                 comment = f"Labeled {value!r}." if said == "third" else ""
                 verdict = persons_verdict("online-mind2web", said, comment=comment)
                 agent = column.removesuffix(_PERSON)
-                where = f"{shown(place)}, row {number}"
+                where = f"{printable(place)}, row {number}"
                 yield LooseVerdict(required(row, "task_id", place), verdict, agent, "online-mind2web", where)
 
 

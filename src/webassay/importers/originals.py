@@ -6,14 +6,14 @@ from typing import Any
 
 from webassay.core.errors import InputError
 from webassay.core.trajectory import BlobRef, Blobs, Trajectory, WritableBlobs
-from webassay.importers.reading import MAX_FILE, Source, bytes_of, media_type_of, shown
+from webassay.importers.reading import MAX_FILE, Source, bytes_of, media_type_of, printable
 
 FILES = "files"
 """The key in a trajectory's provenance."""
 MOST_FILES = 5000
 
 
-def kept(source: Source, names: Iterable[str], blobs: WritableBlobs) -> dict[str, Any]:
+def keep_files(source: Source, names: Iterable[str], blobs: WritableBlobs) -> dict[str, Any]:
     """Name to blob. Names are those inside the folder, and lead nowhere else."""
     found: dict[str, Any] = {}
     for name in names:
@@ -37,7 +37,7 @@ def all_files(source: Source) -> list[str]:
                 found.append(item.relative_to(source.root).as_posix())
     if len(found) > MOST_FILES:
         raise InputError(
-            f"{shown(source.root)} has more than {MOST_FILES} files.", hint="Import its folders one by one."
+            f"{printable(source.root)} has more than {MOST_FILES} files.", hint="Import its folders one by one."
         )
     return sorted(found)
 
@@ -56,16 +56,16 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise InputError(f"{shown(folder)} already exists.", hint="Choose a new folder.") from None
+        raise InputError(f"{printable(folder)} already exists.", hint="Choose a new folder.") from None
     except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be written: {error.strerror}.") from None
+        raise InputError(f"{printable(folder)} cannot be written: {error.strerror}.") from None
     for name, data in files.items():
         path = Source(folder).file(name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         except OSError as error:
-            raise InputError(f"{shown(path)} cannot be written: {error.strerror}.") from None
+            raise InputError(f"{printable(path)} cannot be written: {error.strerror}.") from None
 
 
 def picture_name(stem: str, ref: BlobRef) -> str:

@@ -21,7 +21,7 @@ _HEAD = 4000
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 
 
-def shown(path: Path | str) -> str:
+def printable(path: Path | str) -> str:
     """A path as messages show it; a file name need not be valid text."""
     return well_formed(str(path))
 
@@ -46,9 +46,10 @@ class Source:
             path = (self.root / name).resolve()
             inside = path.is_relative_to(self.root.resolve())
         except (OSError, ValueError, RuntimeError) as error:  # a NUL, a name too long, a circle of links
-            raise InputError(f"{shown(self.root)}: {shown(name)!r:.300} is not a usable path ({error}).") from None
+            problem = f"{printable(name)!r:.300} is not a usable path ({error})."
+            raise InputError(f"{printable(self.root)}: {problem}") from None
         if not inside:
-            raise InputError(f"{shown(self.root)}: the path {shown(name)!r:.300} leads out of the folder.")
+            raise InputError(f"{printable(self.root)}: the path {printable(name)!r:.300} leads out of the folder.")
         return path
 
     def text(self, name: str) -> str:
@@ -56,18 +57,18 @@ class Source:
         try:
             return bytes_of(path, MAX_FILE).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError(f"{shown(path)}: not UTF-8 text ({error.reason} at byte {error.start}).") from None
+            raise InputError(f"{printable(path)}: not UTF-8 text ({error.reason} at byte {error.start}).") from None
 
     def json(self, name: str) -> Any:
         try:
             return well_formed_json(json.loads(self.text(name)))
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{shown(self.root / name)}: not JSON ({error}).") from None
+            raise InputError(f"{printable(self.root / name)}: not JSON ({error}).") from None
 
     def object(self, name: str) -> dict[str, Any]:
         value = self.json(name)
         if not isinstance(value, dict):
-            raise InputError(f"{shown(self.root / name)}: a JSON object is expected.")
+            raise InputError(f"{printable(self.root / name)}: a JSON object is expected.")
         return value
 
     def pictures(self, folder: str = ".") -> list[str]:
@@ -83,7 +84,7 @@ class Source:
         data = bytes_of(path, MAX_PICTURE)
         kind = media_type_of(data)
         if not kind:
-            raise InputError(f"{shown(path)} is not a picture (PNG, JPEG, WebP or GIF).")
+            raise InputError(f"{printable(path)} is not a picture (PNG, JPEG, WebP or GIF).")
         return blobs.write(data, kind)
 
 
@@ -100,11 +101,11 @@ def network_log(source: Source, name: str, blobs: WritableBlobs) -> tuple[Networ
     try:
         record = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{shown(path)}: not JSON ({error}).") from None
+        raise InputError(f"{printable(path)}: not JSON ({error}).") from None
     log = record.get("log") if isinstance(record, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
-        raise InputError(f"{shown(path)} is not a HAR file: `log.entries` is missing.")
+        raise InputError(f"{printable(path)} is not a HAR file: `log.entries` is missing.")
     made = NetworkLog(format="har", blob=blobs.write(data, "application/json"), count=len(entries))
     return made, [whole for entry in entries if isinstance(whole := well_formed_json(entry), dict)]
 
@@ -113,7 +114,7 @@ def bytes_of(path: Path, limit: int, *, cut: bool = False) -> bytes:
     try:
         return read_regular(path, limit, cut=cut, hint="Import the whole folder of the trajectory.")
     except InputError as error:
-        raise InputError(shown(error.message), hint=error.hint) from None
+        raise InputError(printable(error.message), hint=error.hint) from None
 
 
 def _first_integer(name: str) -> tuple[int, str]:
@@ -124,9 +125,8 @@ def _first_integer(name: str) -> tuple[int, str]:
 def by_number(names: Sequence[str], pattern: re.Pattern[str], *, first: int, pages: int) -> list[str | None]:
     """The picture of each page, None where a page has none.
 
-    `pattern` finds the number in a name without its ending, and page 0 has the number `first`: a number that is left
-    out is a page without a picture. Numbers that cannot be those of the pages (missing, twice, or beyond `pages`, as
-    times of day are) say no more than the order.
+    `pattern` finds the number in a name, and page 0 has the number `first`. Numbers that cannot be those of the pages
+    (missing, twice, beyond `pages`, as times of day are) say no more than the order.
     """
     found = [pattern.fullmatch(Path(name).stem) for name in names]
     numbered = {int(each[1]) - first: name for each, name in zip(found, names, strict=True) if each}
@@ -154,9 +154,9 @@ def json_lines(text: str, place: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = well_formed_json(json.loads(line))
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{shown(place)}, line {number}: not JSON ({error}).") from None
+            raise InputError(f"{printable(place)}, line {number}: not JSON ({error}).") from None
         if not isinstance(row, dict):
-            raise InputError(f"{shown(place)}, line {number}: an object is expected.")
+            raise InputError(f"{printable(place)}, line {number}: an object is expected.")
         yield number, row
 
 
@@ -170,7 +170,7 @@ def goal(instruction: str, url: str) -> Goal:
 def required(record: Mapping[str, Any], key: str, where: Path) -> str:
     value = record.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{shown(where)}: `{key}` must be text and not empty.")
+        raise InputError(f"{printable(where)}: `{key}` must be text and not empty.")
     return value
 
 
@@ -190,5 +190,5 @@ def texts(record: Mapping[str, Any], key: str, where: Path) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise InputError(f"{shown(where)}: `{key}` must be a list of texts.")
+        raise InputError(f"{printable(where)}: `{key}` must be a list of texts.")
     return ["" if item is None else str(item) for item in value]

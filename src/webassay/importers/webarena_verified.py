@@ -15,7 +15,7 @@ from webassay.core.trajectory import AgentInfo, Blobs, Ending, Trajectory, Writa
 from webassay.core.verdict import Verdict
 from webassay.importers.base import Importer
 from webassay.importers.har import har_of
-from webassay.importers.originals import FILES, all_files, kept, write_files, write_originals
+from webassay.importers.originals import FILES, all_files, keep_files, write_files, write_originals
 from webassay.importers.reading import Source, goal, har_in, optional
 
 _RESPONSE = "agent_response.json"
@@ -42,7 +42,7 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         ending=Ending(kind="answered"),
         network=har_in(folder, blobs),
         source="webarena-verified",
-        provenance={"folder": name, FILES: kept(source, all_files(source), blobs)},
+        provenance={"folder": name, FILES: keep_files(source, all_files(source), blobs)},
     )
 
 

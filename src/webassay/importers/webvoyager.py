@@ -18,8 +18,8 @@ from webassay.core.trajectory import (
     WritableBlobs,
 )
 from webassay.importers.base import Importer
-from webassay.importers.originals import FILES, all_files, kept, picture_name, write_files, write_originals
-from webassay.importers.reading import Source, by_number, goal, shown
+from webassay.importers.originals import FILES, all_files, keep_files, picture_name, write_files, write_originals
+from webassay.importers.reading import Source, by_number, goal, printable
 
 _MESSAGES = "interact_messages.json"
 _SCREENSHOT = re.compile(r"screenshot([0-9]+)")
@@ -38,12 +38,12 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
     source = Source(folder)
     messages = source.json(_MESSAGES)
     if not isinstance(messages, list):
-        raise InputError(f"{shown(folder / _MESSAGES)}: a list of messages is expected.")
+        raise InputError(f"{printable(folder / _MESSAGES)}: a list of messages is expected.")
     said = [(str(m.get("role")), _text_of(m.get("content"))) for m in messages if isinstance(m, dict)]
     task = next((found for role, text in said if role == "user" and (found := _TASK.search(text))), None)
     if task is None:
         raise InputError(
-            f"{shown(folder / _MESSAGES)}: no message states the task.",
+            f"{printable(folder / _MESSAGES)}: no message states the task.",
             hint="Expected 'Now given a task: … Please interact with …'.",
         )
     replies = [text for role, text in said if role == "assistant"]
@@ -73,13 +73,13 @@ def read(folder: Path, blobs: WritableBlobs) -> Trajectory:
         answer=answer[1].strip().removeprefix("[").removesuffix("]").strip() if answer else "",
         ending=Ending(kind="answered") if answer else Ending(kind="step_limit", message="No ANSWER was given."),
         source="webvoyager",
-        provenance={"folder": name, FILES: kept(source, all_files(source), blobs)},
+        provenance={"folder": name, FILES: keep_files(source, all_files(source), blobs)},
     )
 
 
 def _screenshots(source: Source, replies: int, blobs: WritableBlobs) -> list[BlobRef | None]:
-    """Screenshot N was shown before reply N. Its runner takes none after an action that failed, but counts on; the last
-    screenshot has no reply where the call of the model failed."""
+    """Screenshot N was shown before reply N. None is taken after a failed action, and the last has no reply if the
+    call failed."""
     names = source.pictures()
     names = [name for name in names if _SCREENSHOT.fullmatch(Path(name).stem)] or names
     placed = by_number(names, _SCREENSHOT, first=1, pages=replies + 1)

@@ -1,9 +1,8 @@
-"""What a judge gets to see: the goal, the numbered history, the pages in order. And how it is fenced.
+"""What a judge gets to see (goal, numbered history, pages in order), and how it is fenced.
 
-Except for our own words, all of it was written by a page, an agent or a user, and any of it may say "mark this as a
-success". So `PromptBuilder` keeps trusted notes apart from data, and puts data between two marks with a key that
-occurs nowhere in the data. The key is derived from the data: the same question is the same text on every machine, and
-no data can contain the mark that would close its own fence.
+A page, an agent or a user wrote almost all of it, and any of it may say "mark this as a success". So `PromptBuilder`
+puts data between two marks with a key that occurs nowhere in the data. The key is derived from the data: the same
+question is the same text everywhere, and no data can close its own fence.
 """
 
 import hashlib

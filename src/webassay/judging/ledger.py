@@ -1,12 +1,9 @@
-"""Who was asked, in which words, and what came back: the books of one verification.
+"""What was asked in one verification, in which words, and what came back.
 
-Every call goes through a `Ledger`. It holds the limit on concurrent calls (pictures are loaded only once a call may
-start, so memory depends on that limit and not on the number of trajectories), asks, checks the form of the reply,
-and keeps the raw replies and the usage. When a reply never takes the required form, the stage decides what to do:
-each has a fallback, and `degraded` names those that used it. When a model is unavailable or refuses, the error passes
-through and the verdict becomes a fault.
-
-Replies come from outside: here they are made well-formed and cut to a size that can be stored.
+Every call goes through a `Ledger`. It limits concurrent calls (pictures are loaded only once a call may start), checks
+the form of the reply, and keeps raw replies and usage. A stage without a usable reply falls back and is listed in
+`degraded`; an unavailable model makes the verdict a fault. Replies come from outside, so they are made well-formed and
+cut to a size that can be stored.
 """
 
 import asyncio
@@ -111,10 +108,8 @@ class Ledger:
         shape: type[F],
         check: Callable[[F], str] = lambda _: "",
     ) -> F:
-        """A reply of the given form. `check` returns what is wrong beyond the form, or an empty text.
-
-        Raises UnusableReply when no reply within `attempts` can be used; the replies are kept all the same.
-        """
+        """A reply of the given form. `check` says what else is wrong with it, or nothing. Raises UnusableReply when
+        all `attempts` failed; their replies are kept."""
 
         def validate(value: Any) -> F:
             # JSON can spell out a lone surrogate (`\ud800`), so the parsed value has to be cleaned, not the text.
@@ -139,6 +134,21 @@ class Ledger:
         self._keep(question, model, replies)
         assert isinstance(made, shape)
         return made
+
+    async def form_or_none(
+        self,
+        model: Model,
+        question: Question,
+        build: Callable[[], PromptBuilder],
+        shape: type[F],
+        check: Callable[[F], str] = lambda _: "",
+    ) -> F | None:
+        """As `form`, for a stage that can do without: None where no reply can be used."""
+        try:
+            return await self.form(model, question, build, shape, check)
+        except UnusableReply as error:
+            self.fell_back(question.stage, error)
+            return None
 
     def fell_back(self, stage: str, error: UnusableReply) -> None:
         self._degraded.append(f"{stage}: {capped(error.message, MAX_REPLY)}")

@@ -1,10 +1,8 @@
 """Verdicts out of free text: what several judges share.
 
-Judges of the literature answer in prose, and prose quotes: a page's "Status: Processing", the words of the task, a
-first thought that is later withdrawn. So a verdict counts only where verdicts stand, at the start of a line or at the
-very end of the reply; the last one wins; and if there is none, there is no verdict.
-
-`as-published` reads each judge as its authors' script does, mistakes included, to compare with published figures.
+Prose quotes: a page's "Status: Processing", the words of the task, a first thought later withdrawn. So a verdict counts
+only at the start of a line or at the very end; the last one wins; without one, there is no verdict. `as-published`
+reads each judge as its authors' script does, mistakes included, to compare with published figures.
 """
 
 import re
@@ -29,8 +27,7 @@ _LINE_START = re.compile(rf"{LEAD}\Z", re.MULTILINE)
 
 
 def tidy(text: str) -> str:
-    """Without endless runs of marks and blank lines: models that lose the thread write them, and every pattern that
-    skips marks would take quadratic time over them."""
+    """Cuts endless runs of marks and blank lines, over which patterns that skip marks would take quadratic time."""
     return _LONG_RUN.sub(r"\1", text)
 
 

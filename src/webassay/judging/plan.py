@@ -12,9 +12,8 @@ TOKENS_OF_REPLY = 400
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """Calls as they will be made; between two bounds where only a reply can tell: whether a criterion has a condition,
-    which pages matter, whether two passes differ, whether something went wrong. Replies that have to be asked for again
-    come on top. Tokens are estimates, of the dearest course."""
+    """Calls to be made, between two bounds where only a reply can tell (conditions, pages that matter, differing
+    passes). Repeated questions come on top. Tokens are estimates, of the most expensive course."""
 
     trajectories: int
     decided_by_rule: int
@@ -27,7 +26,7 @@ class CostEstimate:
     output_tokens: int
 
 
-def describe_plan(plan: CostEstimate) -> str:
+def describe_estimate(plan: CostEstimate) -> str:
     calls = f"{plan.calls}" if plan.calls == plan.calls_at_most else f"{plan.calls} to {plan.calls_at_most}"
     rubrics = f", {plan.rubrics} rubric{'s' if plan.rubrics > 1 else ''} to write" if plan.rubrics else ""
     settled = f"{plan.already_judged} judged already, {plan.decided_by_rule} without a call"
@@ -36,6 +35,12 @@ def describe_plan(plan: CostEstimate) -> str:
         f"{calls} calls{rubrics}; replies that have to be repaired come on top\n"
         f"at most about {plan.input_tokens:,} tokens in, {plan.output_tokens:,} tokens out"
     )
+
+
+def tokens_in(question: Question) -> int:
+    parts = [part for message in question.messages for part in message.parts]
+    texts = [part for part in parts if isinstance(part, str)]
+    return sum(map(len, texts)) // CHARACTERS_PER_TOKEN + (len(parts) - len(texts)) * TOKENS_OF_PICTURE
 
 
 @dataclass
@@ -48,9 +53,6 @@ class RehearsalModel(Answering):
     input_tokens: int = 0
 
     async def answer(self, question: Question) -> Reply:
-        parts = [part for message in question.messages for part in message.parts]
-        texts = [part for part in parts if isinstance(part, str)]
         self.calls += 1
-        self.input_tokens += sum(map(len, texts)) // CHARACTERS_PER_TOKEN
-        self.input_tokens += (len(parts) - len(texts)) * TOKENS_OF_PICTURE
+        self.input_tokens += tokens_in(question)
         return Reply(self.reply)

@@ -1,8 +1,7 @@
-"""What can go wrong, in one place: how claims and evidence differ, and which kinds of failures there are.
+"""What can go wrong: how claims and evidence differ, and which kinds of failures there are.
 
-Two taxonomies of failures are in use elsewhere, and their numbers collide: 5.1 is an underspecified task in the paper,
-and an unsolicited side effect in the released code. So a code is always stored with its taxonomy and its name. Ours is
-the paper's with two kinds added that chores need; they are marked as ours.
+The paper and the released code number failures differently (5.1 is an underspecified task in one, an unsolicited side
+effect in the other), so a code is always stored with its taxonomy and name. Ours is the paper's and two kinds more.
 """
 
 import re

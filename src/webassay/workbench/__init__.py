@@ -49,7 +49,7 @@ from webassay.grading.grade import Policy
 from webassay.grading.logs import GradedLog
 from webassay.grading.logs import explain as explain_rules
 from webassay.grading.reference import GraderDisagreement
-from webassay.judging.plan import describe_plan
+from webassay.judging.plan import describe_estimate
 from webassay.judging.universal.explain import explain as explain_judge
 from webassay.judging.universal.explain import explain_review as describe_review
 from webassay.judging.universal.rubric import freeze
@@ -118,7 +118,7 @@ __all__ = [
     "Workbench",
     "as_table",
     "bench_in_words",
-    "describe_plan",
+    "describe_estimate",
     "describe_review",
     "episode_in_words",
     "freeze",

@@ -18,7 +18,7 @@ from webassay.core.text import well_formed
 from webassay.core.trajectory import Trajectory
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
-from webassay.grading.logs import logged, read_log
+from webassay.grading.logs import log_folders, read_log
 from webassay.importers.archives import is_archive, unpacked
 from webassay.importers.base import ImportedRun, Importer, LooseVerdict, import_items, with_id
 from webassay.play.plan import plan
@@ -159,7 +159,7 @@ def import_logs(setup: Setup, folders: Paths, out: AnyPath, wanted: LogImport) -
     tasks = select(selection, setup).tasks
     by_folder = benchmark.logs.by_folder(tasks)
     named = _whose([Path(one) for one in several(folders)], wanted)
-    found = {agent: (folder, logged(folder, by_folder, layout)) for agent, folder in named.items()}
+    found = {agent: (folder, log_folders(folder, by_folder, layout)) for agent, folder in named.items()}
     made, done = ImportResult(), 0
     with extend_run(Path(out)) as store:
         remember(store, selection)

@@ -404,7 +404,7 @@ async def review_rubric(setup: Setup, goal: Goal, options: VerifyOptions) -> Tas
         raise InputError("A rubric needs a model.", hint="Give one: --model openai:NAME, or openai:NAME@URL.")
     models = OpenModels(setup.cache / "replies", budget=Budget(usd=options.max_usd), concurrency=4, cache=options.cache)
     try:
-        return await review_task(goal, Models.one(models.get(options.model)), settings.settled)
+        return await review_task(goal, Models.one(models.get(options.model)), settings.as_profile)
     finally:
         await models.close()
 

@@ -23,7 +23,7 @@ from webassay.core.task import Task
 from webassay.core.trajectory import Blobs, Ending, MemoryBlobs, PageResult, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import DEFAULT_POLICY, Policy
-from webassay.grading.logs import logged, read_log
+from webassay.grading.logs import log_folders, read_log
 from webassay.grading.network.events import events, is_navigation
 from webassay.grading.published.legacy import as_free_text
 from webassay.grading.rules.response import read_response
@@ -116,7 +116,7 @@ def _episodes(place: Path, keys: _Keys, options: ProtocolOptions, setup: Setup) 
                 yield trajectory, store.blobs
         return
     layout, by_folder = LOGS.layout(options.config), LOGS.by_folder(tuple(keys.released.values()))
-    for name in logged(place, by_folder, layout):
+    for name in log_folders(place, by_folder, layout):
         blobs = MemoryBlobs()
         yield read_log(place / name, by_folder[name], layout, blobs, place.resolve().name), blobs
 

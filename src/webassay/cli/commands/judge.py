@@ -66,7 +66,7 @@ def verify(
     Example: `webassay verify downloads/om2w -o runs/om2w --judge webjudge --dry-run`
     """
     from webassay import VerifyOptions, run_sync
-    from webassay.workbench import describe_plan
+    from webassay.workbench import describe_estimate
 
     slots = {"rubric": rubric_model, "relevance": relevance_model, "score": score_model, "outcome": outcome_model}
     options = VerifyOptions(
@@ -87,7 +87,7 @@ def verify(
     with common.workbench() as bench, bench.verification(paths, options) as verification:
         _tell_skipped(verification.imported)
         if dry_run:
-            common.say(describe_plan(run_sync(verification.estimate())))
+            common.say(describe_estimate(run_sync(verification.estimate())))
             return
         done = run_sync(verification.run())
         _report(verification, done, explain=explain, as_json=as_json)

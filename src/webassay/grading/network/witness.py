@@ -1,10 +1,8 @@
-"""Two witnesses of one episode, held against each other: what the sites say that they served, and what the browser says
-that it loaded.
+"""Two witnesses of one episode: what the sites say they served, and what the browser says it loaded.
 
-An answer that went to somebody else than the episode's browser is work that nobody could watch. A page that the browser
-claims to have loaded, and that no site ever served, was invented. Neither happens to an honest agent: cached and
-repeated requests were served once; those that were aborted, blocked or refused claim nothing; what a site's own service
-worker answers says so in the log.
+An answer served to something other than the episode's browser is unwatched work; a loaded page that no site served was
+invented. Neither happens to an honest agent: cached and repeated requests were served once, failed ones claim nothing,
+and a service worker's answers are marked in the log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,8 +77,8 @@ class Witness:
         return found
 
     def shown(self, page: PageResult) -> bool:
-        """Whether the address in front is that of the last document that was served to the tab, or of a part that the
-        document has fetched since."""
+        """Whether the address in front is that of the tab's last document, or of a part that the document fetched
+        since."""
         if not page.document or not self._place(page.url)[0]:
             return True  # Nobody knows, or it is not ours to know.
         (site, path), (document_site, document) = self._place(page.url), self._place(page.document)

@@ -1,12 +1,9 @@
-"""The protocols of the original WebArena and of WebChoreArena, with their defects: so old scores can be made again.
+"""The protocols of the original WebArena and of WebChoreArena, with their defects, to reproduce old scores.
 
-Nothing here is how an answer should be judged; docs/papers.md lists what is known to be wrong, and each defect has a
-test. Two harnesses share most rules. `webarena` is libwebarena 0.0.5; `webchorearena` is the fork that WebChoreArena
-and AgentOccam use, in which lists give partial credit.
-
-What needs a model (`fuzzy_match`, `ua_match`) is a `ModelQuestion` in our own words; its reply is read as theirs is.
-Without a reply there is no score. What needs a page is read from probes that were recorded when the agent stopped
-(`core.legacy`); without a recording there is no score either.
+docs/papers.md lists what is known to be wrong, and each defect has a test. `webarena` is libwebarena 0.0.5;
+`webchorearena` is the fork of WebChoreArena and AgentOccam, in which lists give partial credit. `fuzzy_match` and
+`ua_match` need a model: a `ModelQuestion` in our own words, with the reply read as theirs is. Pages come from probes
+(`core.legacy`). Without a reply or a recording there is no score.
 """
 
 import html
@@ -294,8 +291,8 @@ def _texts(value: Any, rule: str) -> Sequence[str]:
 
 
 def as_free_text(answer: str) -> str:
-    """What an agent of the old benchmark would have said: the values of a structured response, or N/A for an error.
-    Everything else stays as it is."""
+    """What an agent of the old benchmark would have said: the values of a structured response, N/A for an error,
+    else all."""
     read = [read_response(answer, name) for name in ("verified-released", "arena")]
     response = next((one.value for one in read if not one.findings), None)
     if response is None:

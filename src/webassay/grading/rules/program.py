@@ -1,8 +1,7 @@
 """What an application's own verifier said, and what was changed besides.
 
-The verdict is the verifier's. Verifiers look for what a task asks and for nothing else, so what differs between the two
-states of the application is held against the task as well: where the task says which parts of the state it is about, a
-change elsewhere fails; where it does not, changes without which the verifier passes all the same are reported.
+The verdict is the verifier's, but it looks only for what the task asks. So a change outside the parts of the state that
+the task names fails; without such names, changes that the verifier does not need are reported.
 """
 
 from collections.abc import Iterable

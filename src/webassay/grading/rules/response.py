@@ -107,8 +107,8 @@ def _without_mark(text: str) -> str:
 
 
 def _out_of_fence(text: str) -> str | None:
-    """The text of the only fenced block. Cut at the fences and not searched for by a pattern, which would take hours
-    over a fence that never closes."""
+    """The text of the only fenced block; cut at the fences, as a pattern could take hours over a fence that never
+    closes."""
     _, *fenced = text.split(_FENCE)
     blocks = {_unlabelled(block) for block in fenced[:-1:2]}
     return blocks.pop() if len(blocks) == 1 else None

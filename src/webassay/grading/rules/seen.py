@@ -185,8 +185,7 @@ def _is_picture(served: ServedAnswer, path: str) -> bool:
 
 
 def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord]) -> list[Finding]:
-    """A finding for each check. Where a record had no room for all that was served, what is not in it may have been
-    seen all the same, and nothing is decided."""
+    """A finding for each check. Where a record had no room for everything served, what it lacks decides nothing."""
     sights = {sight for check in checks for sight in check.sights()}
     texts = {site: SeenTexts(record, sights) for site, record in records.items()}
 

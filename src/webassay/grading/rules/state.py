@@ -1,13 +1,11 @@
 """The rows that changed, against the rows that should have. Any other change is collateral damage.
 
 - The site classes its columns. *Content* is compared. *Journal* (ids, time stamps) may have any value, but inserting or
-  deleting the row still counts. *Telemetry* is ignored.
-- A row with updates in telemetry or journal columns only is unchanged. A table with nothing but telemetry is ignored.
-- A value is compared as it was written, unless the key says otherwise: by `lenient`, a pattern, a tolerance, or a type
-  that has several ways of writing a value, such as a date.
-- An expected insert or update accounts for every content column of the row: one that the task does not name must be
-  empty (insert) or untouched (update). A named column that already had its value may keep it, but the content of the
-  row must have changed. Only where an update names no content at all, a journal column that it names must have.
+  deleting the row counts. *Telemetry* is ignored; a row in which nothing else was updated is unchanged.
+- A value is compared as written, unless the key has `lenient`, a pattern, a tolerance, or a type such as a date.
+- An expected insert or update accounts for every content column: one that the task does not name must be empty (insert)
+  or untouched (update). A named column may keep its value, but the content of the row must have changed, or a named
+  journal column where an update names no content.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,8 +76,7 @@ def _same(a: Json, b: Json) -> bool:
 
 
 def counted_rows(results: Iterator[RowsResult]) -> list[_Row]:
-    """Also updates of journal columns alone: they damage nothing, but can be what a task asks for, if its key names
-    journal columns."""
+    """Also updates of journal columns alone, which damage nothing but can be what a key asks for."""
     return [
         _Row(result, change)
         for result in results
@@ -146,11 +143,8 @@ def _nearest(change: ExpectedChange, rows: list[_Row], sites: Sites) -> str:
 
 
 def _best_assignment(wanted: list[ExpectedChange], rows: list[_Row], sites: Sites) -> dict[int, int]:
-    """Which row fulfils which expected change, both by position; as many as possible.
-
-    A link (`same_as`) can be checked only once the change that it points to, its anchor, has a row. So every way of
-    placing the anchors is tried, and the best one wins.
-    """
+    """Pairs as many expected changes with rows as possible, both by position. A link (`same_as`) can be checked only
+    once its target has a row, so every way of placing the targets is tried."""
     options = [[n for n, row in enumerate(rows) if _row_fits(change, row, sites, None)] for change in wanted]
     anchors = _anchors(wanted)
     if not anchors:

@@ -1,7 +1,6 @@
 """What a judge is. To add one, put a `ModelJudge` into a module of this package, or name it as an entry point.
 
-`ModelJudge` is for judges that ask a model a few questions in their own words and read the reply: all but one of the
-built-in judges. A judge that works differently derives from `Judge` and says how it prepares itself.
+A `ModelJudge` asks a model a few questions and reads the replies. Other judges derive from `Judge`.
 """
 
 from abc import ABC, abstractmethod
@@ -50,8 +49,8 @@ class PreparedJudge:
     """Raises InputError for a task that this judge must not judge (a frozen rubric is for one task only)."""
 
     async def verdict(self, trajectory: Trajectory, blobs: Blobs) -> Verdict:
-        """As `judge`, but if judging breaks, that is a fault of this trajectory. Only a spent budget and a task that
-        must not be judged raise."""
+        """As `judge`, but a failure to judge is a fault of this trajectory. Raises for a spent budget and a refused
+        task."""
         self.check(trajectory.goal)
         try:
             with boundary(GradingError, f"judging {trajectory.id}"):

@@ -1,8 +1,5 @@
-"""Many trajectories at once, in a way that can be interrupted and resumed.
-
-Resuming is subtraction: whatever has a verdict with the same fingerprint is not judged again. Calls already paid for in
-a trajectory that was interrupted come back from the model's cache.
-"""
+"""Many trajectories at once, in a way that can be interrupted and resumed: whatever has a verdict with the same
+fingerprint is not judged again, and replies already paid for come from the model's cache."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -55,11 +52,10 @@ async def verify_many(
 ) -> BatchSummary:
     """Judges everything that has no verdict yet, and hands each verdict to `sink` as soon as it is there.
 
-    Trajectories are taken from `items` only when there is room for another, so a thousand need no more memory than a
-    few. All are of one store: in two stores, different trajectories may have the same id. One that cannot be judged
-    becomes a fault and stops nothing. When the budget is spent, the batch ends and what is finished is kept. A
-    trajectory that this judge must not judge (`PreparedJudge.check`) ends the batch with an InputError; check all of
-    them beforehand if you can.
+    Trajectories are taken from `items` only when there is room for another, so memory does not depend on their number.
+    All must be from one store, as ids may repeat across stores. One that cannot be judged becomes a fault. A spent
+    budget ends the batch and keeps what is finished; a trajectory that `PreparedJudge.check` refuses ends it with an
+    InputError.
     """
     if at_once < 1:
         raise InputError("At least one trajectory must be judged at a time.")

@@ -1,4 +1,4 @@
-"""The Universal Verifier as a judge: its options, and what it would cost. The stages themselves are in `verify.py`."""
+"""The Universal Verifier as a judge: its options, and what it would cost. `verify.py` has the stages."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +13,7 @@ from webassay.judging.ledger import Models
 from webassay.judging.plan import CostEstimate
 from webassay.judging.taxonomy import Taxonomy
 from webassay.judging.universal.profile import PROFILES, Profile, Pruning, Selector
-from webassay.judging.universal.rehearsal import CRITERIA, Rehearsed, Understudy
+from webassay.judging.universal.rehearsal import CRITERIA, DryCache, Understudy
 from webassay.judging.universal.verify import NAME, VERSION, stages, universal_fingerprint, verify
 from webassay.llm.client import model_of
 
@@ -69,7 +69,7 @@ class UniversalOptions:
     """A folder of other prompts; what it lacks is built in."""
 
     @property
-    def settled(self) -> Profile:
+    def as_profile(self) -> Profile:
         """The profile with these changes."""
         changes = {key: value for key, value in asdict(self).items() if key != "profile" and value is not None}
         folder = changes.pop("prompts", None)
@@ -84,7 +84,7 @@ class UniversalVerifier(Judge[UniversalOptions]):
     def prepare(
         self, models: Models | None, options: UniversalOptions, resources: "VerifierResources"
     ) -> PreparedJudge:
-        return prepare_profile(models, options.settled, resources)
+        return prepare_profile(models, options.as_profile, resources)
 
     async def plan(
         self,
@@ -96,7 +96,7 @@ class UniversalVerifier(Judge[UniversalOptions]):
     ) -> CostEstimate:
         frozen = resources.rubric
         fitting = items if frozen is None else _checked(items, frozen.check)
-        return await plan_profile(fitting, options.settled, resources, stored=stored)
+        return await plan_profile(fitting, options.as_profile, resources, stored=stored)
 
 
 def _checked(items: Iterable[Item], check: Callable[[Goal], None]) -> Iterator[Item]:
@@ -140,10 +140,10 @@ async def plan_profile(
     profile = profile.with_changes(max_side=0)
     parts = [Understudy(resources.rubric_model or "rehearsal", dear=dear, criteria=criteria) for dear in (False, True)]
     models = [Models.one(part, outcome=model_of(resources.outcome_model or part.name, part.answer)) for part in parts]
-    rubrics = [Rehearsed(resources.rubrics) for _ in parts]
+    rubrics = [DryCache(resources.rubrics) for _ in parts]
     sharing = [
-        replace(resources, rubrics=known, validities=Rehearsed(resources.validities), read_picture=None, limit=None)
-        for known in rubrics
+        replace(resources, rubrics=cache, validities=DryCache(resources.validities), read_picture=None, limit=None)
+        for cache in rubrics
     ]
     counted = decided = skipped = 0
     for trajectory, blobs in items:

@@ -171,8 +171,7 @@ def read_key_points(text: str, parsing: Parsing = "robust") -> str:
 
 
 def read_list(text: str) -> tuple[str, ...]:
-    """The points of a numbered or bulleted list, each on one line, without what introduces it. A text without a list is
-    one point."""
+    """The points of a numbered or bulleted list, each on one line. A text without a list is one point."""
     points: list[str] = []
     for line in text.splitlines():
         item = _ITEM.match(line)

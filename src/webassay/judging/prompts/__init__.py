@@ -1,7 +1,6 @@
 """What judges say to a model: one file for each prompt, and in `reasons.toml` why each rule is there.
 
-`Prompts` is a value. With a folder of other prompts laid over ours, a judge is another judge. Prompts are text: nothing
-in them is executed.
+`Prompts` is a value: a folder of other prompts makes another judge. Prompts are text; nothing in them is executed.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
-"""The part of a page's text that a stage without room for all of it is given.
+"""The part of a page's text for a stage that has no room for all of it.
 
-What says how much there is and whether it goes on stays, then lines that hold a value of the answer or of the task,
-then those with words of the task, the rarer on this page the better, then what stands on this page alone: menus and
-forms that come with every page go first.
+First lines that tell the extent of a list, then those with a value of the answer or the task, then those with words of
+the task (rare ones first), then what only this page has: menus and forms on every page go first.
 """
 
 import re
@@ -53,9 +52,8 @@ def weigher(task: str, holds_value: Callable[[str], bool], pages: Iterable[Seque
 
 
 def excerpt(lines: Sequence[str], limit: int, weigh: Weigher | None = None) -> str:
-    """Whole lines: half a row is worse than none. Only of a very long one, such as a review, the middle is left out, so
-    that several fit. Two thirds of the room are for lines of weight; the rest is for the beginning and the end of the
-    page, which say what page it is and how long."""
+    """Whole lines, since half a row is worse than none; only very long lines lose their middle. Two thirds of the
+    room go to lines of weight, the rest to the beginning and the end of the page."""
     text = "\n".join(lines)
     if len(text) <= limit:
         return text

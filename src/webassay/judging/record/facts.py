@@ -1,8 +1,7 @@
-"""What the record says for and about an answer, without a model: where its values stand, and what adds up to them.
+"""What the record says about an answer, without a model: where its values are, and what adds up to them.
 
-Nothing here decides anything. These are pointers for whoever has to decide: which page holds a value and what stands
-beside it, which sums and counts over the rows of the pages come to a number of the answer, what else was on pages of
-the same kind, and which rows of the sites differ.
+Nothing here decides. These are pointers for whoever does: which page holds a value and what is next to it, which sums
+and counts over the rows match a number of the answer, what else was on such pages, and which rows of the sites differ.
 """
 
 import itertools
@@ -26,11 +25,11 @@ from webassay.judging.record.readings import (
     MONEY,
     PagesRead,
     amounts_in,
+    appears_in,
     claimed_numbers,
     dates_in,
     is_date,
     line_read,
-    stood,
     without_long_runs,
     words_of,
 )
@@ -60,7 +59,7 @@ Form = tuple[str, ...]
 _TELLING = 1000
 
 
-def positive_facts(goal: Goal, trajectory: Trajectory, book: Book) -> tuple[Finding, ...]:
+def facts_of(goal: Goal, trajectory: Trajectory, book: Book) -> tuple[Finding, ...]:
     values = values_of(goal, trajectory)
     return (
         *_places(values, book),
@@ -97,20 +96,19 @@ def named_in(text: str) -> Iterator[str]:
 
 
 def is_telling(value: Json) -> bool:
-    """Whether a page that holds it says something by that. Small numbers stand on many pages and mean something else on
-    each, and `yes` stands nowhere."""
+    """Whether a page that holds it says something by that: small numbers are on many pages, and `yes` on none."""
     if isinstance(value, int | float):
         return abs(value) >= _TELLING
-    return not stood(value, PagesRead([""]))
+    return not appears_in(value, PagesRead([""]))
 
 
 def values_on(page: PageText, values: Iterable[Json]) -> list[Json]:
     read = PagesRead([page.text])
-    return [value for value in values if stood(value, read)]
+    return [value for value in values if appears_in(value, read)]
 
 
 def lines_with(value: Json, page: PageText) -> list[str]:
-    return [line for line in (*page.lines, *page.around) if stood(value, line_read(line))]
+    return [line for line in (*page.lines, *page.around) if appears_in(value, line_read(line))]
 
 
 # --- where values stand ---------------------------------------------------------------------------------
@@ -220,11 +218,8 @@ def _amount(cell: str) -> Decimal:
 
 
 def tables(book: Book) -> Iterator[PageTable]:
-    """Rows of one form, over all pages; and whatever has an amount on pages of one kind.
-
-    The second is for lists of cards: one with a badge, a special price or no reviews has another form than its
-    neighbors, and belongs to the list all the same.
-    """
+    """Rows of one form, over all pages; and all rows with an amount on pages of one kind, for lists of cards, in
+    which a badge or a special price changes the form of a card."""
     forms: dict[Form, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     lists: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, page in book.pages.items():
@@ -284,8 +279,8 @@ def _recomputed(values: Sequence[Json], goal: Goal, book: Book) -> Iterator[Find
 
 
 def _narrower(fitting: Sequence["RowGroup"], groups: Sequence["RowGroup"]) -> Iterator[Finding]:
-    """A sum that agrees with the answer speaks for it; so what is left of those rows by everything else that the task
-    names is told as well, and what the same rows come to in another column."""
+    """A sum that agrees with the answer supports it. So also tell what is left of those rows by everything else the
+    task names, and their sums in other columns."""
     told = {(group.rows, group.total) for group in fitting}
     chosen = [set(group.rows) for group in fitting]
     found: dict[tuple[object, ...], RowGroup] = {}
@@ -320,8 +315,8 @@ def _adding_up(group: "RowGroup", wanted: Mapping[Decimal, Json]) -> Iterator[tu
 
 
 def _counted(wanted: Mapping[Decimal, Json], goal: Goal, book: Book) -> Iterator[Finding]:
-    """Cells that stand in as many distinct lines as the answer says, and share a word with the task: any number is that
-    of something or other on the pages."""
+    """Cells that are in as many distinct lines as the answer says and share a word with the task, as any number
+    counts something."""
     asked = set(words_of(goal.instruction))
     lines = {line for page in book.pages.values() for line in page.lines if " | " in line}
     counts = Counter(cell for line in lines for cell in set(line.split(" | ")) if len(cell) <= _BESIDE)
@@ -452,8 +447,8 @@ class _Listing:
 
 
 def _opened(goal: Goal, book: Book) -> Iterator[Finding]:
-    """A count over the first page of thirty looks like any other count: that there are more pages is what tells them
-    apart. Which part of an address turns the page, nobody knows, so a list is known by how it counts itself."""
+    """A count over the first page of thirty looks like any other, unless somebody says that there are more pages. No
+    part of an address is known to turn pages, so a list is recognized by how it counts itself."""
     lists: dict[tuple[str, ...], _Listing] = {}
     for number, page in book.pages.items():
         parts = urlsplit(page.url)

@@ -1,22 +1,16 @@
-"""What the record itself says against an answer, without a model.
+"""What the record says against an answer, without a model.
 
-A trajectory with page texts and a row diff can show four things:
+- The answer gives a value that was on no page the agent saw (`unseen_value`).
+- It claims a change, and no row differs (`claimed_change_absent`).
+- Rows differ although the answer says that it was asked for information only (`unasked_change`).
+- It is not the agent's last message (`answer_not_sent`); never certain, since only one of the two reached the person.
 
-- the answer gives a value that was on no page the agent saw (`unseen_value`);
-- the answer claims a change, and no row differs (`claimed_change_absent`);
-- rows differ although the answer itself says that it was asked for information only (`unasked_change`);
-- the recorded answer is another one than the agent's last message (`answer_not_sent`), which is never certain: only one
-  of the two reached the person, and the record does not say which.
+`fail` is certain and outranks every opinion, so it rests on the record alone. Where words of the task would have to be
+understood, the record has gaps, or a page may hold the value in another form, the finding is an `abstain`: a suspicion
+for the judge to weigh.
 
-A finding with the status `fail` is certain and outranks every opinion, so it must rest on the record alone. Wherever
-words of the task would have to be understood, or the record has gaps (a page without text, several actions between two
-observations, text read off a picture), or a page holds something that may be the value in another form (a date without
-its year), the same finding is an `abstain`: a suspicion, for the judge to weigh.
-
-Only values that were read must have been on a page; computed ones need not. The answer's schema can say which is which
-(`"x-origin": "read"` or `"computed"` in a field; templates of the arena have `reads`). If it does not, only a code is
-sure to have been read (`HOM-44321`): an amount or a date may have been worked out, a name written in another way, and
-whether a page says the same in other words is for a reader to tell. These are suspicions.
+Only values that were read must be on a page. The answer's schema can mark a field as `"x-origin": "read"` or
+`"computed"`; without a mark, only a code such as `HOM-44321` is sure to have been read.
 """
 
 import re
@@ -39,9 +33,9 @@ from webassay.judging.record.readings import (
     PagesRead,
     ReadPicture,
     amounts_in,
+    appears_in,
     dates_in,
     is_date,
-    stood,
     without_long_runs,
     words_of,
 )
@@ -166,7 +160,7 @@ def _unseen_values(goal: Goal, trajectory: Trajectory, pages: PagesRead) -> Iter
         return
     unclear = Unclear(pages)
     for claim in answer_values(goal, response):
-        if claim.origin != "computed" and not stood(claim.value, pages):
+        if claim.origin != "computed" and not appears_in(claim.value, pages):
             is_plain = claim.origin == "read" and not _is_convertible(str(claim.value).strip())
             certain = pages.complete and is_plain and not unclear.may_hold(claim.value)
             yield _unseen(claim.where, claim.value, "fail" if certain else "abstain", trajectory, pages.complete)
@@ -244,8 +238,8 @@ def describe_change(site: str, change: RowChange) -> str:
 
 
 def _called(change: RowChange) -> dict[str, str]:
-    """What a page is likely to call the row, which shows no page its key: by the names of its columns, or because the
-    value is a code and no other kind of thing. What was changed is told by itself."""
+    """What a page, which shows no keys, is likely to call the row: columns named like a name, and values that are
+    codes."""
     before, after = change.before or change.after or {}, change.after or change.before or {}
     kept = {name: value for name, value in before.items() if name not in change.key and after.get(name) == value}
     short = {
@@ -297,8 +291,8 @@ def _unasked(site: str, change: RowChange, why: str, status: Status) -> Finding:
 
 
 def _may_name(instruction: str, probe: RowsResult, change: RowChange) -> bool:
-    """Whether the task shares a word with the row: the name of its table, of a column that was updated, or a value of
-    it. Then only a reader can tell whether it was asked for, as where the task is in another language."""
+    """Whether the task shares a word with the row's table, its updated columns or its values, or is in another
+    language. Then only a reader can tell whether the change was asked for."""
     if not _is_english(instruction):
         return True
     words = words_of(instruction)

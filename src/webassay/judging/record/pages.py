@@ -1,9 +1,8 @@
 """The text of recorded pages, made short without losing what decides.
 
 A tree repeats its menu on every page and spreads one row over many lines. Here a row, a list entry or a card becomes
-one line with its parts side by side, what is outside the main content is told once, and a page that was seen before is
-told by what is different. So the text of many pages fits into one question, and whoever scores can see all of them
-although pictures would be too many.
+one line, what is outside the main content is told once, and a page seen before is told by its differences. So whoever
+scores can read many pages in one question, where pictures would be too many.
 """
 
 import ast
@@ -155,10 +154,8 @@ def _text_lines(text: str) -> list[str]:
 
 
 def _split(tree: str) -> tuple[list[str], list[str]]:
-    """The lines of the main content, and those around it. In an item, the text of a node that repeats one above it is
-    told once, as a link in a cell; two cells side by side may well say the same.
-
-    A pager is navigation and belongs to the content all the same: it says whether this is all there is."""
+    """The lines of the main content, and those around it. Within an item, a text that repeats a node above it is
+    told once. A pager belongs to the content, because it says whether this is all there is."""
     nodes = _without_pagers(list(nodes_of(tree)))
     has_main = any(node.role == "main" for node in nodes)
     inside: list[list[str]] = []
@@ -340,7 +337,7 @@ class Book:
         read = "" if page.recorded else " (text read off the picture)"
         return f"Screenshot {page.number}: {page.title or 'no title'}, {place(page.url, self.bases)}{read}"
 
-    def told(self, only: Iterable[int] | None = None) -> list[PageBlock]:
+    def blocks(self, only: Iterable[int] | None = None) -> list[PageBlock]:
         """The pages one after the other, each without what was told before."""
         blocks: list[PageBlock] = []
         shown: dict[str, PageText] = {}
@@ -366,8 +363,8 @@ def _block(number: int, head: str, page: PageText, before: PageText | None, fres
 
 
 def _differences(before: Sequence[str], now: Sequence[str]) -> tuple[str, ...] | None:
-    """What has to be told of a page to whoever knows how it was before. None if that is too much, or if the lines that
-    stayed stand in another order: a list that was sorted is another list."""
+    """The differences from the page before. None if there are too many, or if shared lines changed their order: a
+    sorted list is another list."""
     counts = Counter(before), Counter(now)
     shared = counts[0] & counts[1]
     if shared.total() < _SAME_PAGE * (counts[0] | counts[1]).total():
@@ -413,15 +410,15 @@ class Digest:
 def digest(
     book: Book, budget: int, rank: Callable[[int], float], matters: Callable[[str], bool] = lambda _: False
 ) -> Digest:
-    """The text of as many pages as `budget` characters hold. Those with the highest rank come first, and of a page that
-    does not fit whole, the lines that matter."""
+    """The text of as many pages as `budget` characters hold, highest rank first; of a page that does not fit, the
+    lines that matter."""
     ranked = sorted(book.pages, key=lambda number: (-rank(number), -number))
 
     def size(count: int) -> int:
-        return sum(len(block.text) + 1 for block in book.told(ranked[:count]))
+        return sum(len(block.text) + 1 for block in book.blocks(ranked[:count]))
 
     fitting = bisect_right(range(len(ranked) + 1), budget, key=size) - 1
-    kept = {block.number: block.text for block in book.told(ranked[:fitting])}
+    kept = {block.number: block.text for block in book.blocks(ranked[:fitting])}
     full, part = list(kept), list[int]()
     left = budget - size(fitting)
     # Of those that are left, a small one may fit, or the lines that matter. Each is told by itself.

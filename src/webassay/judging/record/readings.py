@@ -149,8 +149,8 @@ class PagesRead:
 
 
 def _is_followed(step: Step) -> bool:
-    """Between two actions of one step, a page can come and go unrecorded; and what was not read as actions may have
-    been several."""
+    """A page can come and go unrecorded between two actions of one step, and unread text may have been several
+    actions."""
     return len(step.actions) == 1 if step.actions else not step.action_text
 
 
@@ -229,8 +229,7 @@ def claimed_numbers(text: str) -> tuple[Decimal, ...]:
 
 
 def without_long_runs(text: str) -> str:
-    """Without the rest of digits and commas that go on for more than a line: nobody writes such an amount, and a search
-    in them takes for ever."""
+    """Cuts runs of digits and commas longer than a line, which are no amounts and take forever to search."""
     return _LONG_NUMBER.sub(r"\1", text)
 
 
@@ -269,7 +268,7 @@ def line_read(line: str) -> PagesRead:
     return PagesRead([line])
 
 
-def stood(value: Json, pages: PagesRead) -> bool:
+def appears_in(value: Json, pages: PagesRead) -> bool:
     """Whether the value was on a page, however it is written."""
     if isinstance(value, int | float):
         return _number_of(str(value)) in pages.numbers

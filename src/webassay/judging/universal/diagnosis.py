@@ -18,7 +18,6 @@ from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.outcome import VotedOutcome
 from webassay.judging.universal.rubric import Rubric, Validities, Validity, tell_point, validity_key
 from webassay.judging.universal.scoring import CriterionScore, process_score, summary
-from webassay.llm.client import UnusableReply
 
 _INJECTED = frozenset(("thoughts", "action", "_call_id"))
 _MAX_STEPS = 10_000
@@ -162,7 +161,7 @@ async def diagnose(
 
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), rubric.critical_point).data("scored rubric", summary(scores))
-        material.told(builder, criteria, range(len(criteria)), "short")
+        material.add_to(builder, criteria, range(len(criteria)), "short")
         said = {True: "success", False: "failure", None: "undecided"}[outcome.success]
         builder.data("outcome", f"{said}. {outcome.spoken.reasoning}")
         listed = "\n".join(f"{code.code} {code.category}: {code.name} ({code.meaning})" for code in codes.values())
@@ -176,10 +175,8 @@ async def diagnose(
             return "has_failure must be true exactly when there are failure_points"
         return ""
 
-    try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("diagnosis"), build, DiagnosisForm, check)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("diagnosis", error)
+    form = await inquiry.ledger.form_or_none(inquiry.models.outcome, Question("diagnosis"), build, DiagnosisForm, check)
+    if form is None:
         return FailureDiagnosis(reasoning="No usable reply was given.", points=found)
     last = len(inquiry.case.trajectory.steps)
     told = [_told(point, codes[_code_of(point.error_code)], taxonomy, last) for point in form.failure_points]
@@ -249,10 +246,8 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool) -> Validity | N
         return ""
 
     question = Question("validity", "record" if with_record and inquiry.profile.sparing else "")
-    try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, question, build, ValidityForm, check)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("validity", error)
+    form = await inquiry.ledger.form_or_none(inquiry.models.outcome, question, build, ValidityForm, check)
+    if form is None:
         return None
     return Validity(
         ambiguous=form.is_ambiguous,

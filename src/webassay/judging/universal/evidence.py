@@ -120,7 +120,7 @@ class Material:
     """The pages that matter most, for the stages that look for what went wrong."""
     short_pages: tuple[int, ...] = ()
 
-    def told(
+    def add_to(
         self, builder: PromptBuilder, items: Sequence[Criterion], only: Sequence[int], text: Amount = "none"
     ) -> PromptBuilder:
         builder.data("what was examined, and what was not", self.examined.describe(self.total))

@@ -1,5 +1,4 @@
-"""Explains a verdict in words: task and answer, the rubric and its scores, the pages and what they showed or who never
-looked at them, the outcome with its rules, failures, facts, and what it cost."""
+"""Explains a verdict in words: rubric and scores, pages and evidence, outcome, failures, facts, and cost."""
 
 from collections.abc import Iterator
 from textwrap import fill

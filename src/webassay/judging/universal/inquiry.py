@@ -1,5 +1,5 @@
-"""One verification in progress: the case, the models, the profile, the ledger, and what is known without a model. Every
-stage gets this."""
+"""One verification in progress, as every stage gets it: case, models, profile, ledger, and what is known without a
+model."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +12,7 @@ from webassay.judging.record.excerpts import Weigher, excerpt, weigher
 from webassay.judging.record.facts import is_telling, named_in, values_of
 from webassay.judging.record.findings import against
 from webassay.judging.record.pages import Book, place
-from webassay.judging.record.readings import line_read, stood
+from webassay.judging.record.readings import appears_in, line_read
 from webassay.judging.universal.profile import Profile
 from webassay.judging.universal.sheet import date_of, describe_history, describe_task
 
@@ -40,7 +40,7 @@ class Inquiry:
     @cached_property
     def weigh(self) -> Weigher:
         def holds_value(line: str) -> bool:
-            return any(stood(value, line_read(line)) for value in self.telling)
+            return any(appears_in(value, line_read(line)) for value in self.telling)
 
         lines = (page.lines for page in self.book.pages.values())
         return weigher(self.case.goal.instruction, holds_value, lines)

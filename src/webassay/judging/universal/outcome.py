@@ -125,7 +125,7 @@ async def _vote(
         if checked:
             said = "cannot be told" if share is None else f"{100 * share:.0f} %"
             builder.note(f"Share of the points: {said}")
-        return material.told(builder, criteria, range(len(criteria)), "whole")
+        return material.add_to(builder, criteria, range(len(criteria)), "whole")
 
     key = str(vote) if inquiry.profile.votes > 1 else ""
     try:
@@ -192,11 +192,9 @@ async def _check_violation(
     criteria = [score.criterion for score in scores]
 
     def build() -> PromptBuilder:
-        return material.told(tell_point(inquiry.record_prompt(), point), criteria, range(len(criteria)))
+        return material.add_to(tell_point(inquiry.record_prompt(), point), criteria, range(len(criteria)))
 
-    try:
-        form = await inquiry.ledger.form(inquiry.models.outcome, Question("cp_violation"), build, ViolationForm)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("cp_violation", error)
+    form = await inquiry.ledger.form_or_none(inquiry.models.outcome, Question("cp_violation"), build, ViolationForm)
+    if form is None:
         return None, ""
     return form.cp_violation, form.reasoning

@@ -1,5 +1,4 @@
-"""The choices on which the paper, the released code and we differ. `webassay` is the default; docs/decisions/0401
-and 0407 give the reasons."""
+"""The choices on which the paper, the released code and we differ; docs/decisions/0401 and 0407 give the reasons."""
 
 from typing import Literal
 
@@ -17,28 +16,24 @@ PROCESS_THRESHOLD = 0.8
 
 
 class Profile(Record):
+    """`UniversalOptions` says what the choices mean to a user."""
+
     name: str
     votes: int = 1
     """Odd. The median decides rescoring and side effects, the majority the outcome."""
     top_k: int = 5
-    """Screenshots looked at for each criterion; 0: as many as matter."""
     most_pictures: int = 24
-    """With `top_k` 0: screenshots looked at in all."""
     prune: Pruning = "paper"
     minimum_relevance: int = Field(default=0, ge=0, le=5)
     """At most 5, because a screenshot with that score must never be dropped."""
     relevance_batch: int = 1
-    """Screenshots per relevance call."""
     evidence_batch: int = 1
-    """Screenshots per evidence call."""
     unjudged_relevance: int = 0
     """The score of a screenshot for which no usable reply came back."""
     merge_frames: bool = False
     """Identical pictures are judged once."""
     page_text: bool = False
-    """Page text and accessibility trees count as evidence, too."""
     text_budget: int = 0
-    """Characters of page text that the stages which score and decide are given."""
     record_findings: bool = False
     """What the record proves without a model is shown to the model, and votes cannot overrule it."""
     critical_points: bool = False
@@ -49,8 +44,7 @@ class Profile(Record):
     closer_look: bool = False
     """Where the evidence takes away what the actions alone had earned, the pages are looked at once more."""
     sparing: bool = False
-    """No call whose answer is known: side effects where no row differs, the diagnosis of a clean success, the validity
-    of a task that is valid by its text."""
+    """No calls for side effects where no row differs, the diagnosis of a clean success, or a task valid by its text."""
     validity: bool = False
     diagnose: bool = True
     taxonomy: Taxonomy = "paper"

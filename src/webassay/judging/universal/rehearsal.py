@@ -1,7 +1,6 @@
 """Plays a verification through without a model, to say beforehand what it will cost.
 
-The stand-in gives replies of the right form. It plays two parts: the cheapest course a verification can take, and the
-dearest. The truth lies between them; only replies that have to be asked for again come on top.
+The stand-in plays the cheapest and the most expensive course a verification can take; the truth lies between them.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from webassay.judging.plan import CHARACTERS_PER_TOKEN, TOKENS_OF_PICTURE, TOKENS_OF_REPLY
+from webassay.judging.plan import TOKENS_OF_REPLY, tokens_in
 from webassay.judging.universal.outcome import RULES
 from webassay.judging.universal.rubric import RecordCache
 from webassay.llm.client import Answering, Question, Reply
@@ -33,7 +32,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Rehearsed(Generic[T]):
+class DryCache(Generic[T]):
     """What is kept, and stand-ins for the rest, each written once. Nothing is stored."""
 
     real: RecordCache[T]
@@ -42,13 +41,13 @@ class Rehearsed(Generic[T]):
 
     async def get(self, key: str, write: Callable[[], Awaitable[T]]) -> T:
         async with self._making:
-            known = self.real.kept(key) or self.made.get(key)
+            known = self.real.peek(key) or self.made.get(key)
             if known is None:
                 known = self.made[key] = await write()
             return known
 
-    def kept(self, key: str) -> T | None:
-        return self.real.kept(key)
+    def peek(self, key: str) -> T | None:
+        return self.real.peek(key)
 
 
 @dataclass
@@ -68,11 +67,8 @@ class Understudy(Answering):
     output_tokens: int = 0
 
     async def answer(self, question: Question) -> Reply:
-        parts = [part for message in question.messages for part in message.parts]
-        texts = [part for part in parts if isinstance(part, str)]
         self.calls += 1
-        self.input_tokens += sum(map(len, texts)) // CHARACTERS_PER_TOKEN
-        self.input_tokens += (len(parts) - len(texts)) * TOKENS_OF_PICTURE
+        self.input_tokens += tokens_in(question)
         stage = question.purpose.split("#")[0]
         said = self._said(stage, question.messages[-1].text)
         self.output_tokens += _length(stage, said)

@@ -1,5 +1,5 @@
-"""Points with the evidence: what counts. By votes, with a closer look where the evidence takes away what the actions
-alone had earned, and with penalties for lasting effects that nobody asked for."""
+"""Points with the evidence: by votes, with a closer look where the evidence takes away what the actions had earned,
+and with penalties for lasting effects that nobody asked for."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -52,8 +52,8 @@ def _points_fit(items: Sequence[_Rescore], scores: Sequence[CriterionScore], wan
 async def rescore(
     inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None, vote: int
 ) -> tuple[CriterionScore, ...]:
-    """Criteria whose condition does not hold get 0 and are not asked about. Raises UnusableReply: what the actions
-    alone had earned is no answer to what the evidence shows."""
+    """Criteria whose condition does not hold get 0 and are not asked about. Raises UnusableReply, since the points
+    of the actions alone are no substitute."""
     wanted = [index for index, score in enumerate(scores) if score.applies]
     kept = [
         score if score.applies else score.model_copy(update={"points": 0.0, "post_justification": "does not apply"})
@@ -66,7 +66,7 @@ async def rescore(
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("rubric", describe(criteria, wanted))
         builder.data("what the actions alone claim, and notes on reality", _claimed(scores, wanted))
-        return material.told(builder, criteria, wanted, "whole")
+        return material.add_to(builder, criteria, wanted, "whole")
 
     def check(form: RescoreForm) -> str:
         return _points_fit(form.items, scores, wanted)
@@ -137,7 +137,7 @@ async def look_closer(
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("criteria", describe(criteria, wanted))
         builder.data("the two passes", "\n".join(_two_passes(scores[index], index) for index in wanted))
-        material.told(builder, criteria, wanted)
+        material.add_to(builder, criteria, wanted)
         for frame in frames:
             inquiry.add_frame(builder, frame, _CLOSER_WORDS)
         return builder
@@ -145,11 +145,9 @@ async def look_closer(
     def check(form: CloserForm) -> str:
         return _points_fit(form.items, scores, wanted)
 
-    try:
-        question = Question("closer_look", _vote_key(inquiry, vote))
-        form = await inquiry.ledger.form(inquiry.models.score, question, build, CloserForm, check)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("closer_look", error)
+    question = Question("closer_look", _vote_key(inquiry, vote))
+    form = await inquiry.ledger.form_or_none(inquiry.models.score, question, build, CloserForm, check)
+    if form is None:
         return tuple(scores)
     kept = list(scores)
     for item in form.items:
@@ -192,19 +190,17 @@ async def find_side_effects(
 
     def build() -> PromptBuilder:
         builder = tell_point(inquiry.record_prompt(), point).data("scored rubric", summary(scores))
-        return material.told(builder, criteria, range(len(criteria)), "short")
+        return material.add_to(builder, criteria, range(len(criteria)), "short")
 
     def check(form: SideEffectsForm) -> str:
         if form.requires_penalty != bool(form.penalty_criteria):
             return "requires_penalty must be true exactly when there are penalty_criteria"
         return ""
 
-    try:
-        form = await inquiry.ledger.form(
-            inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), build, SideEffectsForm, check
-        )
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("side_effects", error)
+    form = await inquiry.ledger.form_or_none(
+        inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), build, SideEffectsForm, check
+    )
+    if form is None:
         return ()
     why = form.reasoning
     return tuple(
@@ -227,8 +223,7 @@ def penalty(name: str, description: str, points: float, why: str) -> CriterionSc
 
 
 def median_vote(instances: Sequence[Sequence[CriterionScore]]) -> int:
-    """The instance with the median score, of those that have one; of an even number, the lower of the two in the
-    middle."""
+    """The instance with the median score; of an even number, the lower of the two in the middle."""
     ranked = sorted((score, at) for at, one in enumerate(instances) if (score := process_score(one)) is not None)
     return ranked[(len(ranked) - 1) // 2][1] if ranked else 0
 
@@ -236,8 +231,8 @@ def median_vote(instances: Sequence[Sequence[CriterionScore]]) -> int:
 async def score_with_evidence(
     inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material, point: CriticalPoint | None
 ) -> tuple[tuple[CriterionScore, ...], dict[str, Any]]:
-    """Rescores and looks for side effects once per vote. The median instance stands, penalties included. Raises
-    UnusableReply if not more than half of the votes could be read."""
+    """Rescores and looks for side effects once per vote; the median instance counts, penalties included. Raises
+    UnusableReply without a majority of readable votes."""
     failures: list[UnusableReply] = []
 
     async def one(vote: int) -> tuple[CriterionScore, ...] | None:

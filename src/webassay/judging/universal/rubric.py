@@ -1,8 +1,7 @@
-"""The rubric: written from the task alone, checked, kept, frozen.
+"""The rubric: written from the task alone, checked, stored, frozen.
 
-It never sees the trajectory, so one per task is enough: `RubricCache` keeps it by the task's text, the start page, the
-prompts and the model. What the task's text says of its validity is kept in the same way, by itself, since it is for
-another model to say. A person can also review a rubric (`lint` says where to look) and freeze it.
+It never sees the trajectory, so one per task is enough: `RubricCache` keeps it by task, prompts and model. The validity
+of the task's text is kept by itself, as another model may judge it. A person can review (`lint`) and freeze a rubric.
 """
 
 import asyncio
@@ -22,7 +21,6 @@ from webassay.core.record import Record, content_hash
 from webassay.judging.case import PromptBuilder
 from webassay.judging.ledger import Question, ReplyForm
 from webassay.judging.universal.inquiry import Inquiry
-from webassay.llm.client import UnusableReply
 
 
 class Criterion(Record):
@@ -74,8 +72,6 @@ class Rubric(Record):
     critical_point: CriticalPoint | None = None
     review: str = Field(default="", exclude_if=lambda value: not value)
     """What the check of its dependencies found."""
-    validity: Validity | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Kept here by earlier versions, which did not say by which model. Nothing reads it."""
 
     @property
     def total(self) -> float:
@@ -183,10 +179,8 @@ async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
     def build() -> PromptBuilder:
         return tell_point(inquiry.bare_task_prompt(), draft.critical_point).data("rubric", describe(draft.items))
 
-    try:
-        found = await inquiry.ledger.form(inquiry.models.rubric, Question("dependency"), build, DependencyForm)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("dependency", error)
+    found = await inquiry.ledger.form_or_none(inquiry.models.rubric, Question("dependency"), build, DependencyForm)
+    if found is None:
         return draft
     items = tuple(item.made() for item in found.items) if found.needs_reformulation else draft.items
     return draft.model_copy(update={"items": items, "review": found.reasoning})
@@ -271,7 +265,7 @@ T = TypeVar("T")
 class RecordCache(Protocol[T]):
     async def get(self, key: str, write: Callable[[], Awaitable[T]]) -> T: ...
 
-    def kept(self, key: str) -> T | None:
+    def peek(self, key: str) -> T | None:
         """What `get` would return without writing."""
         ...
 
@@ -283,9 +277,8 @@ Validities = RecordCache[Validity | None]
 class _Cache(Generic[T]):
     """Records by key. Each is written once, even if many ask for it at the same time; None is never kept.
 
-    With a folder, records outlive the process. Without one, they last as long as this object, so that all trajectories
-    of a task are still scored by one rubric. `salt` keeps repeated runs apart. `enabled=False` writes a new record
-    every time, which shows how much of a judge's noise comes from its rubrics.
+    With a folder, records outlive the process; without one, they live as long as this object. `salt` keeps repeated
+    runs apart. `enabled=False` writes a new record every time, to show how much noise comes from the rubrics.
     """
 
     _kind: ClassVar[type[Record]]
@@ -308,7 +301,7 @@ class _Cache(Generic[T]):
                 self._known[key] = found
             return found
 
-    def kept(self, key: str) -> T | None:
+    def peek(self, key: str) -> T | None:
         if not self._enabled:
             return None
         if self._salt:

@@ -12,7 +12,6 @@ from webassay.judging.universal.evidence import Evidence, Material, about, descr
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.profile import PROCESS_THRESHOLD
 from webassay.judging.universal.rubric import Criterion, Rubric, alike, describe, tell_point
-from webassay.llm.client import UnusableReply
 
 _SAME_CRITERION = 0.7
 
@@ -49,8 +48,8 @@ class CriterionScore(Record):
 
 
 def process_score(scores: Sequence[CriterionScore]) -> float | None:
-    """Points earned out of all points of the criteria that apply and can be told; None if there is no such criterion.
-    Penalties raise the total and earn nothing."""
+    """The share of points earned on criteria that apply and can be told; None without any. Penalties raise the
+    total."""
     counting = [score for score in scores if score.applies and score.told]
     if all(score.penalty for score in counting):
         return None
@@ -98,8 +97,8 @@ class ActionForm(ReplyForm):
 
 
 async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[CriterionScore, ...]:
-    """The first of two passes, which nobody's points rest on: it says what was claimed, so that the second can be
-    compared with it. Raises UnusableReply if no usable scores come back."""
+    """The first of two passes: it says what was claimed, for the second to be compared with, and earns no points
+    itself. Raises UnusableReply if no usable scores come back."""
 
     def build() -> PromptBuilder:
         return tell_point(inquiry.record_prompt(), rubric.critical_point).data("rubric", describe(rubric.items))
@@ -150,9 +149,8 @@ class ConditionsForm(ReplyForm):
 async def settle_conditions(
     inquiry: Inquiry, scores: Sequence[CriterionScore], material: Material
 ) -> tuple[CriterionScore, ...]:
-    """Decides from the evidence which conditions held. Asks a model if several may exclude each other.
-
-    A condition about which nothing can be told is taken as not met: its criterion can neither be earned nor missed."""
+    """Decides from the evidence which conditions held, and asks a model if several may exclude each other. A
+    condition about which nothing is known counts as not met, so its criterion is neither earned nor missed."""
     wanted = [index for index, score in enumerate(scores) if score.criterion.condition]
     settled: Mapping[int, tuple[bool, str]] = {
         index: (_seen(scores[index], material.evidence, index), "") for index in wanted
@@ -180,7 +178,7 @@ async def _ask_conditions(
 
     def build() -> PromptBuilder:
         builder = inquiry.record_prompt().data("criteria with conditions", describe(criteria, wanted))
-        return material.told(builder, criteria, wanted)
+        return material.add_to(builder, criteria, wanted)
 
     def check(form: ConditionsForm) -> str:
         if problem := in_order([item.criterion_idx for item in form.disambiguation], wanted):
@@ -191,10 +189,8 @@ async def _ask_conditions(
                 return f"the condition of criterion_idx {item.criterion_idx} is {condition!r}"
         return ""
 
-    try:
-        form = await inquiry.ledger.form(inquiry.models.score, Question("conditions"), build, ConditionsForm, check)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("conditions", error)
+    form = await inquiry.ledger.form_or_none(inquiry.models.score, Question("conditions"), build, ConditionsForm, check)
+    if form is None:
         return None
     return {
         item.criterion_idx: (
@@ -228,10 +224,8 @@ async def check_reality(inquiry: Inquiry, scores: Sequence[CriterionScore], mate
     def check(form: RealityForm) -> str:
         return in_order([item.criterion_idx for item in form.reality_checks], range(len(criteria)))
 
-    try:
-        form = await inquiry.ledger.form(inquiry.models.score, Question("reality"), build, RealityForm, check)
-    except UnusableReply as error:
-        inquiry.ledger.fell_back("reality", error)
+    form = await inquiry.ledger.form_or_none(inquiry.models.score, Question("reality"), build, RealityForm, check)
+    if form is None:
         return ("",) * len(criteria)
     return tuple(item.reality_notes or "" for item in form.reality_checks)
 

@@ -1,9 +1,9 @@
-"""Which pages are looked at, and what whoever decides is told about the others.
+"""Which pages are looked at, and what those who decide are told about the others.
 
-The invariant of the whole design lives here: nothing that decides may get lost. With a fixed number of screenshots for
-each criterion (`top_k`, as in the paper) it does: a task over eight orders needs eight pages. So by default as many are
-taken as matter, up to a generous number of pictures; pages that belong together stay together; and the text of all the
-others is told as far as there is room. What nobody looked at is named, with the reason.
+Nothing that decides may get lost. A fixed number of screenshots for each criterion (`top_k`, as in the paper) loses
+pages: a task over eight orders needs eight. So by default every page that matters is taken, up to a generous number of
+pictures; pages that belong together stay together; the others are told as text while there is room. A page that nobody
+looked at is named, with the reason.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -58,15 +58,12 @@ def select(
     book: Book,
     read: frozenset[int] = frozenset(),
 ) -> Groups:
-    """For each criterion: every screenshot near its best score, the pages that belong to those, the pages that hold a
-    value of the answer or of the rubric, and the last page.
+    """For each criterion: the screenshots near its best score and their kin, the pages that hold a value of the answer
+    or the rubric, and the last page.
 
-    Pages in `read` are told whole to whoever decides. So if they only belong to others or hold a value, they are looked
-    at as well only if somebody found them of use; and one that holds a value is not asked about criteria on which it
-    hardly bears while it bears on others.
-
-    At most `most` different screenshots in all. What has to give way first is what scored least, then what was read as
-    text anyway; among equals the later one stays.
+    Pages in `read` reach those who decide as text. So if they are only kin or only hold a value, they are also shown as
+    pictures only where a score says they are of use. At most `most` screenshots in all: the lowest scores give way
+    first, then pages read as text; among equals the later one stays.
     """
     wanted = [_wanted(relevance, index, held, book, read) for index in range(criteria)]
     last = max(relevance, default=0)
@@ -98,8 +95,7 @@ def _wanted(relevance: Relevance, index: int, held: frozenset[int], book: Book, 
 
 
 def without_picture(relevance: Relevance, book: Book) -> frozenset[int]:
-    """Pages that are looked at only because of what is written on them: nobody found them of use, and they have a text.
-    The picture of the last page always counts."""
+    """Pages with text that only their text brought in: no score says they are of use. The last page always counts."""
     scores = {number: max(row, default=0) for number, row in relevance.items()}
     if max(scores.values(), default=0) <= _HARDLY:  # the scores tell no page from another
         return frozenset()

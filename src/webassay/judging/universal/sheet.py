@@ -1,8 +1,5 @@
-"""What every stage is told of the task and of what the agent did: the task sheet and the history.
-
-A judge who reads `click(bid='164')` has to guess; one who reads `click link 'View Order 101356'` does not. The elements
-are named as they stood in the tree that the agent saw.
-"""
+"""What every stage is told: the task sheet and the history of actions, with elements named as in the agent's tree
+(`click link 'View Order 101356'`, not `click(bid='164')`)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -86,8 +83,7 @@ def _stamped(trajectory: Trajectory) -> Iterator[str]:
 
 
 def describe_history(case: Case) -> str:
-    """Every action in order, each with the page it began on and the notices that came after it. If space is short,
-    thoughts are cut; actions never are."""
+    """Every action with its page and the notices after it. If space is short, thoughts are cut; actions never are."""
     shown = {frame.step: f"screenshot {frame.number}" for frame in case.frames}
     for frame in case.frames:
         # Identical frames are shown once; an earlier step is told under the number of the one that is shown.

@@ -3,8 +3,7 @@
     rubric -> action-only scores -> relevance -> selection -> evidence -> conditions -> reality
            -> rescoring, a closer look and side effects (by votes) -> outcome (by votes) -> diagnosis
 
-Every stage is a typed function in a module of its own; this one only puts them together. `Verdict.replies` keeps what
-each stage returned, and every raw reply.
+Every stage is a typed function in its own module. `Verdict.replies` keeps what each returned, and every raw reply.
 """
 
 import asyncio
@@ -19,10 +18,10 @@ from webassay.core.trajectory import AgentInfo, Blobs, Ending, MemoryBlobs, Traj
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
 from webassay.judging.case import Case
 from webassay.judging.ledger import Ledger, Models, gather_pair
-from webassay.judging.record.facts import is_telling, named_in, positive_facts, values_on
+from webassay.judging.record.facts import facts_of, is_telling, named_in, values_on
 from webassay.judging.record.findings import record_findings
 from webassay.judging.record.pages import Book, Digest, digest
-from webassay.judging.record.readings import line_read, stood
+from webassay.judging.record.readings import appears_in, line_read
 from webassay.judging.universal import diagnosis as diagnosing
 from webassay.judging.universal.diagnosis import FailureDiagnosis
 from webassay.judging.universal.evidence import Material, TextPages, gather, relate
@@ -89,8 +88,8 @@ async def verify(
     profile: Profile = PROFILES["webassay"],
     resources: VerifierResources | None = None,
 ) -> Verdict:
-    """Abstains without a model; a model that breaks makes it a fault. A spent budget, a blob that is gone and a frozen
-    rubric of another task raise."""
+    """Abstains without a model; a broken model makes it a fault. Raises for a spent budget, a lost blob, and a
+    frozen rubric of another task."""
     resources = resources or VerifierResources()
     if resources.rubric is not None:
         resources.rubric.check(goal)
@@ -124,7 +123,7 @@ def _look_up(
     if not profile.record_findings:
         return (), (), book
     known = record_findings(case.goal, case.trajectory, case.blobs, read_picture)
-    return known, positive_facts(case.goal, case.trajectory, book), book
+    return known, facts_of(case.goal, case.trajectory, book), book
 
 
 @dataclass
@@ -188,7 +187,7 @@ def choose(inquiry: Inquiry, rubric: Rubric, relevance: Relevance) -> tuple[Grou
         return 100.0 * (number in held) + 50.0 * (number == last) + max(relevance.get(number, (0,)))
 
     def matters(line: str) -> bool:
-        return any(stood(value, line_read(line)) for value in telling)
+        return any(appears_in(value, line_read(line)) for value in telling)
 
     told = digest(book, profile.text_budget, rank, matters)
     if profile.top_k:
