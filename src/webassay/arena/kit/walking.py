@@ -1,6 +1,6 @@
 """What reference solutions are made of: steps that yield actions and return the page they lead to, and responses."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import TypeVar
 
@@ -43,6 +43,24 @@ def fill(page: Observation, role: str, name: str, value: str) -> Steps:
 def choose(page: Observation, name: str, option: str) -> Steps:
     """In the select box of that name."""
     return (yield Action.of("select_option", need(page, "combobox", name).id, option))
+
+
+def links(page: Observation, *names: str) -> Steps:
+    """Clicks one link after the other."""
+    for name in names:
+        page = yield from click(page, "link", name)
+    return page
+
+
+def send(
+    page: Observation, button: str, typed: Mapping[str, str] | None = None, chosen: Mapping[str, str] | None = None
+) -> Steps:
+    """Fills in a form and presses its button."""
+    for name, value in (typed or {}).items():
+        page = yield from fill(page, "textbox", name, value)
+    for name, value in (chosen or {}).items():
+        page = yield from choose(page, name, value)
+    return (yield from click(page, "button", button))
 
 
 def go_back() -> Steps:

@@ -1,14 +1,15 @@
 """Browsing and searching the catalog."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
+from webassay.arena.kit.readings import Navigate, Parts, clear, fair
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, answer, choose, click, done, fill, go_back, refusal, then
+from webassay.arena.kit.walking import answer, choose, click, done, fill, go_back, refusal, then
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
@@ -279,92 +280,61 @@ class MostReviewedTotal(Template):
         return answer(pages.dollars(sum(card.cents for card in most)))
 
 
-@dataclass(frozen=True)
-class OpenCheapest(Template):
+def _as_sorted(product: Row) -> tuple[int, int]:
+    """The order of the list when it is sorted by price."""
+    return product["price_cents"], product["id"]
+
+
+class OpenCheapest(Navigate):
     """Open the cheapest product of a category that enough people reviewed."""
 
     name = "shop.open-cheapest"
-    kind = "navigate"
     chore = "others"
     instruction = (
         "Open the page of the product in {shelf} that costs the least today among those with at least "
         "{reviews} reviews. Where a product has a special price, that is what it costs."
     )
     levels = ("easy", "medium")
+    misread = {
+        "reviews-ignored": {"reviews": 0},
+        "first-that-fits": {"by": lambda product: 0},
+        "most-reviewed": {"reviews": 0, "by": lambda product: -product["review_count"]},
+    }
+    ways = {"reading-everything": {"reading": True}}
 
     shelf: str
     path: str
     reviews: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        shelf, path = queries.place(worlds["shop"], stream, 14, 150, levels=(2, 3))
-        drawn = cls(shelf, path, stream.choice((5, 8, 10, 12, 15, 20, 30)))
-        prices = [queries.price(product) for product in drawn._fitting(worlds["shop"])]
-        return None if len(prices) < 2 or prices[0] == prices[1] else drawn
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        place = queries.place(world, stream, 14, 150, levels=(2, 3))
+        return cls(*place, stream.choice((5, 8, 10, 12, 15, 20, 30)))
 
-    def _fitting(self, world: World) -> list[Row]:
-        """The cheapest first."""
-        reviewed = [one for one in queries.products(world, self.path) if one["review_count"] >= self.reviews]
-        return sorted(reviewed, key=queries.price)
+    def end(self, world: World, *, by: Callable[[Row], Any] = _as_sorted) -> Parts:
+        listed = queries.products(world, self.path)
+        fitting = sorted((one for one in listed if one["review_count"] >= self.reviews), key=by)
+        yield fair(clear(fitting, queries.price))
+        best = fitting[0]
+        yield Key.page(queries.product_page(best["slug"]))
+        cheaper = [one for one in listed if queries.price(one) < queries.price(best) and one["review_count"]]
+        yield facts.seen([facts.priced_and_reviewed(best), *map(facts.reviewed, cheaper)])
+        yield Key.checkpoint("category", queries.place_page(self.path))
+        passed = sum(queries.price(one) <= queries.price(best) for one in listed)
+        size = pages.PRODUCTS_ON_A_PAGE
+        yield Effort(passed, pages_of(passed, size) + 1, steps=7 + pages_of(len(listed), size))
 
-    def key(self, worlds: Worlds) -> Key:
-        cheapest = self._fitting(worlds["shop"])[0]
-        cheaper = [
-            product
-            for product in queries.products(worlds["shop"], self.path)
-            if product["price_cents"] < cheapest["price_cents"] and product["review_count"]
-        ]
-        cards = facts.seen([facts.priced_and_reviewed(cheapest), *map(facts.reviewed, cheaper)])
-        category = Key.checkpoint("category", queries.place_page(self.path))
-        return Key.page(queries.product_page(cheapest["slug"])) & cards & category
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        shown = queries.products(worlds["shop"], self.path)
-        first = next(product for product in shown if product["review_count"] >= self.reviews)
-        return {
-            "reviews-ignored": Key.page(queries.product_page(_cheapest_shown(shown)["slug"])),
-            "first-that-fits": Key.page(queries.product_page(first["slug"])),
-            "most-reviewed": Key.page(queries.product_page(max(shown, key=_reviews)["slug"])),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        shown = queries.products(worlds["shop"], self.path)
-        limit = queries.price(self._fitting(worlds["shop"])[0])
-        passed = sum(queries.price(product) <= limit for product in shown)
-        return Effort(
-            rows=passed,
-            pages=pages_of(passed, pages.PRODUCTS_ON_A_PAGE) + 1,
-            steps=7 + pages_of(len(shown), pages.PRODUCTS_ON_A_PAGE),
-        )
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from self._sorted(page)
+    def solve(self, page: Observation, *, reading: bool = False) -> Walk:
+        page = yield from pages.open_long_place(page, self.shelf)
+        if reading:
+            cards = [card for card in (yield from pages.all_cards(page)) if card.reviews >= self.reviews]
+            yield from pages.open_product(page, min(cards, key=lambda card: card.cents).name)
+            return done("navigate")
+        page = yield from choose(page, "Sort By", "Price")
         while (card := next((card for card in pages.cards(page) if card.reviews >= self.reviews), None)) is None:
             page = yield from click(page, "link", "Next")
         yield from click(page, "link", card.name)
         return done("navigate")
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"reading-everything": self._read_all}
-
-    def _read_all(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        cards = [card for card in (yield from pages.all_cards(page)) if card.reviews >= self.reviews]
-        yield from pages.open_product(page, min(cards, key=lambda card: card.cents).name)
-        return done("navigate")
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"reviews-ignored": self._first}
-
-    def _first(self, page: Observation) -> Walk:
-        page = yield from self._sorted(page)
-        yield from click(page, "link", pages.cards(page)[0].name)
-        return done("navigate")
-
-    def _sorted(self, page: Observation) -> Steps:
-        page = yield from pages.open_long_place(page, self.shelf)
-        return (yield from choose(page, "Sort By", "Price"))
 
 
 def _cheapest_shown(products: list[Row]) -> Row:
