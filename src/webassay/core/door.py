@@ -18,4 +18,4 @@ class Door:
     @property
     def summary(self) -> str:
         install = f" (pip install '{self.extra}')" if self.extra else ""
-        return f"{self.about}: import {self.module}{install}"
+        return f"{self.about}: import {self.module}{install}."
