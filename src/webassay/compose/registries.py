@@ -10,7 +10,6 @@ from webassay.analysis.results.formats import ReportFormat
 from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Template, templates_in
 from webassay.benchmarks.base import Benchmark, as_benchmark
-from webassay.core.door import Door
 from webassay.core.groupings import Grouping
 from webassay.core.registry import Registry, instances_of, modules_of, packages_in
 from webassay.environments.base import EnvironmentFactory
@@ -18,6 +17,7 @@ from webassay.grading.grade import Grader
 from webassay.importers.base import Importer
 from webassay.judging.judges.base import Judge
 from webassay.llm.providers import Provider
+from webassay.play.door import Door
 from webassay.sites.kit import Site
 
 SITES: Registry[Site] = Registry(

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from webassay.core.door import Door
 from webassay.doors.addresses import goal_text
 from webassay.doors.engine import Lease
 from webassay.doors.plan import SeatSettings
 from webassay.doors.seat import EngineSeat, EpisodeResult, Seat
+from webassay.play.door import Door
 
 Policy = Callable[[str], str]
 

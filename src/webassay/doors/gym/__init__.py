@@ -11,7 +11,7 @@ Importing this module registers the environment.
 `gymnasium.make("webassay.doors.gym:webassay/arena-v0")` does both at once.
 """
 
-from webassay.core.door import Door
+from webassay.play.door import Door
 
 try:
     import gymnasium
