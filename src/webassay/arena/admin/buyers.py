@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from webassay.arena.admin import office, pages
+from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Route, Template, Worlds
 from webassay.arena.kit.walking import Steps, click, then
@@ -25,6 +26,8 @@ class OneOfSeveral(Template, abstract=True):
     status: ClassVar[str]
     place: ClassVar[int]
     """NEWEST or OLDEST."""
+    takes: ClassVar[tuple[int, int]]
+    """Pages and steps."""
 
     user: str
     buyer: str
@@ -50,11 +53,15 @@ class OneOfSeveral(Template, abstract=True):
         """At the wrong end of the list."""
         return self.own(worlds)[OLDEST if self.place == NEWEST else NEWEST]
 
-    def found(self, worlds: Worlds) -> Key:
+    def evidence(self, worlds: Worlds) -> Key:
         order = self.order(worlds)
         return office.seen([office.order_status(order)]) & Key.checkpoint(
             "the order", office.page(f"/orders/{order['number']}")
         )
+
+    def effort(self, worlds: Worlds) -> Effort:
+        pages_read, steps = self.takes
+        return Effort(rows=len(self.own(worlds)), pages=pages_read, steps=steps)
 
     @abstractmethod
     def act(self, page: Observation) -> Walk:

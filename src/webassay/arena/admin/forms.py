@@ -43,6 +43,7 @@ class CommentOldest(OldestPending):
         'Add the comment "{message}" to the oldest pending order with the bill-to name {buyer}, and have the customer '
         "notified by email."
     )
+    takes = (2, 11)
 
     user: str
     buyer: str
@@ -60,14 +61,11 @@ class CommentOldest(OldestPending):
         )  # fmt: skip
 
     def key(self, worlds: Worlds) -> Key:
-        return self._said(self.order(worlds)) & self.found(worlds)
+        return self._said(self.order(worlds)) & self.evidence(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         own = self.own(worlds)
         return {"newest": self._said(own[0]), "not-notified": self._said(own[-1], 0)}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.own(worlds)), pages=2, steps=11)
 
     def act(self, page: Observation, notify: bool = True) -> Walk:
         page = yield from fill(page, "textbox", "Comment", self.message)
@@ -88,6 +86,7 @@ class ShipOldest(OldestPending):
         "The parcel for the oldest pending order with the bill-to name {buyer} was handed to {carrier}. Enter the "
         "shipment, with the tracking number {tracking}."
     )
+    takes = (2, 12)
 
     user: str
     buyer: str
@@ -106,13 +105,10 @@ class ShipOldest(OldestPending):
         )
 
     def key(self, worlds: Worlds) -> Key:
-        return self._shipped(self.order(worlds)) & self.found(worlds)
+        return self._shipped(self.order(worlds)) & self.evidence(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         return {"newest": self._shipped(self.other(worlds))}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.own(worlds)), pages=2, steps=12)
 
     def act(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Ship")

@@ -7,7 +7,6 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.buyers import NewestComplete, OldestPending
 from webassay.arena.admin.forms import CARRIERS
-from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.shortcuts import Shortcuts
 from webassay.arena.kit.template import Route, Worlds
@@ -26,6 +25,7 @@ class InvoiceOldest(OldestPending):
 
     name = "admin.invoice-oldest"
     instruction = "Create the invoice for the oldest pending order with the bill-to name {buyer}."
+    takes = (2, 10)
 
     user: str
     buyer: str
@@ -42,13 +42,10 @@ class InvoiceOldest(OldestPending):
         )
 
     def key(self, worlds: Worlds) -> Key:
-        return self._invoiced(self.order(worlds)) & self.found(worlds)
+        return self._invoiced(self.order(worlds)) & self.evidence(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         return {"newest": self._invoiced(self.other(worlds))}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.own(worlds)), pages=2, steps=10)
 
     def act(self, page: Observation) -> Walk:
         return (yield from submit(page, "Invoice"))
@@ -63,6 +60,7 @@ class StreetOfOldest(OldestPending):
         "{buyer} gave the wrong street. In the shipping address of the oldest pending order with that bill-to name, "
         "change the street address to {street}. Leave the rest of the address, and the billing address, as they are."
     )
+    takes = (3, 11)
 
     user: str
     buyer: str
@@ -78,14 +76,11 @@ class StreetOfOldest(OldestPending):
         return Key.update("order_addresses", where={"order_id": order["id"], "kind": kind}, street=self.street)
 
     def key(self, worlds: Worlds) -> Key:
-        return self._moved(self.order(worlds)) & self.found(worlds)
+        return self._moved(self.order(worlds)) & self.evidence(worlds)
 
     def shortcuts(self, worlds: Worlds) -> Shortcuts:
         own = self.own(worlds)
         return {"newest": self._moved(own[0]), "billing-address": self._moved(own[-1], "billing")}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.own(worlds)), pages=3, steps=11)
 
     def act(self, page: Observation, kind: str = "shipping") -> Walk:
         page = yield from click(page, "link", f"Edit {kind} address")
@@ -106,6 +101,7 @@ class RefundShare(NewestComplete):
         "For the newest order with the status Complete and the bill-to name {buyer}, refund {percent} percent of the "
         'grand total, rounded to whole cents, with the reason "{reason}".'
     )
+    takes = (3, 12)
 
     user: str
     buyer: str
@@ -149,9 +145,6 @@ class RefundShare(NewestComplete):
             "oldest": self._refunded(own[-1], self._share(own[-1]["total_cents"])),
         }
 
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.own(worlds)), pages=3, steps=12)
-
     def act(self, page: Observation, line: str = "Grand Total") -> Walk:
         cents = self._share(pages.cents(pages.detail(page, line)))
         page = yield from click(page, "link", "Refund")
@@ -173,6 +166,7 @@ class SentAgain(NewestComplete):
         "The parcel of the newest order with the status Complete and the bill-to name {buyer} was lost and has been "
         "sent again. In its shipment, change the carrier to {carrier} and the tracking number to {tracking}."
     )
+    takes = (3, 12)
 
     user: str
     buyer: str
@@ -212,9 +206,6 @@ class SentAgain(NewestComplete):
             "number-only": self._corrected(newest, newest["carrier"]),
             "oldest": self._corrected(oldest, self.carrier),
         }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.own(worlds)), pages=3, steps=12)
 
     def act(self, page: Observation, number_only: bool = False) -> Walk:
         page = yield from click(page, "link", contains="Shipment 3")
