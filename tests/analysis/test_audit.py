@@ -14,15 +14,7 @@ from webassay.analysis.results import formats
 from webassay.benchmarks import chores, webarena
 from webassay.core.errors import InputError, TaskError
 from webassay.core.interaction import Goal, ResponseProtocol
-from webassay.core.task import (
-    ActivityCheck,
-    JudgedCheck,
-    LegacyCheck,
-    PagePattern,
-    ResponseCheck,
-    StateCheck,
-    Task,
-)
+from webassay.core.task import ActivityCheck, JudgedCheck, LegacyCheck, PagePattern, ResponseCheck, StateCheck, Task
 from webassay.core.verdict import Fingerprint, Verdict
 
 
@@ -127,6 +119,8 @@ def test_unachievable(text: str) -> None:
 def test_passed_without_looking() -> None:
     made = audit([task(key=answer(must_include=["yes"]))])
     assert (made.counts["naive_solvable"], made.naive["yes"], made.naive["no"]) == (1, 1, 0)
+    made = audit([task(str(i), template="A" if i else "B") for i in range(4)])
+    assert (made.templates, made.multi_site, made.gini) == (2, 0, pytest.approx(0.25))
 
 
 def test_a_constant_status_is_no_evidence() -> None:
@@ -151,51 +145,32 @@ class TestStringRules:
     @pytest.mark.parametrize(
         ("reference", "said", "passed"),
         [
-            ({"exact_match": "Yes"}, " 'yes' ", True),
-            ({"exact_match": "Yes"}, "yes.", False),
-            ({"must_include": ["2"]}, "there are 2.", True),
-            ({"must_include": ["2"]}, "2 000", True),
-            ({"must_include": ["2"]}, "on 3/2", False),
-            ({"must_include": ["0"]}, "$0.00", False),
-            ({"must_include": ["10"]}, "110", True),
-            ({"must_include": ["a", "b"]}, "b then a", True),
-            ({"must_include": ["a", "b"]}, "a", False),
-            ({"fuzzy_match": "N/A"}, "n/a", True),
-            ({"fuzzy_match": "N/A"}, "it cannot be done", None),
+            ({"exact_match": "Yes"}, " 'yes' ", True), ({"exact_match": "Yes"}, "yes.", False),
+            ({"must_include": ["2"]}, "on 3/2", False), ({"must_include": ["a", "b"]}, "b then a", True),
+            ({"fuzzy_match": "N/A"}, "n/a", True), ({"fuzzy_match": "N/A"}, "it cannot be done", None),
             ({"fuzzy_match": ["noon"]}, "noon", None),
         ],
-    )
+    )  # fmt: skip
     def test_as_published(self, reference: dict[str, Any], said: str, passed: bool | None) -> None:
         assert legacy.passes(legacy.read_key(answer(**reference), "webarena"), said) is passed
 
-    def test_alternatives_of_the_chores(self) -> None:
+    def test_alternatives_of_the_chores_and_what_a_page_decides(self) -> None:
         key = answer(must_include=["20.4 |or| 20.40"])
         assert legacy.passes(legacy.read_key(key, "webchorearena"), "20.40 dollars") is True
         assert legacy.passes(legacy.read_key(key, "webarena"), "20.40 dollars") is False
-
-    def test_what_a_page_decides_is_unknown(self) -> None:
         assert legacy.passes(legacy.read_key(page("", must_include=["x"]), "webarena"), "x") is None
 
 
 class TestSiblings:
     def siblings(self, *urls: str) -> list[Task]:
-        key = {"eval_types": ["url_match"]}
-        return [
-            task(
-                str(i),
-                goal=f"Issues of team/repo{'abcdef'[i] * 3}",
-                key=key | {"reference_url": url},
-                parameters={"repo": f"team/repo{'abcdef'[i] * 3}"},
-            )
-            for i, url in enumerate(urls)
-        ]
+        def sibling(number: int, url: str) -> Task:
+            key, repo = {"eval_types": ["url_match"], "reference_url": url}, f"team/repo{'abcdef'[number] * 3}"
+            return task(str(number), goal=f"Issues of {repo}", key=key, parameters={"repo": repo})
+
+        return [sibling(number, url) for number, url in enumerate(urls)]
 
     def test_the_odd_one_out_is_named(self) -> None:
-        urls = [
-            "__GITLAB__/team/repoaaa/-/issues",
-            "__GITLAB__/team/repobbb/-/issues",
-            "__GITLAB__/other/thing/-/issues",
-        ]
+        urls = [f"__GITLAB__/{repo}/-/issues" for repo in ("team/repoaaa", "team/repobbb", "other/thing")]
         issues = [issue for issue in audit(self.siblings(*urls)).issues if issue.detector == "misaligned"]
         assert [issue.task_id for issue in issues] == ["2"]
         assert "'team repoccc'" in issues[0].reason
@@ -227,24 +202,13 @@ class TestWithRuns:
 
     def test_people_that_disagree(self) -> None:
         labels = [
-            Label(
-                task_id=str(i),
-                site="shopping",
-                annotator=who,
-                category="ambiguous",
-                value=i < (5 if who == "primary" else 4),
-            )  # type: ignore[arg-type]
+            Label(task_id=str(i), site="shopping", annotator=who, category="ambiguous", value=i < yes)  # type: ignore[arg-type]
             for i in range(10)
-            for who in ("primary", "verifier")
+            for who, yes in (("primary", 5), ("verifier", 4))
         ]
         annotation = audit([task()], labels=labels).annotation
         assert annotation is not None
         assert annotation.overall.value == pytest.approx(0.8)
-
-
-def test_template_balance() -> None:
-    made = audit([task(str(i), template="A" if i else "B") for i in range(4)])
-    assert (made.templates, made.multi_site, made.gini) == (2, 0, pytest.approx(0.25))
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "csv", "html"])
@@ -258,16 +222,11 @@ def test_comes_out_in_every_form(form: Any) -> None:
 
 class TestLoading:
     RAW: dict[str, Any] = {
-        "task_id": 7,
-        "sites": ["gitlab", "reddit"],
-        "storage_state": "./.auth/gitlab.reddit_state.json",
-        "start_url": "__GITLAB__ |AND| __REDDIT__",
-        "intent_template": "Ask {{who}}",
-        "instantiation_dict": {"who": "Ann", "answer": "42"},
-        "intent": "Ask Ann",
-        "intent_template_id": 3,
+        "task_id": 7, "sites": ["gitlab", "reddit"], "storage_state": "./.auth/gitlab.reddit_state.json",
+        "start_url": "__GITLAB__ |AND| __REDDIT__", "intent": "Ask Ann", "intent_template": "Ask {{who}}",
+        "instantiation_dict": {"who": "Ann", "answer": "42"}, "intent_template_id": 3,
         "eval": answer(exact_match="42"),
-    }
+    }  # fmt: skip
 
     def written(self, folder: Path, *tasks: Any) -> Path:
         path = folder / "tasks.json"

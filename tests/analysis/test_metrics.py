@@ -94,23 +94,22 @@ def test_a_study_made_twice_is_the_same(rows):
     assert metrics.measure(parts, draws=50).estimates == metrics.measure(parts, draws=50).estimates
 
 
-def test_one_cluster_says_nothing_about_others():
-    found = metrics.measure(np.array([[10.0, 2, 3, 20]]))
-    assert found.estimates["accuracy"].value == pytest.approx(30 / 35)
-    assert found.estimates["accuracy"].low is None
-
-
-def test_a_judge_without_a_mistake_is_not_certain():
+def test_judges_without_a_mistake_or_with_one_answer_are_not_certain():
     parts = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0]] * 10)
     found = metrics.measure(parts).estimates
     assert found["fpr"].value == 0 and 0.2 < found["fpr"].high < 0.4
     assert found["kappa"].value == 1 and 0.5 < found["kappa"].low < 0.8
     assert found["accuracy"].low == pytest.approx(stats.wilson(20, 20, z=stats.t_of(0.95, 19)).low)
-
-
-def test_a_judge_that_always_says_the_same_has_kappa_0_and_no_interval():
+    # One cluster says nothing about others.
+    found = metrics.measure(np.array([[10.0, 2, 3, 20]]))
+    assert found.estimates["accuracy"].value == pytest.approx(30 / 35)
+    assert found.estimates["accuracy"].low is None
+    # Whoever always says the same has a kappa of 0 and no interval, alone or against another one.
     found = metrics.measure(np.array([[0.0, 0, 1, 0], [0, 0, 0, 1.0]] * 10)).estimates["kappa"]
     assert (found.value, found.low, found.high) == (0.0, None, None)
+    lazy = np.array([[2.0, 1, 0, 0], [1.0, 2, 0, 0], [3.0, 1, 0, 0]])
+    estimate, p = metrics.differences(lazy, lazy)["kappa"]
+    assert (estimate.value, estimate.low, estimate.high, p) == (0.0, None, None, None)
 
 
 def test_twenty_copies_of_four_clusters_tell_no_more_than_four():
@@ -143,9 +142,7 @@ def test_a_clear_difference_is_seen():
     bad = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1.0]] * 40)
     estimate, p = metrics.differences(good, bad)["accuracy"]
     assert estimate.value == pytest.approx(0.5) and estimate.low > 0.35 and p < 1e-6
-
-
-def test_a_difference_that_is_the_same_in_every_cluster_is_no_chance():
+    # One that is the same in every cluster is no chance.
     right, wrong = np.array([[1.0, 0, 0, 1]] * 20), np.array([[0.0, 1, 1, 0]] * 20)
     estimate, p = metrics.differences(right, wrong)["accuracy"]
     assert estimate.value == 1.0 and estimate.low > 0.5 and p == pytest.approx(2 * 0.5**20)
@@ -161,12 +158,6 @@ def test_what_rests_on_one_cluster_has_no_interval_in_a_difference_either(said):
     assert (estimate.value, estimate.low, estimate.high, p) == (pytest.approx(said / 3), None, None, None)
     estimate, p = metrics.differences(first, second)["accuracy"]
     assert estimate.low < estimate.value < estimate.high and p is not None
-
-
-def test_two_judges_that_always_say_the_same_have_a_kappa_of_0_and_no_interval():
-    lazy = np.array([[2.0, 1, 0, 0], [1.0, 2, 0, 0], [3.0, 1, 0, 0]])
-    estimate, p = metrics.differences(lazy, lazy)["kappa"]
-    assert (estimate.value, estimate.low, estimate.high, p) == (0.0, None, None, None)
 
 
 # --- scores ---------------------------------------------------------------------------------------------

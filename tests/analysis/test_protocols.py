@@ -270,7 +270,7 @@ def test_whose_task_an_imported_trajectory_is(place: Path, name: str, benchmark:
     assert (found and found.id) == key
 
 
-def test_browsergym_names_verified_tasks_by_template_and_number(place: Path) -> None:
+def test_whose_task_browsergym_names(place: Path) -> None:
     keys = Keys(select(Selection("webarena-verified", file=str(place / "verified.json")), Setup(cache=place)), True, {})
     found = keys.of_imported("browsergym/webarena_verified.7.2", "webarena_verified")
     assert found is not None and found.id == "webarena-verified.2"

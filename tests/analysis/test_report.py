@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support import samples
+from tests.support.rows import rows_of
 from webassay.agents.flawed.naive import NAIVE_AGENTS
 from webassay.analysis.numbers import stats
 from webassay.analysis.numbers.columns import ReportDataBuilder, gather
@@ -26,7 +27,7 @@ from webassay.analysis.numbers.tallies import Tallies
 from webassay.analysis.results.behavior import explorations, usual_effort
 from webassay.analysis.results.report import report_of, success_of, summarize
 from webassay.core.errors import Fault, InputError
-from webassay.core.interaction import Action, Goal, ResponseProtocol, Usage
+from webassay.core.interaction import Action, Usage
 from webassay.core.report import Report
 from webassay.core.summary import (
     TrajectorySummary,
@@ -50,26 +51,9 @@ from webassay.core.verdict import Aspect, Finding, Fingerprint, Verdict
 from webassay.grading.grade import Policy, grade
 
 FACTS = {
-    "agent": "clerk",
-    "task_id": "t1",
-    "benchmark": "arena",
-    "template": "orders.count",
-    "kind": "retrieve",
-    "sites": ["shop"],
-    "chore": None,
-    "difficulty": "easy",
-    "trial": 2,
-    "seed": 7,
-}
-
-
-def rows_of(agent: str, statuses: str, template_size: int = 2, **rest: object) -> list[ResultRow]:
-    """One row per letter (p, f, a, x for fault, m for missing), so many tasks to a template."""
-    names = {"p": "pass", "f": "fail", "a": "abstain", "x": "fault", "m": "missing"}
-    return [
-        ResultRow(agent=agent, task_id=f"t{i}", status=names[letter], template=f"T{i // template_size}", **rest)  # type: ignore[arg-type]
-        for i, letter in enumerate(statuses)
-    ]
+    "agent": "clerk", "task_id": "t1", "benchmark": "arena", "template": "orders.count", "kind": "retrieve",
+    "sites": ["shop"], "chore": None, "difficulty": "easy", "trial": 2, "seed": 7,
+}  # fmt: skip
 
 
 def step(index: int, error: str = "", cost: float | None = 0.5) -> Step:
@@ -84,26 +68,13 @@ def step(index: int, error: str = "", cost: float | None = 0.5) -> Step:
 
 
 def trajectory(steps: Iterable[Step] = (), **rest: object) -> Trajectory:
-    settings: dict[str, object] = {
-        "id": "r/0",
-        "goal": Goal(instruction="Count.", start_urls=(), protocol=ResponseProtocol(name="arena", instructions="")),
-        "agent": AgentInfo(name="clerk", model="m-1"),
-        "steps": tuple(steps),
-        "ending": Ending(kind="answered"),
-        "answer": '{"action":"retrieve","status":"SUCCESS","results":[3]}',
-        "seconds": 4.0,
-    }
-    return Trajectory.model_validate(settings | rest)
+    answer = '{"action":"retrieve","status":"SUCCESS","results":[3]}'
+    given = {"agent": AgentInfo(name="clerk", model="m-1"), "answer": answer, "seconds": 4.0}
+    return samples.trajectory(steps=tuple(steps), **(given | rest))
 
 
 def verdict(status: str = "fail", **rest: object) -> Verdict:
-    settings: dict[str, object] = {
-        "trajectory_id": "r/0",
-        "task_id": "t1",
-        "status": status,
-        "fingerprint": Fingerprint(grader="rules", version="1", source="s", key="k1"),
-    }
-    return Verdict.model_validate(settings | rest)
+    return samples.verdict(status=status, **rest)
 
 
 def result(facts: dict[str, object], run: Trajectory | None, found: Verdict | None) -> UnitResult:
@@ -126,19 +97,10 @@ def made(facts: dict[str, object], run: Trajectory | None, found: Verdict | None
 class TestRowOf:
     def test_a_unit_that_was_never_played_is_missing(self) -> None:
         row = made(FACTS, None, None)
-        assert (row.status, row.agent, row.template, row.sites, row.trial) == (
-            "missing",
-            "clerk",
-            "orders.count",
-            ("shop",),
-            2,
-        )
+        told = (row.status, row.agent, row.template, row.sites, row.trial)
+        assert told == ("missing", "clerk", "orders.count", ("shop",), 2)
         assert row.groups == {} and row.score is None
-
-    def test_a_run_that_nobody_graded_is_undecided(self) -> None:
         assert made(FACTS, trajectory(), None).status == "abstain"
-
-    def test_a_run_that_broke_is_a_fault(self) -> None:
         ending = Ending(kind="fault", fault=Fault(boundary="BrowserError", message="gone"))
         assert made(FACTS, trajectory(ending=ending), None).status == "fault"
 
@@ -147,36 +109,25 @@ class TestRowOf:
         row = made(FACTS, trajectory(steps), verdict("pass"))
         assert (row.steps, row.seconds, row.input_tokens, row.output_tokens, row.cost_usd) == (4, 4.0, 400, 40, 2.0)
         assert (row.errors, row.retries, row.retries_that_worked) == (2, 2, 1)
-        assert (dict(row.actions), dict(row.tools), row.model, row.claimed) == (
-            {"click": 4},
-            {"calculator": 2},
-            "m-1",
-            "SUCCESS",
-        )
+        assert (dict(row.actions), dict(row.tools)) == ({"click": 4}, {"calculator": 2})
+        assert (row.model, row.claimed) == ("m-1", "SUCCESS")
 
     @pytest.mark.parametrize(
         ("name", "said", "baseline"),
         [
-            ("naive-zero", None, True),
-            ("naive-status-not-found", None, True),
-            ("knowledge", None, True),
-            ("clerk", None, False),
-            ("knowledge-graph", None, False),
-            ("naive-bayes", None, False),
-            ("clerk", True, True),
-            ("naive-zero", False, False),
+            ("naive-zero", None, True), ("naive-status-not-found", None, True), ("knowledge", None, True),
+            ("clerk", None, False), ("knowledge-graph", None, False), ("naive-bayes", None, False),
+            ("clerk", True, True), ("naive-zero", False, False),
         ],
-    )
+    )  # fmt: skip
     def test_a_baseline_is_what_the_plan_says_or_a_built_in_name(self, name: str, said: object, baseline: bool) -> None:
         assert made(FACTS | {"agent": name, "baseline": said}, None, None).baseline is baseline
 
     def test_every_naive_agent_is_known_by_name(self) -> None:
         assert {*(agent.name for agent in NAIVE_AGENTS), "knowledge"} == BUILT_IN_BASELINES
 
-    def test_one_unknown_price_makes_the_cost_unknown(self) -> None:
+    def test_what_makes_a_cost_unknown(self) -> None:
         assert made(FACTS, trajectory([step(0), step(1, cost=None)]), None).cost_usd is None
-
-    def test_no_model_has_no_cost(self) -> None:
         row = made(FACTS, trajectory([step(0).model_copy(update={"usage": None})]), None)
         assert (row.cost_usd, row.input_tokens) == (None, None)
 
@@ -230,11 +181,14 @@ class TestCounts:
         # With everything unscored as a failure all five count: 1, 0, 0, 0, 0.
         assert (success.worst.value, success.worst.units) == (pytest.approx(0.2), 5)
         assert not success.complete
-
-    def test_an_agent_with_no_score_has_no_success_rather_than_none(self) -> None:
+        # An agent with no score has no success, rather than none.
         agent = summarize(rows_of("a", "xxmm")).agents[0]
         assert agent.success.macro.value is None and agent.success.micro.value is None
         assert agent.success.worst.value == 0.0
+        # Zero of many is not certainly zero.
+        success = success_of(rows_of("a", "f" * 20))
+        assert (success.macro.low, success.macro.high) == (0.0, pytest.approx(0.338, abs=1e-3))  # ten templates
+        assert success.micro.high == pytest.approx(0.161, abs=1e-3)
 
     @given(st.text("pfaxm", min_size=1, max_size=40), st.integers(1, 5))
     def test_worst_case_is_never_above(self, statuses: str, size: int) -> None:
@@ -244,16 +198,9 @@ class TestCounts:
         if success.macro.value is not None:
             assert success.worst.value <= success.macro.value + 1e-12
 
-    def test_zero_of_many_is_not_certainly_zero(self) -> None:
-        success = success_of(rows_of("a", "f" * 20))
-        assert (success.macro.low, success.macro.high) == (0.0, pytest.approx(0.338, abs=1e-3))  # ten templates
-        assert success.micro.high == pytest.approx(0.161, abs=1e-3)
-
-    def test_a_task_without_a_template_is_its_own(self) -> None:
+    def test_a_task_without_a_template_is_its_own_and_two_benchmarks_share_none(self) -> None:
         rows = [ResultRow(agent="a", task_id=f"t{i}", status="pass") for i in range(3)]
         assert summarize(rows).templates == 3
-
-    def test_templates_of_two_benchmarks_are_not_merged(self) -> None:
         rows = rows_of("a", "pp", benchmark="x") + rows_of("a", "ff", benchmark="y")
         report = summarize(rows)
         assert report.templates == 2
@@ -355,15 +302,16 @@ class TestColumns:
 
 
 class TestComparisons:
-    def test_anchor_is_the_best_unless_named(self) -> None:
+    def test_the_anchor_is_the_best_unless_named(self) -> None:
         rows = rows_of("weak", "pfff") + rows_of("strong", "pppf")
         assert summarize(rows).anchor == "strong"
         assert summarize(rows, anchor="weak").comparisons[0].agent == "strong"
         assert [agent.name for agent in summarize(rows, anchor="weak").agents] == ["strong", "weak"]
-
-    def test_unknown_anchor_is_refused(self) -> None:
         with pytest.raises(InputError, match="nobody"):
             summarize(rows_of("a", "pp"), anchor="nobody")
+        # One template shows no difference.
+        found = summarize(rows_of("a", "pp") + rows_of("b", "ff")).comparisons[0]
+        assert (found.p_value, found.p_adjusted, found.difference.low) == (None, None, None)
 
     def test_is_the_papers_formula_on_identical_sets(self) -> None:
         one, other = rows_of("one", "ppppffpf"), rows_of("other", "pfpfffff")
@@ -379,12 +327,8 @@ class TestComparisons:
         found = summarize(one + other, anchor="other").comparisons[0]
         # Without task 1, template 0 is 1 against 0; template 1 is 1 against 0.5.
         assert found.difference.value == pytest.approx(0.75)
-        assert (found.tasks, found.tasks_left_out, found.identical_tasks, found.identical_templates) == (
-            3,
-            1,
-            False,
-            True,
-        )
+        assert (found.tasks, found.tasks_left_out) == (3, 1)
+        assert (found.identical_tasks, found.identical_templates) == (False, True)
 
     def test_p_values_are_corrected_together(self) -> None:
         base = rows_of("base", "pf" * 10)
@@ -393,22 +337,21 @@ class TestComparisons:
         values = [one.p_value for one in found if one.p_value is not None]
         assert [one.p_adjusted for one in found] == stats.holm(values)
 
-    def test_different_graders_are_never_compared_silently(self) -> None:
+    def test_different_graders_and_keys_are_never_compared_silently(self) -> None:
         one, other = rows_of("one", "pp", fingerprint="rules 1"), rows_of("other", "pf", fingerprint="rules 2")
         report = summarize(one + other)
         assert any("different graders" in warning for warning in report.comparisons[0].warnings)
         assert any("not comparable" in warning for warning in report.warnings)
-
-    def test_different_keys_are_named(self) -> None:
         one, other = rows_of("one", "pp", key_hash="k"), rows_of("other", "pf", key_hash="k")
         other[1] = replace(other[1], key_hash="mended")
         report = summarize(one + other)
         assert report.comparisons[0].warnings == ("1 of 2 shared tasks were graded with different keys",)
-
-    def test_two_graders_within_one_agent_are_warned_of(self) -> None:
         rows = rows_of("a", "pp", fingerprint="rules 1")
         rows[1] = replace(rows[1], fingerprint="rules 2")
         assert any("several graders" in warning for warning in summarize(rows).warnings)
+        # An agent without a verdict was not graded differently.
+        rows = rows_of("a", "pf", fingerprint="rules 1") + rows_of("b", "mm")
+        assert not any("not comparable" in warning for warning in summarize(rows).warnings)
 
     def test_baselines_are_no_contestants(self) -> None:
         rows = rows_of("real", "pfff") + rows_of("other", "ffff") + rows_of("yes", "pppp", baseline=True)
@@ -417,17 +360,11 @@ class TestComparisons:
         assert (report.anchor, [one.agent for one in report.comparisons]) == ("real", ["other"])
         assert summarize(rows, anchor="yes").comparisons[0].anchor == "yes"
 
-    def test_agents_with_the_same_gap_share_a_warning(self) -> None:
+    def test_gaps_and_different_plans_are_warned_of(self) -> None:
         rows = [row for name in "abcde" for row in rows_of(name, "p" * 20 + "m", 1)]
         assert summarize(rows).warnings == ("a, b, c and 2 more: 20 of 21 units have a verdict (1 missing).",)
-
-    def test_different_plans_are_warned_of(self) -> None:
         report = summarize(rows_of("a", "pppp") + rows_of("b", "pp"))
         assert any("different tasks" in warning for warning in report.warnings)
-
-    def test_one_template_shows_no_difference(self) -> None:
-        found = summarize(rows_of("a", "pp") + rows_of("b", "ff")).comparisons[0]
-        assert (found.p_value, found.p_adjusted, found.difference.low) == (None, None, None)
 
 
 class TestGroups:
@@ -445,17 +382,11 @@ class TestGroups:
         }
         assert (agent.site_macro.value, agent.site_macro.units) == (0.5, 2)
 
-    def test_difficulty_ascends(self) -> None:
+    def test_difficulty_ascends_and_checkpoints_stand_beside_success(self) -> None:
         levels = [{"difficulty": (name,)} for name in ("hard", "easy", "medium")]
         rows = [row for groups in levels for row in rows_of("a", "pf", groups=groups)]
         groups = summarize(rows).agents[0].groups
         assert [group.name for group in groups if group.dimension == "difficulty"] == ["easy", "medium", "hard"]
-
-    def test_an_agent_without_a_verdict_was_not_graded_differently(self) -> None:
-        rows = rows_of("a", "pf", fingerprint="rules 1") + rows_of("b", "mm")
-        assert not any("not comparable" in warning for warning in summarize(rows).warnings)
-
-    def test_checkpoints_stand_beside_success(self) -> None:
         rows = [replace(row, checkpoint_reach=0.5) for row in rows_of("a", "ff")]
         agent = summarize(rows).agents[0]
         assert agent.checkpoint_reach is not None and agent.checkpoint_reach.value == 0.5
@@ -523,6 +454,16 @@ class TestExploration:
         assert [attempt.adequate for attempt in found.attempts] == [True, False, False, False]
         # Two of four scored attempts were credited without enough search; the fault is no attempt.
         assert (found.credited, found.inadequate, found.over_acceptance.value) == (3, 2, 0.5)
+        # A site nobody succeeded on decides nothing.
+        rows = [replace(row, sites=("forum",)) for row in self.rows() if row.kind == "unachievable"]
+        found = explorations(gather(blocks_of_rows(rows)))["a"]
+        assert (found.inadequate, found.undecided) == (0, 3)
+        # The minimum steps of the site.
+        rows = [replace(row, steps=2) for row in self.rows()]
+        assert [attempt.adequate for attempt in explorations(gather(blocks_of_rows(rows)))["a"].attempts] == [False] * 4
+        assert [
+            attempt.adequate for attempt in explorations(gather(blocks_of_rows(rows)), minimum={})["a"].attempts
+        ] == [True] * 4
 
     def test_a_refusal_that_had_seen_why_is_adequate_however_short(self) -> None:
         rows = [replace(row, evidence=True) for row in self.rows()]
@@ -539,18 +480,6 @@ class TestExploration:
             for effort in usual_effort(gather(blocks_of_rows([*self.rows(), *elsewhere])))
         ] == [("shop", 1, 3, 3, 3), ("reddit", 3, 7, 8, 9)]
 
-    def test_a_site_nobody_succeeded_on_decides_nothing(self) -> None:
-        rows = [replace(row, sites=("forum",)) for row in self.rows() if row.kind == "unachievable"]
-        found = explorations(gather(blocks_of_rows(rows)))["a"]
-        assert (found.inadequate, found.undecided) == (0, 3)
-
-    def test_minimum_steps_of_the_site(self) -> None:
-        rows = [replace(row, steps=2) for row in self.rows()]
-        assert [attempt.adequate for attempt in explorations(gather(blocks_of_rows(rows)))["a"].attempts] == [False] * 4
-        assert [
-            attempt.adequate for attempt in explorations(gather(blocks_of_rows(rows)), minimum={})["a"].attempts
-        ] == [True] * 4
-
 
 def test_frontier_falls_back_to_steps_where_a_price_is_unknown() -> None:
     rows = rows_of("a", "pp", cost_usd=1.0, steps=3) + rows_of("b", "pf", steps=2)
@@ -559,12 +488,9 @@ def test_frontier_falls_back_to_steps_where_a_price_is_unknown() -> None:
     assert (frontier.measure, frontier.costs, frontier.agents) == ("steps", {"a": 3.0, "b": 2.0}, ("b", "a"))
 
 
-def test_no_rows_make_an_empty_report() -> None:
+def test_a_report_is_written_and_read_and_may_be_empty() -> None:
     report = summarize([])
     assert (report.counts.planned, report.agents, report.comparisons) == (0, (), ())
-
-
-def test_survives_being_written_and_read() -> None:
     report = summarize(rows_of("a", "ppfx") + rows_of("b", "pfff"), title="x")
     assert Report.from_json(report.to_json()) == report
 

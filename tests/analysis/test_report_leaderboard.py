@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.support.rows import rows_of
 from webassay.analysis.numbers.rows import ResultRow, together
 from webassay.analysis.results import formats
 from webassay.analysis.results.leaderboard import leaderboard, leaderboard_document
@@ -12,19 +13,8 @@ from webassay.analysis.results.report import summarize
 
 
 def run(agent: str, statuses: str, **rest: Any) -> list[ResultRow]:
-    names = {"p": "pass", "f": "fail", "x": "fault"}
-    settings = {"benchmark": "arena", "fingerprint": "rules 1"} | rest
-    return [
-        ResultRow(
-            agent=agent,
-            task_id=f"t{i}",
-            template=f"T{i}",
-            status=names[letter],
-            key_hash="" if letter == "x" else f"k{i}",
-            **settings,
-        )  # type: ignore[arg-type]
-        for i, letter in enumerate(statuses)
-    ]
+    rows = rows_of(agent, statuses, 1, **({"benchmark": "arena", "fingerprint": "rules 1"} | rest))
+    return [replace(row, key_hash="" if row.status == "fault" else f"k{row.task_id}") for row in rows]
 
 
 MENDED = [replace(row, key_hash="mended") for row in run("b", "pff")]

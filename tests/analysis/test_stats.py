@@ -38,8 +38,6 @@ class TestWilson:
     def test_never_says_certain(self) -> None:
         assert stats.wilson(0, 20).high == pytest.approx(0.1611, abs=1e-4)
         assert stats.wilson(20, 20).low == pytest.approx(0.8389, abs=1e-4)
-
-    def test_of_nothing_is_nothing(self) -> None:
         assert stats.wilson(0, 0) == stats.Estimate(None, None, None, 0, "wilson")
 
     @pytest.mark.parametrize("counts", [(-1, 3), (4, 3)])
@@ -123,16 +121,10 @@ class TestTInterval:
         assert found.value == 0.5
         assert found.low == pytest.approx(0.5 - 4.302653 * 0.5 / math.sqrt(3), abs=1e-6)
         assert found.low < 0
-
-    def test_one_template_has_no_interval(self) -> None:
         assert stats.t_interval([0.4]) == stats.Estimate(0.4, None, None, 1, "t")
-
-    def test_equal_templates_have_an_interval_of_width_0(self) -> None:
+        assert stats.t_interval([]).value is None
         assert stats.t_interval([1.0] * 7).half_width == 0
         assert stats.t_interval([0.0] * 7) == stats.Estimate(0.0, 0.0, 0.0, 7, "t")
-
-    def test_of_nothing_is_nothing(self) -> None:
-        assert stats.t_interval([]).value is None
 
     @given(rates, st.randoms(use_true_random=False))
     def test_order_does_not_matter(self, values: list[float], shuffler: random.Random) -> None:
@@ -142,15 +134,12 @@ class TestTInterval:
 
 
 class TestMacro:
-    def test_each_template_counts_once(self) -> None:
+    def test_each_template_and_each_site_counts_once(self) -> None:
         units = [("a", i, 1.0) for i in range(9)] + [("b", 0, 0.0)]
         assert stats.template_rates(units) == {"a": 1.0, "b": 0.0}
-
-    def test_a_task_tried_more_often_does_not_weigh_more(self) -> None:
+        # A task that was tried more often does not weigh more.
         units = [("a", 1, 1.0), ("a", 2, 0.0), ("a", 2, 0.0), ("a", 2, 0.0)]
         assert stats.template_rates(units) == {"a": 0.5}
-
-    def test_site_macro_counts_each_site_once(self) -> None:
         found = stats.site_macro([("shop", 1.0), ("shop", 1.0), ("shop", 1.0), ("wiki", 0.0)])
         assert (found.value, found.units) == (0.5, 2)
 
@@ -223,16 +212,10 @@ class TestPower:
         assert needed is not None
         assert stats.power_of(needed, 0.03, 0.3) >= 0.8 > stats.power_of(needed - 1, 0.03, 0.3)
         assert needed == pytest.approx(TTestPower().solve_power(0.1, power=0.8, alpha=0.05), abs=1)
-
-    def test_no_difference_is_never_seen(self) -> None:
         assert stats.templates_needed(0.0, 0.3) is None
-
-    def test_is_certain_far_out(self) -> None:
+        assert stats.templates_needed(50.0, 0.001) == 2
         assert stats.power_of(190, 0.8, 1.0) == pytest.approx(1.0)
         assert stats.power_of(6, 50.0, 1.0) == pytest.approx(1.0)
-
-    def test_a_huge_difference_needs_two(self) -> None:
-        assert stats.templates_needed(50.0, 0.001) == 2
 
 
 class TestBootstrap:
@@ -267,8 +250,6 @@ class TestBootstrap:
     def test_draws_without_a_value_are_left_out(self) -> None:
         found = stats.cluster_bootstrap([0, 1], lambda drawn: 1.0 if 1 in drawn else None, repeats=50)
         assert (found.low, found.high) == (1.0, 1.0)
-
-    def test_one_cluster_has_no_interval(self) -> None:
         assert stats.bootstrap_mean([0.3]).low is None
         assert stats.cluster_bootstrap([0.3], lambda drawn: drawn[0]).low is None
 
@@ -285,8 +266,6 @@ class TestTrials:
 
     def test_one_trial_is_the_success_rate(self) -> None:
         assert stats.pass_at_k(5, 2, 1) == stats.pass_hat_k(5, 2, 1) == pytest.approx(0.4)
-
-    def test_more_draws_than_trials_are_refused(self) -> None:
         with pytest.raises(ValueError, match="k=3 of n=2"):
             stats.pass_at_k(2, 1, 3)
 
@@ -309,9 +288,6 @@ class TestKendall:
 def test_frontier_keeps_what_nothing_beats() -> None:
     points = [(5.0, 0.9), (1.0, 0.2), (2.0, 0.2), (2.0, 0.6), (6.0, 0.9)]
     assert stats.frontier(points) == [1, 3, 0]
-
-
-def test_frontier_keeps_both_of_two_equals() -> None:
     assert stats.frontier([(1.0, 0.5), (1.0, 0.5)]) == [0, 1]
 
 
@@ -335,8 +311,6 @@ class TestAgreement:
         first = [1] * (a + b) + [0] * (c + d)
         second = [1] * a + [0] * b + [1] * c + [0] * d
         assert stats.cohen_kappa(first, second) == pytest.approx(0.4)
-
-    def test_cohen_of_constant_raters_is_undefined(self) -> None:
         assert stats.cohen_kappa([1, 1, 1], [1, 1, 1]) is None
         assert stats.cohen_kappa([], []) is None
 
@@ -375,10 +349,8 @@ class TestAgreement:
 
 
 class TestGini:
-    def test_equal_sizes(self) -> None:
+    def test_equal_sizes_and_one_that_has_everything(self) -> None:
         assert stats.gini([5, 5, 5]) == pytest.approx(0)
-
-    def test_one_has_everything(self) -> None:
         assert stats.gini([0, 0, 0, 12]) == pytest.approx(0.75)
 
     @given(st.lists(st.integers(1, 100), min_size=1, max_size=30))

@@ -15,29 +15,20 @@ class TestRule:
     @pytest.mark.parametrize(
         ("successes", "observed", "text", "appendix"),
         [
-            (3, 3, "unknown", "unknown"),
-            (4, 4, "easy", "easy"),
-            (3, 4, "hard", "hard"),
-            (4, 5, "hard", "easy"),
-            (5, 6, "hard", "easy"),
-            (6, 7, "near easy", "easy"),
-            (7, 8, "easy", "easy"),
-            (2, 4, "hard", "hard"),
-            (0, 7, "hard", "hard"),
-            (4, 7, "hard", "hard"),
+            (3, 3, "unknown", "unknown"), (4, 4, "easy", "easy"), (3, 4, "hard", "hard"), (4, 5, "hard", "easy"),
+            (5, 6, "hard", "easy"), (6, 7, "near easy", "easy"), (7, 8, "easy", "easy"), (2, 4, "hard", "hard"),
+            (0, 7, "hard", "hard"), (4, 7, "hard", "hard"),
         ],
-    )
+    )  # fmt: skip
     def test_both_printed_levels(self, successes: int, observed: int, text: str, appendix: str) -> None:
         assert classify(successes, observed, TEXT) == text
         assert classify(successes, observed, APPENDIX) == appendix
 
-    def test_unanimous_success_is_near_easy_whatever_the_bound(self) -> None:
+    def test_the_bounds_of_the_classes(self) -> None:
         strict = Procedure(z=3.0)
         assert classify(4, 4, strict) == "near easy"
         assert classify(6, 7, strict) == "near easy"
         assert classify(5, 6, strict) == "hard"
-
-    def test_the_easy_threshold_is_met_by_equality(self) -> None:
         # Wilson's lower bound of n out of n is n / (n + z²): exactly one half for z² = n.
         assert classify(4, 4, Procedure(z=2.0, easy_threshold=0.5)) == "easy"
 
@@ -45,17 +36,11 @@ class TestRule:
 def rows(*tasks: tuple[str, str, tuple[str, ...], str]) -> list[ResultRow]:
     """Task id, template, sites, and one letter per agent."""
     return [
-        ResultRow(
-            agent=f"a{i}",
-            task_id=name,
-            template=template,
-            sites=sites,
-            status="pass" if letter == "p" else "fail",
-            seconds=10.0,
-        )
+        ResultRow(agent=f"a{i}", task_id=name, template=template, sites=sites, seconds=10.0,
+            status="pass" if letter == "p" else "fail")
         for name, template, sites, letters in tasks
         for i, letter in enumerate(letters)
-    ]
+    ]  # fmt: skip
 
 
 class TestSteps:
@@ -73,14 +58,8 @@ class TestSteps:
         found = select(self.CASE)
         assert found.tasks == ("hard1", "hard2", "hard3", "map+")
         assert found.counts == {
-            "all": 7,
-            "removed": 1,
-            "several sites": 1,
-            "easy": 2,
-            "near easy": 0,
-            "hard": 3,
-            "unknown": 1,
-        }
+            "all": 7, "removed": 1, "several sites": 1, "easy": 2, "near easy": 0, "hard": 3, "unknown": 1,
+        }  # fmt: skip
         assert found.classes["few"] == "unknown"
         assert found.saved == {"tasks": pytest.approx(3 / 7), "seconds": pytest.approx(10 / 26)}
 
@@ -88,8 +67,6 @@ class TestSteps:
         for seed in range(5):
             found = select(self.CASE, Procedure(size=3, seed=seed))
             assert len(found.tasks) == 3 and {"hard3", "map+"} < set(found.tasks)
-
-    def test_several_sites_are_never_left_out(self) -> None:
         assert select(self.CASE, Procedure(size=0)).tasks == ("map+",)
 
     def test_same_seed_same_subset(self) -> None:
@@ -97,23 +74,19 @@ class TestSteps:
         chosen = [select(case, Procedure(size=5, seed=seed)).tasks for seed in (1, 1, 2)]
         assert chosen[0] == chosen[1] != chosen[2]
 
-    def test_baselines_and_faults_are_no_observations(self) -> None:
+    def test_what_is_no_observation(self) -> None:
         case = [ResultRow(agent=f"a{i}", task_id="t", status="pass") for i in range(3)]
         case += [
             ResultRow(agent="yes", task_id="t", status="pass", baseline=True),
             ResultRow(agent="x", task_id="t", status="fault"),
         ]
         assert select(case + self.CASE).classes["t"] == "unknown"
-
-    def test_several_trials_are_one_observation(self) -> None:
         case = [ResultRow(agent="a", task_id="t", status="pass", trial=i) for i in range(8)]
         assert select(case + self.CASE).classes["t"] == "unknown"
 
     def test_nothing_to_choose_from(self) -> None:
         with pytest.raises(InputError, match="no runs"):
             select([])
-
-    def test_too_few_agents_are_told(self) -> None:
         rows = [ResultRow(agent=f"a{i}", task_id="t", status="fail") for i in range(3)]
         rows += [ResultRow(agent="naive", task_id="t", status="fail", baseline=True)]
         with pytest.raises(InputError, match="score of 4 agents, at most of 3"):

@@ -31,10 +31,7 @@ async def test_shadow_roots(visit: Opener) -> None:
         assert await page.log() == "2"
         await page.fill("textbox", "Deep field", "pearl")
         assert "StaticText 'got pearl'" in str((await page.see()).tree)
-
-
-async def test_a_control_under_its_own_drawing_and_what_moves_in_a_shadow_root(visit: Opener) -> None:
-    async with visit("shadow.html") as page:
+        # A control under its own drawing, and what moves in a shadow root.
         box = await page.node("checkbox", "Fancy")
         acted = await page.do("click", box.id)
         assert (acted.error, "animation" in acted.waited_for) == ("", True)
@@ -132,7 +129,7 @@ async def test_file_upload(visit: Opener, tmp_path: Path) -> None:
         assert "does not allow uploads" in (await page.do("upload_file", field.id, "report.txt")).error
 
 
-async def test_contenteditable(visit: Opener) -> None:
+async def test_contenteditable_lines_of_text_and_the_clipboard(visit: Opener) -> None:
     async with visit("editable.html") as page:
         await page.fill("textbox", "Message", "A new message")
         assert await page.log() == "1 A new message"
@@ -147,10 +144,7 @@ async def test_contenteditable(visit: Opener) -> None:
         await page.fill("textbox", "Refuses", "x")
         assert (await page.node("textbox", "Refuses")).value == ""
         assert await page.log() == "asked, trusted: true"
-
-
-async def test_lines_of_text_and_the_clipboard(visit: Opener) -> None:
-    async with visit("editable.html") as page:
+        await page.do("goto", f"{page.base}/editable.html")
         notes, copy = await page.node("textbox", "Notes"), await page.node("textbox", "Copy")
         assert (await page.do("fill", notes.id, "one\n  two ")).error == ""
         await page.do("press", notes.id, "Control+End")
@@ -165,6 +159,13 @@ async def test_lines_of_text_and_the_clipboard(visit: Opener) -> None:
         for key in ("Control+Home", "Shift+End", "Control+v"):
             await page.do("keyboard_press", key)
         assert (await page.node("textbox", "Notes")).value == "Zoë\n  two \n3+4"
+        # A field that refuses the focus leaves the focused one alone.
+        tab = page.session._context.active
+        copy = await page.node("textbox", "Copy")
+        await page.fill("textbox", "Notes", "mine")
+        await tab.evaluate(tab.main_frame, "document.querySelector('[aria-label=Copy]').style.interactivity = 'inert'")
+        assert "nothing was written" in (await page.do("fill", copy.id, "theirs")).error
+        assert (await page.node("textbox", "Notes")).value == "mine"
 
 
 async def test_date_pickers(visit: Opener) -> None:
@@ -265,10 +266,8 @@ async def test_nothing_is_written_through_what_lies_on_top(visit: Opener, tmp_pa
     async with visit("modals.html", settings=SessionSettings(upload_dir=tmp_path)) as page:
         tab = page.session._context.active
         seen = await page.see()
-        search, day, inside = (
-            seen.find(*key) for key in (("textbox", "Search"), ("Date", "Day"), ("textbox", "Inside"))
-        )
-        size, photo = seen.find("combobox", "Size"), seen.find("button", "Photo")
+        keys = ("textbox Search", "Date Day", "textbox Inside", "combobox Size", "button Photo")
+        search, day, inside, size, photo = (seen.find(*key.split()) for key in keys)
         assert search and day and inside and size and photo
         attempts = (
             *(("fill", search.id, "lamp"), ("clear", search.id), ("fill", search.id, "lamp", True)),
@@ -298,22 +297,8 @@ async def test_nothing_is_written_through_what_lies_on_top(visit: Opener, tmp_pa
         await tab.evaluate(tab.main_frame, "document.getElementById('main').inert = false")
         for attempt in attempts:
             assert (await page.do(*attempt)).error == "", attempt
-        assert await held("search", "day", "size", "photo") == [
-            "lamp",
-            "2024-05-06",
-            "Large",
-            "C:\\fakepath\\report.txt",
-        ]
-
-
-async def test_a_field_that_refuses_the_focus_leaves_the_focused_one_alone(visit: Opener) -> None:
-    async with visit("editable.html") as page:
-        tab = page.session._context.active
-        copy = await page.node("textbox", "Copy")
-        await page.fill("textbox", "Notes", "mine")
-        await tab.evaluate(tab.main_frame, "document.querySelector('[aria-label=Copy]').style.interactivity = 'inert'")
-        assert "nothing was written" in (await page.do("fill", copy.id, "theirs")).error
-        assert (await page.node("textbox", "Notes")).value == "mine"
+        written = ["lamp", "2024-05-06", "Large", "C:\\fakepath\\report.txt"]
+        assert await held("search", "day", "size", "photo") == written
 
 
 async def test_a_click_on_a_row_is_not_one_on_the_button_in_its_middle(visit: Opener) -> None:
@@ -492,8 +477,9 @@ async def test_downloads(visit: Opener) -> None:
         assert asked == ["report.csv", "..%2F..%2Fevil.sh", "direct.csv"]
 
 
-async def test_a_pdf_file_is_opened_and_not_waited_for(visit: Opener) -> None:
+async def test_files_that_are_opened_by_themselves(visit: Opener) -> None:
     async with visit("quiet.html") as page:
+        # A PDF file is not waited for.
         acted = await page.do("goto", f"{page.base}/api/pdf")
         assert "gave up" not in str(acted.waited_for)
         # A headless shell has no viewer for it, and downloads it.
@@ -501,25 +487,20 @@ async def test_a_pdf_file_is_opened_and_not_waited_for(visit: Opener) -> None:
         assert any(told in notice for notice in (await page.see()).notices)
         await page.do("goto", f"{page.base}/quiet.html")
         assert not (await page.see()).notices
-        assert [one.mime_type for one in await page.exchanges() if one.url.endswith("/pdf")] == ["application/pdf"]
-
-
-async def test_a_drawing_that_is_opened_by_itself_is_seen_although_it_has_no_body(visit: Opener) -> None:
-    async with visit("quiet.html") as page:
+        # A drawing has no body, and is seen all the same.
         await page.do("goto", f"{page.base}/api/drawing")
         seen = await page.see("tree", "boxes", "text", "screenshot")
         assert seen.find("StaticText", "Made in Peru") is not None
         assert seen.screenshot
         assert not seen.notices
-
-
-async def test_an_address_that_was_a_pdf_file_once_hides_nothing(visit: Opener) -> None:
-    async with visit("quiet.html") as page:
+        # An address that was a PDF file once hides nothing.
         await page.do("goto", f"{page.base}/api/turncoat")
         await page.do("goto", f"{page.base}/api/cookie")
         await page.do("goto", f"{page.base}/api/turncoat")
         assert "StaticText 'inside'" in str((await page.see()).tree)
-        assert [one.url for one in await page.exchanges() if "echo" in one.url] == [f"{page.base}/api/echo?say=inside"]
+        log = await page.exchanges()
+        assert [one.url for one in log if "echo" in one.url] == [f"{page.base}/api/echo?say=inside"]
+        assert [one.mime_type for one in log if one.url.endswith("/pdf")] == ["application/pdf"]
 
 
 async def test_history_api(visit: Opener) -> None:

@@ -54,26 +54,13 @@ async def test_links_that_lead_out_lead_nowhere(visit: Opener, name: str) -> Non
 @pytest.mark.parametrize(
     "url",
     [
-        "file:///etc/passwd",
-        "chrome://settings",
-        "chrome://crash",
-        "data:text/html,hello",
-        "javascript:alert(1)",
-        "view-source:http://pages.localhost/",
-        "devtools://devtools/bundled/inspector.html",
-        "http://outside.localhost/",
-        "http://127.0.0.1:9/",
-        "http://pages.localhost.evil.example/",
-        "http://pages.localhost@evil.example/",
-        "about:version",
-        "blob:http://pages.localhost/x",
-        "//pages.localhost/",
-        "pages.localhost:80/",
-        "",
-        "http://[",
-        "http://pages.localhost:99999/",
+        "file:///etc/passwd", "chrome://settings", "chrome://crash", "data:text/html,hello", "javascript:alert(1)",
+        "view-source:http://pages.localhost/", "devtools://devtools/bundled/inspector.html", "about:version", "",
+        "http://outside.localhost/", "http://127.0.0.1:9/", "http://pages.localhost.evil.example/", "http://[",
+        "http://pages.localhost@evil.example/", "blob:http://pages.localhost/x", "//pages.localhost/",
+        "pages.localhost:80/", "http://pages.localhost:99999/",
     ],
-)
+)  # fmt: skip
 async def test_addresses_that_are_not_opened(visit: Opener, url: str) -> None:
     async with visit("quiet.html") as page:
         assert "cannot be opened" in (await page.do("goto", url)).error

@@ -65,7 +65,7 @@ async def test_everything_written_anew_keeps_its_ids(visit: Opener) -> None:
         assert set(mails(await page.see()).values()) < set(now.values())
 
 
-async def test_an_id_can_be_used_after_the_page_was_written_anew(visit: Opener) -> None:
+async def test_an_id_is_used_after_the_page_was_written_anew_or_says_what_happened_to_it(visit: Opener) -> None:
     async with visit("rerender.html") as page:
         seen = mails(await page.see())
         await page.do("click", seen["Later"])
@@ -73,10 +73,7 @@ async def test_an_id_can_be_used_after_the_page_was_written_anew(visit: Opener) 
         await asyncio.sleep(1.2)
         assert (await page.do("click", seen["Cleo Invoice"])).error == ""
         assert await page.log() == "open Invoice"
-
-
-async def test_an_id_that_ended_says_what_happened(visit: Opener) -> None:
-    async with visit("rerender.html") as page:
+        await page.do("goto", f"{page.base}/rerender.html")
         seen = mails(await page.see())
         await page.do("click", seen["Drop"])
         error = (await page.do("click", seen["Ann Minutes"])).error

@@ -62,18 +62,7 @@ def internals(node: Params, inside: bool = False) -> set[int]:
 def given_name(nodes: Sequence[Node], at: int) -> str:
     """Without the names that we give to controls nobody named: what they say."""
     node = nodes[at]
-    unnamed = node.role in (
-        "generic",
-        "listitem",
-        "LabelText",
-        "paragraph",
-        "strong",
-        "emphasis",
-        "time",
-        "mark",
-        "code",
-    )
-    if not unnamed or (node.get("clickable") is None and node.get("draggable") is None):
+    if node.role not in UNNAMED or (node.get("clickable") is None and node.get("draggable") is None):
         return squeeze(node.name)
     inside = itertools.takewhile(lambda inner: inner.depth > node.depth, nodes[at + 1 :])
     said = " ".join(inner.name for inner in inside if inner.role in ("StaticText", "image"))

@@ -42,23 +42,12 @@ def allowed(method: str, params: dict[str, Any] | None = None, *, browser: bool 
 @pytest.mark.parametrize(
     "url",
     [
-        "file:///etc/passwd",
-        "FILE:///etc/passwd",
-        " file:///etc/passwd",
-        "fi\tle:///etc/passwd",
-        "\x01file:///etc/passwd",
-        "chrome://version",
-        "chrome-untrusted://x",
-        "devtools://devtools/bundled/inspector.html",
-        "view-source:http://shop/",
-        "view-source:file:///etc/passwd",
-        "filesystem:http://shop/x",
-        "javascript:alert(1)",
-        "about:version",
-        "chrome-extension://x/y",
-        "ftp://host/",
+        "file:///etc/passwd", "FILE:///etc/passwd", " file:///etc/passwd", "fi\tle:///etc/passwd", "ftp://host/",
+        "\x01file:///etc/passwd", "chrome://version", "chrome-untrusted://x", "chrome-extension://x/y",
+        "devtools://devtools/bundled/inspector.html", "view-source:http://shop/", "view-source:file:///etc/passwd",
+        "filesystem:http://shop/x", "javascript:alert(1)", "about:version",
     ],
-)
+)  # fmt: skip
 def test_only_addresses_of_the_web_are_opened(url: str) -> None:
     for method, browser in (("Page.navigate", False), ("Target.createTarget", True), ("Target.createTarget", False)):
         with pytest.raises(Forbidden, match="cannot be opened"):

@@ -18,7 +18,7 @@ async def scroll(page: Visit, *args: object) -> tuple[str, str]:
     return error, " ".join((await page.see()).notices)
 
 
-async def test_the_region_of_an_element_is_scrolled_by_its_id(visit: Opener) -> None:
+async def test_regions_are_scrolled_by_the_ids_of_what_is_in_them(visit: Opener) -> None:
     async with visit("scrolling.html") as page:
         button = await page.node("button", "Inner 2")
         error, said = await scroll(page, 0, 70, button.id)
@@ -26,23 +26,18 @@ async def test_the_region_of_an_element_is_scrolled_by_its_id(visit: Opener) -> 
         assert await tops(page, "inner", "outer") == [70, 0]
         assert "now 70 of 300 pixels down." in said
         assert (await page.see()).scroll == (0, 0)
-
-
-async def test_a_dialog_stands_for_the_region_that_fills_it(visit: Opener) -> None:
-    async with visit("scrolling.html") as page:
+        # A dialog stands for the region that fills it.
         terms = await page.node("dialog", "Terms")
         error, said = await scroll(page, 0, 90, terms.id)
         assert (error, await tops(page, "terms", "outer")) == ("", [90, 0])
         assert "now 90 of 250 pixels down." in said
-
-
-async def test_regions_that_scroll_to_the_side_and_in_shadow_roots(visit: Opener) -> None:
-    async with visit("scrolling.html") as page:
+        # To the side, in a shadow root, and nowhere.
         wide = (await page.see()).find("generic", "Wide")
         assert wide is not None
         assert "500 of 900 to the right" in (await scroll(page, 500, 0, wide.id))[1]
         shaded = await page.node("button", "Shaded 1")
         assert "now 120 of" in (await scroll(page, 0, 120, shaded.id))[1]
+        assert "There is no element [999]" in (await scroll(page, 0, 10, "999"))[0]
 
 
 async def test_the_wheel_says_what_moved_under_the_mouse(visit: Opener) -> None:
@@ -66,11 +61,6 @@ async def test_the_wheel_inside_a_frame(visit: Opener) -> None:
         assert box is not None
         await page.do("mouse_move", box[0] + 150, box[1] + 60)
         assert "now 100 of" in (await scroll(page, 0, 40))[1]
-
-
-async def test_scrolling_by_an_id_that_is_not_there(visit: Opener) -> None:
-    async with visit("quiet.html") as page:
-        assert "There is no element [999]" in (await scroll(page, 0, 10, "999"))[0]
 
 
 async def test_a_body_that_scrolls_is_the_page(visit: Opener) -> None:
@@ -97,7 +87,7 @@ async def test_a_body_whose_overflow_is_the_windows_is_no_region(visit: Opener) 
         assert said.startswith("Scrolled the page: now 50 of"), said
 
 
-async def test_a_frame_is_scrolled_by_its_id(visit: Opener) -> None:
+async def test_frames_are_scrolled_by_their_ids(visit: Opener) -> None:
     async with visit("scrolling.html") as page:
         framed = await page.node("Iframe", "Framed")
         error, said = await scroll(page, 0, 60, framed.id)
@@ -106,10 +96,7 @@ async def test_a_frame_is_scrolled_by_its_id(visit: Opener) -> None:
         assert seen.scroll == (0, 0)
         inner = list(seen.find_all("RootWebArea"))[-1]
         assert str(inner.get("scroll")).startswith("down 60 of")
-
-
-async def test_a_frame_stands_for_the_region_that_fills_it(visit: Opener) -> None:
-    async with visit("scrolling.html") as page:
+        # A frame stands for the region that fills it.
         tab = page.session._context.active
         pane = (
             "<body style='margin:0'><div style='height:120px;overflow:auto'><div style='height:500px'>long</div></div>"
@@ -118,11 +105,7 @@ async def test_a_frame_stands_for_the_region_that_fills_it(visit: Opener) -> Non
         await page.do("noop", 100)
         error, said = await scroll(page, 0, 60, (await page.node("Iframe", "Framed")).id)
         assert (error, "now 60 of 380 pixels down" in said) == ("", True), said
-
-
-async def test_a_frame_that_may_not_scroll_stays_where_it_is(visit: Opener) -> None:
-    """A script could move it, and then nobody could move it back."""
-    async with visit("scrolling.html") as page:
+        # One that may not scroll stays where it is: a script could move it, and then nobody could move it back.
         tab = page.session._context.active
         shell = (
             "<style>html,body{height:100%;margin:0;overflow:hidden}</style>"

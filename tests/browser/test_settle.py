@@ -84,10 +84,7 @@ async def test_the_answer_on_a_web_socket_is_seen(visit: Opener) -> None:
             assert await page.log() == "really?"
             await page.click("button", "Connect again")
             assert await page.log() == "welcome"
-
-
-async def test_a_web_socket_that_does_not_answer_is_found_out(visit: Opener) -> None:
-    async with visit("sockets.html") as page:
+        # One that does not answer is found out.
         assert "web socket" in (await page.click("button", "Tell")).waited_for
         await page.click("button", "Tell")
         assert "web socket" not in (await page.click("button", "Tell")).waited_for

@@ -62,22 +62,17 @@ async def test_no_field_holds_more_or_less_than_was_filled_in(visit: Opener) -> 
             assert (await page.node("textbox", name)).value == held.get(name, "5551234567"), name
 
 
-async def test_a_code_moves_from_box_to_box(visit: Opener) -> None:
+async def test_what_arrives_and_what_does_not(visit: Opener) -> None:
     async with visit("typing.html") as page:
+        # A code moves from box to box,
         await page.click("textbox", "Digit 1")
         assert (await page.do("keyboard_type", "4711")).error == ""
         assert [(await page.node("textbox", f"Digit {n}")).value for n in (1, 2, 3, 4)] == list("4711")
-
-
-async def test_an_editor_that_renders_what_was_typed(visit: Opener) -> None:
-    async with visit("typing.html") as page:
+        # an editor renders what was typed,
         await page.click("textbox", "Editor")
         assert (await page.do("keyboard_type", "Some words")).error == ""
         assert "Some words" in str((await page.see("text")).text)
-
-
-async def test_what_did_not_arrive_is_an_error(visit: Opener) -> None:
-    async with visit("typing.html") as page:
+        # and what did not arrive is an error.
         error, held = await type_into(page, "Short", "abcdef")
         assert (held, "the field holds 'abc'" in error) == ("abc", True)
         error, held = await type_into(page, "Refuses", "abc")

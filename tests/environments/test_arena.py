@@ -16,9 +16,10 @@ import pytest_asyncio
 from playwright.async_api import async_playwright
 
 from tests.sites.visiting import changed, until, visit
+from tests.support import samples
 from webassay.browser.devtools.chromium import find_chromium, launch_flags
 from webassay.core.errors import InputError, ProbeError, SiteError
-from webassay.core.interaction import Cookie, Goal, ResponseProtocol
+from webassay.core.interaction import Cookie
 from webassay.core.task import JudgedCheck, Task
 from webassay.core.trajectory import MemoryBlobs, RowsResult, SessionResult
 from webassay.environments.arena import Arena
@@ -41,21 +42,8 @@ async def arena() -> AsyncIterator[Arena]:
 
 
 def task(*sites: str, seed: int = 0, **logins: str) -> Task:
-    return Task(
-        id="t",
-        benchmark="b",
-        template="t",
-        kind="mutate",
-        goal=Goal(
-            instruction="Add a note.",
-            start_urls=("__NOTES__/",),
-            protocol=ResponseProtocol(name="free", instructions=""),
-        ),
-        checks=(JudgedCheck(),),
-        sites=sites,
-        logins=logins,
-        world_seed=seed,
-    )
+    goal = samples.goal(start_urls=("__NOTES__/",), sites=sites)
+    return samples.task(kind="mutate", goal=goal, checks=(JudgedCheck(),), sites=sites, logins=logins, world_seed=seed)
 
 
 async def server_pid(arena: Arena) -> int:
@@ -77,9 +65,7 @@ async def test_a_stage_is_what_an_episode_needs(arena: Arena) -> None:
     assert rows["notes"].changes == ()
     (session,) = rows["other_notes"].changes
     assert (session.table, session.operation) == ("session", "insert")
-    assert rows["other_notes"].columns == {
-        "session": {"token": "telemetry", "user": "telemetry", "created_at": "telemetry"}
-    }
+    assert rows["other_notes"].columns == {"session": dict.fromkeys(("token", "user", "created_at"), "telemetry")}
 
 
 async def test_a_probe_tells_the_exact_rows(arena: Arena) -> None:
@@ -90,10 +76,9 @@ async def test_a_probe_tells_the_exact_rows(arena: Arena) -> None:
         ]
     added = {change.table: change for change in rows.changes}
     assert set(added) == {"note", "audit", "session"}
-    assert added["note"].key == {"id": 41}
-    assert added["note"].before is None
-    assert added["note"].after is not None
-    assert added["note"].after["body"] == "Grüße, \x00 und 'so'"
+    note = added["note"]
+    assert (note.key, note.before) == ({"id": 41}, None)
+    assert note.after is not None and note.after["body"] == "Grüße, \x00 und 'so'"
     assert rows.columns["note"]["body"] == "content"
 
 
@@ -154,14 +139,12 @@ async def test_the_next_episode_starts_from_nothing(arena: Arena) -> None:
     assert all(len(label) >= 16 for label in labels)
 
 
-async def test_a_world_is_closed_even_when_its_episode_breaks(arena: Arena) -> None:
+async def test_a_world_is_closed_even_when_its_episode_breaks_or_is_canceled(arena: Arena) -> None:
     with pytest.raises(KeyError):
         async with arena.hold(["notes"]):
             raise KeyError
     assert (await arena.stats())["worlds"] == 0
 
-
-async def test_an_episode_cancelled_while_its_world_opens_leaves_nothing_open(arena: Arena) -> None:
     async def episode(seed: int) -> None:
         async with arena.hold(["notes"], seed=seed):
             await asyncio.Event().wait()
@@ -260,19 +243,15 @@ async def test_pages_are_served_while_another_world_is_built() -> None:
         await asyncio.gather(*building)
 
 
-async def test_a_killed_server_faults_its_episodes_and_no_others(arena: Arena) -> None:
+async def test_a_killed_server_faults_its_episodes_and_the_others_share_a_new_one(arena: Arena) -> None:
     async with arena.hold(["notes"]) as stage:
         os.kill(await server_pid(arena), signal.SIGKILL)
-        with pytest.raises(ProbeError, match="killed by signal 9"):
-            await stage.probe((), MemoryBlobs())
-        with pytest.raises(ProbeError, match="killed by signal 9"):
-            await stage.probe((), MemoryBlobs())
+        for _ in range(2):
+            with pytest.raises(ProbeError, match="killed by signal 9"):
+                await stage.probe((), MemoryBlobs())
     async with arena.hold(["notes"]) as stage, visit(stage) as visitor:
         assert (await visitor.get("/")).status_code == 200
         assert await changed(stage) == {}
-
-
-async def test_many_episodes_after_a_death_share_one_new_server(arena: Arena) -> None:
     first = await server_pid(arena)
     os.kill(first, signal.SIGKILL)
 

@@ -71,23 +71,12 @@ class TestResponse:
     @pytest.mark.parametrize(
         "text",
         [
-            answer(results=[4]),
-            answer(results=[3, 3]),
-            answer(results=[]),
-            answer(results=[[3]]),
-            answer(results=[[3, 4, 5]]),
-            answer(results=["^.*$"]),
-            answer(results=[None]),
-            answer(results=[True]),
+            *(answer(results=wrong) for wrong in ([4], [3, 3], [], [[3]], [[3, 4, 5]], ["^.*$"], [None], [True])),
             answer(action="navigate"),
             answer(status="NOT_FOUND_ERROR"),
             answer(status="DONE", results=[3]),
             answer(action="look", results=[3]),
-            "3",
-            "[3]",
-            "",
-            "null",
-            "N/A",
+            *("3", "[3]", "", "null", "N/A", "{" * 50_000),
             '{"action": "retrieve", "status": "SUCCESS"}',
             answer(results=[3]) + answer(results=[4]),
             '{"action": "retrieve", "status": "SUCCESS", "results": [3], "results": [4]}',
@@ -95,7 +84,6 @@ class TestResponse:
             '{"action": "retrieve", "status": "SUCCESS", "results": ' + "[" * 5000 + "]" * 5000 + "}",
             '{"action": "retrieve", "status": "SUCCESS", "results": ["\\ud800"]}',
             '{"action": "retrieve", "status": "SUCCESS", "results": [' + "9" * 5000 + "]}",
-            "{" * 50_000,
         ],
     )
     def test_anything_else_fails_with_a_finding(self, text):
@@ -214,8 +202,12 @@ class TestEndings:
         assert verdict.status == "fail"
         assert kind in failures(verdict)
 
-    def test_also_where_the_evidence_is_missing(self):
+    def test_who_decides_where_nothing_was_seen(self):
         assert graded([StateCheck()], probes=(), ending="step_limit").status == "fail"
+        assert graded([THREE], answer(results=[3]), id="other").status == "fault"
+        verdict = graded([JudgedCheck()], "anything")
+        assert (verdict.status, verdict.score) == ("abstain", None)
+        assert graded([JudgedCheck(), THREE], "anything").status == "fail"
 
     @pytest.mark.parametrize("kind", ["answered", "step_limit", "time_limit"])
     def test_a_verifier_that_was_not_asked_has_not_failed_anybody(self, kind):
@@ -226,16 +218,6 @@ class TestEndings:
         assert graded([check], probes=(), ending=kind).status == "fault"
         assert graded([check], probes=(another,), ending=kind).status == "fault"
         assert graded([check], probes=(), ending="agent_crashed").status == "fail"
-
-    def test_the_key_of_another_task_is_a_fault(self):
-        assert graded([THREE], answer(results=[3]), id="other").status == "fault"
-
-    def test_an_open_task_is_left_to_a_judge(self):
-        verdict = graded([JudgedCheck()], "anything")
-        assert (verdict.status, verdict.score) == ("abstain", None)
-
-    def test_a_failed_rule_decides_before_any_judge(self):
-        assert graded([JudgedCheck(), THREE], "anything").status == "fail"
 
 
 class TestPages:
@@ -254,18 +236,13 @@ class TestPages:
     @pytest.mark.parametrize(
         "url",
         [
-            BASE + "/search?q=red+shoes&page=2",
-            BASE + "/search?q=red+shoes&q=blue",
-            BASE + "/search",
-            BASE + "/search/advanced?q=red+shoes",
-            BASE + "/login?next=/search?q=red+shoes",
+            *(BASE + path for path in ("/search?q=red+shoes&page=2", "/search?q=red+shoes&q=blue", "/search")),
+            *(BASE + path for path in ("/search/advanced?q=red+shoes", "/login?next=/search?q=red+shoes")),
             "http://shop.other.localhost:9000/search?q=red+shoes",
             "http://shop.abc.localhost:9001/search?q=red+shoes",
             "http://shop.abc.localhost:9000.evil.test/search?q=red+shoes",
             "http://evil.test/?" + BASE + "/search?q=red+shoes",
-            "about:blank",
-            "",
-            "http://[",
+            *("about:blank", "", "http://["),
         ],
     )
     def test_other_pages(self, url):
@@ -324,27 +301,23 @@ class TestActivity:
         verdict = self.check(probes=(CLEAN, SessionResult(site="shop", user=user)))
         assert failures(verdict) == {"not_logged_in"}
 
-    def test_a_log_in_that_nobody_looked_at_is_a_fault(self):
-        assert self.check(probes=(CLEAN,)).status == "fault"
-
     def test_policies(self):
         assert self.check((), policy=Policy(activity="off")).status == "pass"
         reported = self.check((), policy=Policy(activity="report"))
         assert reported.status == "pass"
         assert any(f.code == "reported.no_activity" for f in reported.findings)
 
-    def test_without_a_network_log_there_is_nothing_to_find(self):
+    def test_a_missing_log_or_a_broken_one_is_a_fault(self):
         trajectory = samples.trajectory(probes=(CLEAN, self.ANNA), bases={"shop": BASE})
         task = samples.task(checks=[self.CHECK], logins={"shop": "anna"})
         assert grade(task, trajectory, MemoryBlobs()).status == "fault"
-
-    def test_a_broken_log_is_a_fault_that_names_the_line(self):
         blobs = MemoryBlobs()
         log = NetworkLog(blob=blobs.write(self.PAGES[0].to_json().encode() + b'\n{"url": ', "application/jsonl"))
         trajectory = samples.trajectory(probes=(CLEAN,), bases={"shop": BASE}, network=log)
         verdict = grade(samples.task(checks=[self.CHECK]), trajectory, blobs)
         assert verdict.status == "fault"
         assert "Line 2" in verdict.findings[-1].message
+        assert self.check(probes=(CLEAN,)).status == "fault"
 
 
 def test_milestones_are_reported_and_decide_nothing():
@@ -355,9 +328,7 @@ def test_milestones_are_reported_and_decide_nothing():
     verdict = graded([THREE], answer(results=[3]), [loaded(BASE + "/search?q=a")], checkpoints=marks)
     assert verdict.status == "pass"
     assert verdict.aspects["checkpoint_reach"].value == 0.5
-
-
-def test_without_a_network_log_nobody_knows_the_milestones():
+    # Without a network log nobody knows them.
     marks = (Checkpoint(name="search", visits=(PagePattern(site="shop", path="/search"),)),)
     task = samples.task(checks=[THREE], checkpoints=marks)
     verdict = grade(task, samples.trajectory(answer=answer(results=[3]), probes=(CLEAN,)), MemoryBlobs())

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.support import samples
 from webassay.benchmarks import chores, webarena
 from webassay.core.errors import GradingError
-from webassay.core.interaction import Goal, ResponseProtocol
+from webassay.core.interaction import ResponseProtocol
 from webassay.core.legacy import page_of, post_url, probes_of
 from webassay.core.task import LegacyCheck, LocatorProbe, Task
-from webassay.core.trajectory import AgentInfo, Ending, LocatorResult, MemoryBlobs, PageResult, Trajectory
+from webassay.core.trajectory import Ending, LocatorResult, MemoryBlobs, PageResult, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.grading.grade import Policy, grade
 from webassay.grading.published.legacy import (
@@ -83,14 +84,10 @@ class TestAnswers:
 
 
 class TestModels:
-    def test_without_a_reply_there_is_no_score(self) -> None:
+    def test_models_are_not_always_needed(self) -> None:
         assert said("about an hour", fuzzy_match=["1 hour"]) is None
-
-    def test_saying_na_needs_no_model(self) -> None:
         assert said("n/a", fuzzy_match="N/A") == 1
         assert said("It cannot be done.", fuzzy_match="N/A") is None
-
-    def test_a_zero_elsewhere_decides_without_the_model(self) -> None:
         assert said("blue", exact_match="red", fuzzy_match=["x"]) == 0
 
     def test_the_model_overrules_the_other_rules_where_na_was_not_said(self) -> None:
@@ -106,27 +103,20 @@ class TestModels:
     @pytest.mark.parametrize(
         ("kind", "reply", "value"),
         [
-            ("fuzzy_match", "Correct.", 1.0),
-            ("fuzzy_match", "This is partially correct", 0.0),
-            ("fuzzy_match", "INCORRECT", 0.0),
-            ("fuzzy_match", "Not correct at all", 1.0),
-            ("fuzzy_match", "no idea", 0.0),
-            ("ua_match", "same", 1.0),
-            ("ua_match", "Not the same: different", 0.0),
-            ("ua_match", "no idea", 0.0),
+            ("fuzzy_match", "Correct.", 1), ("fuzzy_match", "This is partially correct", 0),
+            ("fuzzy_match", "INCORRECT", 0), ("fuzzy_match", "Not correct at all", 1), ("fuzzy_match", "no idea", 0),
+            ("ua_match", "same", 1), ("ua_match", "Not the same: different", 0), ("ua_match", "no idea", 0),
         ],
-    )
+    )  # fmt: skip
     def test_replies_are_searched_for_a_word(self, kind: str, reply: str, value: float) -> None:
         assert read_reply(kind, reply) == value
 
-    def test_the_fork_asks_once_about_the_whole_list(self) -> None:
+    def test_the_fork_asks_once_about_the_whole_list_or_a_text(self) -> None:
         key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": ["a", "b"]}}
         assert len(parts(key, "webarena", EpisodeEvidence("x", "G"))) == 2
         (one,) = parts(key, "webchorearena", EpisodeEvidence("x", "G"))
         assert one.wanted == "a; b"
         assert one.questions == (same_meaning("G", "a; b", "x", extra_allowed=True),)
-
-    def test_the_fork_takes_a_text_in_place_of_a_list(self) -> None:
         key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": "a"}}
         assert parts(key, "webchorearena", EpisodeEvidence("x", "G"))[0].score is None
         with pytest.raises(GradingError, match="needs a list"):
@@ -214,13 +204,11 @@ class TestPages:
     def test_a_page_against_what_it_must_hold(self, text: str, required: dict[str, Any], value: float) -> None:
         assert shown(text, **required) == value
 
-    def test_nothing_found_is_the_word_none(self) -> None:
+    def test_nothing_found_is_the_word_none_and_nothing_recorded_decides_nothing(self) -> None:
         target = {"url": "last", "locator": "document.querySelector('x')"}
         script = probes_of({"eval_types": ["program_html"], "program_html": [target]}, "webarena")[0].script
         assert "'None'" in script
         assert shown("None", must_include=["no"]) == 1
-
-    def test_what_was_not_recorded_decides_nothing(self) -> None:
         target = {"url": "last", "locator": "", "required_contents": {"exact_match": "x"}}
         key = {"eval_types": ["program_html"], "program_html": [target]}
         assert score(parts(key, "webarena", EpisodeEvidence("", ""))) is None
@@ -256,25 +244,13 @@ def test_words(text: str, wanted: list[str]) -> None:
 # --- as a grader ----------------------------------------------------------------------------------------
 
 
-def made(flavor: Any, key: dict[str, Any], **rest: Any) -> Task:
-    goal = Goal(instruction="What?", start_urls=(), protocol=ResponseProtocol(name="free", instructions=""))
-    return Task(
-        id="1",
-        benchmark=flavor,
-        template="t",
-        kind="retrieve",
-        goal=goal,
-        checks=(LegacyCheck(flavor=flavor, eval=key),),
-        sites=("shopping",),
-        **rest,
-    )
+def made(flavor: Any, key: dict[str, Any]) -> Task:
+    goal = samples.goal(instruction="What?", start_urls=(), protocol=ResponseProtocol(name="free", instructions=""))
+    return samples.task(benchmark=flavor, goal=goal, checks=(LegacyCheck(flavor=flavor, eval=key),))
 
 
 def episode(task: Task, answer: str, *probes: Any, kind: Any = "answered", **rest: Any) -> Trajectory:
-    return Trajectory(
-        id="x", task_id=task.id, goal=task.goal, agent=AgentInfo(name="a"), answer=answer, ending=Ending(kind=kind),
-        probes=probes, **rest,
-    )  # fmt: skip
+    return samples.trajectory(goal=task.goal, answer=answer, ending=Ending(kind=kind), probes=probes, **rest)
 
 
 def graded(task: Task, answer: str, *probes: Any, policy: Policy | None = None, **rest: Any) -> Verdict:
@@ -282,12 +258,17 @@ def graded(task: Task, answer: str, *probes: Any, policy: Policy | None = None, 
     return grade(task, episode(task, answer, *probes, **rest), MemoryBlobs(), policy or Policy(), replies=replies)
 
 
-def test_a_verdict_says_which_rule_decided() -> None:
+def test_a_verdict_says_which_rule_decided_and_replies_are_part_of_it() -> None:
     task = made("webarena", {"eval_types": ["string_match"], "reference_answers": {"exact_match": "red"}})
     assert graded(task, "Red").status == "pass"
     verdict = graded(task, "blue")
     assert verdict.status == "fail"
     assert [(one.check, one.code) for one in verdict.findings] == [("legacy.exact_match", "exact_match")]
+    key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": ["1 hour"]}}
+    task = made("webarena", key)
+    asked = check_legacy(task.checks[0], episode(task, "60 minutes"), {}).questions  # type: ignore[arg-type]
+    verdict = graded(task, "60 minutes", replies={asked[0].id: "Correct"})
+    assert (verdict.status, verdict.replies) == ("pass", {asked[0].id: "Correct"})
 
 
 def test_giving_up_is_saying_na() -> None:
@@ -295,14 +276,6 @@ def test_giving_up_is_saying_na() -> None:
     task = made("webarena", key)
     assert graded(task, "There is no such thing.", kind="gave_up").status == "pass"
     assert graded(task, "There is no such thing.").status == "abstain"
-
-
-def test_replies_are_part_of_the_verdict() -> None:
-    key = {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": ["1 hour"]}}
-    task = made("webarena", key)
-    asked = check_legacy(task.checks[0], episode(task, "60 minutes"), {}).questions  # type: ignore[arg-type]
-    verdict = graded(task, "60 minutes", replies={asked[0].id: "Correct"})
-    assert (verdict.status, verdict.replies) == ("pass", {asked[0].id: "Correct"})
 
 
 def test_pages_come_from_probes() -> None:
@@ -336,13 +309,9 @@ def test_every_chore_is_graded_without_an_error() -> None:
         for part in right:
             counts[part.rule] = counts.get(part.rule, 0) + 1
     assert counts == {
-        "must_include": 254,
-        "exact_match": 145,
-        "fuzzy_match": 24,
-        "url_match": 42,
-        "program_html.must_include": 140,
+        "must_include": 254, "exact_match": 145, "fuzzy_match": 24, "url_match": 42, "program_html.must_include": 140,
         "program_html.exact_match": 46,
-    }
+    }  # fmt: skip
 
 
 def unsatisfiable(check: LegacyCheck) -> bool:

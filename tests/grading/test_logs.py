@@ -153,20 +153,16 @@ def test_differences_from_the_reference_are_sorted_by_kind(tmp_path):
 
 
 class TestConfiguration:
-    def test_the_published_form(self, tmp_path):
+    def test_a_configuration_in_the_published_form(self, tmp_path):
         file = tmp_path / "config.json"
-        file.write_text(
-            json.dumps(
-                {
-                    "test_data_file": "x.json",
-                    "environments": {"__GITLAB__": {"urls": ["http://a:1", "http://b:2"], "active_url_idx": 0}},
-                    "trace_file_name": "trace.har",
-                }
-            )
-        )
+        sites = {"__GITLAB__": {"urls": ["http://a:1", "http://b:2"], "active_url_idx": 0}}
+        written = {"test_data_file": "x.json", "environments": sites, "trace_file_name": "trace.har"}
+        file.write_text(json.dumps(written))
         config = verified.layout(file)
         assert config.bases == {"gitlab": ("http://a:1", "http://b:2")}
         assert (config.response_file, config.trace_file) == ("agent_response.json", "trace.har")
+        with pytest.raises(InputError, match="does not exist"):
+            verified.layout(tmp_path / "none.json")
 
     @pytest.mark.parametrize(
         "text",
@@ -177,10 +173,6 @@ class TestConfiguration:
         file.write_text(text)
         with pytest.raises((InputError, TaskError)):
             verified.layout(file)
-
-    def test_a_missing_one_says_how_to_get_it(self, tmp_path):
-        with pytest.raises(InputError, match="does not exist"):
-            verified.layout(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(
@@ -201,13 +193,11 @@ def path():
 
 @pytest.mark.external
 class TestPublished:
-    def test_all_tasks_load(self, path):
+    def test_all_tasks_and_the_hard_subset_load(self, path):
         tasks = verified.load(path)
         assert len(tasks) == 812
         assert len({task.id for task in tasks}) == 812
         assert len({task.content_hash() for task in tasks}) == 812
-
-    def test_the_hard_subset(self, path):
         numbers = verified.load_subset(path.parent / "webarena-verified-hard.json")
         assert len(numbers) == 258
         assert numbers <= {verified.number_of(task) for task in verified.load(path)}
@@ -275,18 +265,14 @@ class TestTheCommand:
         code, said = grade_logs(*options)
         assert code == 2 and options[0] in said and "logs:" not in said
 
-    def test_the_summary_counts_the_chosen_tasks(self, grade_logs):
+    def test_the_summary_and_a_comparison_are_of_the_chosen_tasks(self, grade_logs, monkeypatch):
         assert "3 logs: 3 pass" in grade_logs()[1]
         assert "1 logs: 1 pass" in grade_logs("-t", "2")[1]
-
-    def test_a_comparison_is_of_the_chosen_tasks(self, grade_logs, monkeypatch):
         compared = []
         monkeypatch.setattr(
             Workbench, "compare_graders", lambda self, place, found, *rest: compared.extend(found) or []
         )
         assert "1 logs under both graders" in grade_logs("-t", "2", "--compare-with", "reference")[1]
         assert [log.number for log in compared] == ["2"]
-
-    def test_a_task_without_a_log_is_named(self, grade_logs):
         code, said = grade_logs("-t", "7")
         assert code == 2 and "has no log of 7" in said

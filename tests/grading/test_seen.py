@@ -133,15 +133,39 @@ def test_texts_of_one_row_are_together_and_those_of_two_rows_only_on_the_page(ro
     assert sees(site, f"row{one}x", cell, together="page")
 
 
-def test_a_section_is_an_item_without_its_rows():
-    box = ["Default Shipping Address", "12 Elm St", Row(["Edit", "7 times"]), "Phone 5"]
-    site = record([box, ["Other", "13 Elm St"]])
-    assert sees(site, "Default Shipping Address", "12 Elm St")
-    assert sees(site, "Edit", "7 times")
-    assert not sees(site, "Default Shipping Address", "7 times")
-    assert not sees(site, "Default Shipping Address", "13 Elm St")
-    assert sees(site, "12 Elm St", "Phone 5"), "a row in between does not part them"
-    assert not sees(site, "Elm St Phone 5"), "but no text reaches across it"
+BOXES = record(
+    [
+        ["Default Shipping Address", "12 Elm St", Row(["Edit", "7 times"]), "Phone 5"],
+        ["Other", "13 Elm St", Row(["Lamp", Row(["Red"]), Row(["Blue"])]), Row(["Chair"])],
+    ],
+    ["Second page"],
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "seen"),
+    [
+        (("Default Shipping Address", "12 Elm St"), True),
+        (("Default Shipping Address", "7 times"), False),
+        (("Default Shipping Address", "13 Elm St"), False),
+        (("12 Elm St", "Phone 5"), True),  # A row in between does not part them,
+        (("Elm St Phone 5",), False),  # but no text reaches across it.
+        (("Edit", "7 times"), True),
+        (("Lamp", "Blue"), True),
+        (("Chair", "Blue"), False),
+        (("Second page",), True),
+        (("Second page", "Other"), False),
+    ],
+)
+def test_a_row_holds_its_rows_and_a_section_is_an_item_without_its_rows(texts, seen):
+    assert sees(BOXES, *texts) is seen
+
+
+def test_texts_of_two_pages_or_of_a_page_that_was_never_served_are_not_together():
+    whole = record(["Lamp"], ["$5"])
+    assert not sees(whole, "Lamp", "$5", together="page")
+    only_first = ServedRecord(served=whole.served[:1], nodes=whole.nodes)
+    assert not sees(only_first, "$5", together="page") and not sees(only_first, "$5")
 
 
 @pytest.mark.parametrize("between", ["–", "|", "…", "( )", ""])
@@ -149,25 +173,6 @@ def test_a_cell_without_a_word_does_not_part_its_neighbours(between):
     assert sees(record([Row(["Total", between, "$5.00"])]), "Total $5.00")
     assert sees(record([Row([between, "Total", between, between, "$5.00", between])]), "Total $5.00")
     assert not sees(record([Row(["Total", between, "of", between, "$5.00"])]), "Total $5.00")
-
-
-def test_a_row_holds_the_rows_inside_it():
-    site = record([Row(["Lamp", Row(["Red"]), Row(["Blue"])]), Row(["Chair"])])
-    assert sees(site, "Lamp", "Blue")
-    assert not sees(site, "Chair", "Blue")
-
-
-def test_texts_of_two_pages_are_never_together():
-    site = record(["Lamp"], ["$5"])
-    assert not sees(site, "Lamp", "$5", together="page")
-    assert sees(site, "Lamp") and sees(site, "$5")
-
-
-def test_a_page_that_was_never_served_is_no_evidence():
-    whole = record(["Lamp"], ["Chair"])
-    only_first = ServedRecord(served=whole.served[:1], nodes=whole.nodes)
-    assert not sees(only_first, "Chair", together="page")
-    assert not sees(only_first, "Chair")
 
 
 NESTED = st.recursive(
@@ -203,11 +208,13 @@ def status_of(key: Key, *records: ServedRecord) -> list[str]:
     return [one.status for one in check_evidence(key.evidence, dict(zip(("shop", "home"), records, strict=False)))]
 
 
-def test_any_way_of_knowing_will_do_and_each_needs_all_its_sights():
+@pytest.mark.parametrize(
+    ("pages", "status"),
+    [([["Nothing found"]], "pass"), ([["Page 1"], ["Page 2"]], "pass"), ([["Page 1"]], "fail")],
+)
+def test_any_way_of_knowing_will_do_and_each_needs_all_its_sights(pages, status):
     key = Key.seen_any(shown("Nothing found"), [shown("Page 1"), shown("Page 2")])
-    assert status_of(key, record(["Nothing found"])) == ["pass"]
-    assert status_of(key, record(["Page 1"], ["Page 2"])) == ["pass"]
-    assert status_of(key, record(["Page 1"])) == ["fail"]
+    assert status_of(key, record(*pages)) == [status]
 
 
 @given(st.integers(1, 30), st.floats(0.01, 1.0), st.data())
@@ -218,9 +225,25 @@ def test_a_share_is_enough_from_the_first_whole_number_that_reaches_it(count, sh
     assert status_of(key, record([f"fact{number}" for number in range(seen)])) == ["pass" if enough else "fail"]
 
 
-def test_nine_in_ten_of_ten_is_nine():
+def test_the_keys_of_facts():
+    # Nine in ten of ten is nine.
     assert EvidenceCheck(facts=(fact(shown("x")),) * 10, share=0.9).needed == 9
     assert EvidenceCheck(facts=(fact(shown("x")),) * 200, share=0.9).needed == 180
+    # What is needed as a whole becomes one check.
+    key = (
+        Key.answer(3)
+        & Key.seen("a")
+        & Key.seen_share(0.5, [shown("b"), fact(shown("c"), picture("/d"))])
+        & Key.seen("e")
+    )
+    whole, part = key.on(("shop",)).evidence
+    assert [len(whole.facts), len(part.facts), part.share] == [2, 2, 0.5]
+    key = Key.refusal("NOT_FOUND_ERROR", facts=Key.seen("No results"))
+    assert key.status == ("NOT_FOUND_ERROR",) and key.evidence
+    with pytest.raises(TaskError, match="nothing to have seen"):
+        Key.seen_share(0.5, [])
+    with pytest.raises(TaskError, match="forum"):
+        Key.seen("x", site="forum").on(("shop", "home"))
 
 
 def test_a_sight_can_be_bound_to_a_site():
@@ -242,24 +265,6 @@ def test_a_picture_counts_when_it_was_served(path, kind, status, seen):
     assert status_of(Key.seen_any(picture("/pictures/7.svg")), site) == ["pass" if seen else "fail"]
 
 
-def test_keys_combine_and_what_is_needed_becomes_one_check():
-    key = (
-        Key.answer(3)
-        & Key.seen("a")
-        & Key.seen_share(0.5, [shown("b"), fact(shown("c"), picture("/d"))])
-        & Key.seen("e")
-    )
-    whole, part = key.on(("shop",)).evidence
-    assert [len(whole.facts), len(part.facts), part.share] == [2, 2, 0.5]
-
-
-def test_refusals_and_shares_have_facts():
-    key = Key.refusal("NOT_FOUND_ERROR", facts=Key.seen("No results"))
-    assert key.status == ("NOT_FOUND_ERROR",) and key.evidence
-    with pytest.raises(TaskError, match="nothing to have seen"):
-        Key.seen_share(0.5, [])
-
-
 @pytest.mark.parametrize("wrong", [{}, {"texts": ("a",), "picture": "/b"}, {"texts": ("a", " .")}])
 def test_a_sight_that_says_nothing_is_refused(wrong):
     with pytest.raises(ValidationError):
@@ -269,38 +274,32 @@ def test_a_sight_that_says_nothing_is_refused(wrong):
 # --- what the visitor said ------------------------------------------------------------------------------------
 
 
-def test_a_search_for_the_fact_is_no_evidence_of_it():
-    heading = ["Search results for: “HOM-44321 $167.99”"]
-    typed = {"path": "/search?q=HOM-44321+%24167.99"}
-    assert not sees(record((heading, typed)), "HOM-44321", "$167.99")
-    assert not sees(record((heading, typed)), "HOM-44321", "$167.99", together="page")
-    assert sees(record((heading, {"path": "/search?q=other"})), "HOM-44321", "$167.99")
+HEADING, SEARCH = "Search results for: “HOM-44321 $167.99”", "/search?q=HOM-44321"
 
 
-def test_a_search_that_the_site_cuts_short_is_none_either():
-    typed = {"path": "/search?q=HOM-44321+%24167.99+and+more"}
-    assert not sees(record((["Results for HOM-44321 $167.99 an…"], typed)), "HOM-44321", "$167.99")
-    assert not sees(record((["Results for HOM-44321"], {"path": "/search?q=HOM-44321"})), "HOM-44321")
-
-
-def test_a_search_in_many_words_hides_nothing_that_it_finds():
-    found = ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])]
-    assert sees(record((found, {"path": "/search?q=zoo+lamp+out+of+stock"})), "Zoo Lamp", "Out of stock")
-
-
-def test_nothing_runs_across_a_line_that_only_repeats_the_visitor():
-    typed = {"path": "/note?text=Total+%245.00"}
-    assert not sees(record(([Row(["Total", "Total $5.00", "$5.00"])], typed)), "Total $5.00")
-
-
-def test_what_a_search_finds_is_evidence_although_its_name_was_typed():
-    found = ["Search results for: “Zoo Lamp”", Row(["Zoo Lamp", "$12.00"])]
-    assert sees(record((found, {"path": "/search?q=Zoo+Lamp"})), "Zoo Lamp", "$12.00")
-
-
-def test_a_row_counts_even_if_all_of_it_was_typed_bit_by_bit():
-    found = [Row(["000123", "May 3", "Pending"])]
-    assert sees(record((found, {"path": "/orders?q=000123&status=pending"})), "000123", "Pending")
+@pytest.mark.parametrize(
+    ("path", "page", "texts", "seen"),
+    [
+        pytest.param(SEARCH + "+%24167.99", [HEADING], "HOM-44321|$167.99", False, id="a search for the fact"),
+        pytest.param("/search?q=other", [HEADING], "HOM-44321|$167.99", True, id="a search for something else"),
+        pytest.param(SEARCH + "+%24167.99+and+more", ["Results for HOM-44321 $167.99 an…"],
+                     "HOM-44321|$167.99", False, id="cut short by the site"),
+        pytest.param(SEARCH, ["Results for HOM-44321"], "HOM-44321", False, id="one word"),
+        pytest.param("/search?q=zoo+lamp+out+of+stock",
+                     ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])],
+                     "Zoo Lamp|Out of stock", True, id="many words hide nothing that they find"),
+        pytest.param("/search?q=Zoo+Lamp", ["Search results for: “Zoo Lamp”", Row(["Zoo Lamp", "$12.00"])],
+                     "Zoo Lamp|$12.00", True, id="what is found counts although its name was typed"),
+        pytest.param("/note?text=Total+%245.00", [Row(["Total", "Total $5.00", "$5.00"])], "Total $5.00", False,
+                     id="nothing runs across a line that only repeats the visitor"),
+        pytest.param("/orders?q=000123&status=pending", [Row(["000123", "May 3", "Pending"])], "000123|Pending", True,
+                     id="a row counts even if all of it was typed bit by bit"),
+    ],
+)  # fmt: skip
+def test_what_only_repeats_the_visitor_is_no_evidence(path, page, texts, seen):
+    site = record((page, {"path": path}))
+    assert sees(site, *texts.split("|")) is seen
+    assert sees(site, *texts.split("|"), together="page") is seen
 
 
 def test_what_was_seen_before_it_was_written_down_stays_seen():
@@ -327,33 +326,36 @@ def graded(key: Key, site: ServedRecord | None, policy: Policy | None = None, en
     return grade(task, trajectory, blobs, policy or Policy())
 
 
-def test_a_missing_fact_is_named():
+def test_missing_facts_are_named():
     verdict = graded(Key.seen_any(shown("HOM-1", "$5"), picture("/7.svg")), record(["Home"]))
     (finding,) = [one for one in verdict.findings if one.check == "evidence"]
     assert (verdict.status, finding.code) == ("fail", "no_evidence")
     assert finding.message == "Never shown: 'HOM-1' with '$5', or the picture /7.svg."
     assert verdict.aspects["evidence"].value is False
-
-
-def test_of_many_missing_facts_some_are_named():
+    verdict = graded(Key.seen("HOM-1", "$5"), record([Row(["HOM-1", "$5"])]))
+    assert (verdict.status, verdict.aspects["evidence"].value) == ("pass", True)
+    # Of many, some are named.
     facts = [shown(f"fact {number}") for number in range(12)]
     (finding,) = check_evidence(Key.seen_share(0.5, facts).evidence, {"shop": record(["fact 1", "fact 2"])})
     assert finding.message.startswith("The sites showed 2 of 12 facts; 6 needed. Never shown: ")
     assert finding.message.endswith("; and 5 more.")
 
 
-def test_with_all_facts_it_passes():
-    verdict = graded(Key.seen("HOM-1", "$5"), record([Row(["HOM-1", "$5"])]))
-    assert verdict.status == "pass"
-    assert verdict.aspects["evidence"].value is True
-
-
-def test_without_a_record_it_is_a_fault_and_never_a_score():
-    verdict = graded(Key.seen("HOM-1"), None)
-    assert verdict.status == "fault"
-    assert "not recorded" in verdict.findings[-1].message
-    assert graded(Key.seen("HOM-1"), None, ending="step_limit").status == "fail"
-    assert graded(Key.seen("HOM-1"), None, Policy(activity="off")).status == "pass"
+@pytest.mark.parametrize(
+    ("site", "rest", "status"),
+    [
+        pytest.param(None, {}, "fault", id="no record"),
+        pytest.param(None, {"ending": "step_limit"}, "fail", id="no record, and no answer either"),
+        pytest.param(None, {"policy": Policy(activity="off")}, "pass", id="no record, and none needed"),
+        pytest.param(record(["Home"], omitted=3), {}, "abstain", id="a record without room"),
+        pytest.param(record(["HOM-1"], omitted=3), {}, "pass", id="room enough"),
+        pytest.param(record(["Home"]), {"policy": Policy(activity="report")}, "pass", id="only reported"),
+    ],
+)
+def test_what_a_missing_record_decides(site, rest, status):
+    verdict = graded(Key.seen("HOM-1"), site, **rest)
+    assert verdict.status == status
+    assert status != "fault" or "not recorded" in verdict.findings[-1].message
 
 
 def test_a_damaged_record_is_a_fault():
@@ -365,15 +367,6 @@ def test_a_damaged_record_is_a_fault():
         probe = ServedResult(site="shop", blob=blobs.write(damage, SERVED_TYPE), count=1)
         task = samples.task(checks=(THREE, *Key.seen("HOM-1").evidence))
         assert grade(task, samples.trajectory(answer=ANSWER, probes=(probe,)), blobs).status == "fault"
-
-
-def test_a_record_without_room_decides_nothing_against_the_agent():
-    assert graded(Key.seen("HOM-1"), record(["Home"], omitted=3)).status == "abstain"
-    assert graded(Key.seen("Home"), record(["Home"], omitted=3)).status == "pass"
-
-
-def test_evidence_is_reported_or_enforced_like_other_proof_of_work():
-    assert graded(Key.seen("HOM-1"), record(["Home"]), Policy(activity="report")).status == "pass"
 
 
 PAGES = st.lists(st.recursive(st.text(max_size=5), lambda inner: st.lists(inner, max_size=3), max_leaves=6), max_size=3)
@@ -430,8 +423,3 @@ def test_a_key_whose_facts_stand_on_the_start_page_is_found_out():
 def test_another_answer_can_be_grafted():
     right = samples.trajectory(answer=ANSWER)
     assert json.loads(with_results(right, 4, "x").answer) == {**json.loads(ANSWER), "results": [4, "x"]}
-
-
-def test_a_fact_on_a_site_that_is_not_there_is_refused():
-    with pytest.raises(TaskError, match="forum"):
-        Key.seen("x", site="forum").on(("shop", "home"))

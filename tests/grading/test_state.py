@@ -15,16 +15,11 @@ from webassay.grading.grade import DEFAULT_POLICY, Policy, grade
 COLUMNS = {
     "orders": {"id": "journal", "customer": "content", "total": "content", "note": "content", "made_at": "journal"},
     "items": {"id": "journal", "order_id": "content", "sku": "content", "quantity": "content"},
-    "addresses": {
-        "id": "journal",
-        "street": "content",
-        "city": "content",
-        "changed_at": "journal",
-        "seen": "telemetry",
-    },
+    "addresses": {"id": "journal", "street": "content", "city": "content", "changed_at": "journal",
+                  "seen": "telemetry"},
     "sorted": {"id": "journal", "place": "journal", "changed_at": "journal"},
     "views": {"id": "telemetry", "count": "telemetry"},
-}
+}  # fmt: skip
 NEW = itertools.count(900)
 
 
@@ -59,13 +54,13 @@ ORDER = expected("insert", "orders", values={"customer": "anna", "total": 12.5})
 
 
 class TestRequired:
-    def test_nothing_to_do_and_nothing_done(self):
+    def test_an_update_and_nothing_to_do(self):
         assert graded([], []).status == "pass"
-
-    def test_an_update(self):
         verdict = graded([MOVE], [updated("addresses", HOME, city="York", changed_at=11, seen=4)])
         assert verdict.status == "pass"
         assert verdict.aspects["side_effects"].value == 0
+        both = expected("update", "addresses", {"id": 7}, {"city": "York", "street": "Mill Lane 1"})
+        assert graded([both], [updated("addresses", HOME, city="York")]).status == "pass"
 
     @pytest.mark.parametrize(
         "changes",
@@ -81,10 +76,6 @@ class TestRequired:
     )
     def test_not_that_update(self, changes):
         assert graded([MOVE], changes).status == "fail"
-
-    def test_a_named_column_may_already_have_its_value(self):
-        both = expected("update", "addresses", {"id": 7}, {"city": "York", "street": "Mill Lane 1"})
-        assert graded([both], [updated("addresses", HOME, city="York")]).status == "pass"
 
     def test_what_was_so_before_is_not_done_by_saving_it_again(self):
         stay = expected("update", "addresses", {"id": 7}, {"city": "Leeds"})
@@ -140,12 +131,10 @@ class TestRequired:
         move = expected("update", "addresses", {"id": 7}, {"street": wanted})
         assert graded([move], [updated("addresses", HOME, street=written)]).status == status
 
-    def test_a_delete(self):
+    def test_a_delete_and_as_often_as_asked(self):
         gone = expected("delete", "addresses", {"id": 7})
         assert graded([gone], [deleted("addresses", **HOME)]).status == "pass"
         assert graded([gone], [deleted("addresses", **{**HOME, "id": 8})]).status == "fail"
-
-    def test_as_often_as_asked(self):
         twice = expected("insert", "orders", values={"customer": "anna", "total": 1}, count=2)
         rows = [inserted("orders", customer="anna", total=1) for _ in range(3)]
         assert [graded([twice], rows[:n]).status for n in (1, 2, 3)] == ["fail", "pass", "fail"]
@@ -176,18 +165,21 @@ class TestLinks:
         values={"order_id": Expectation(same_as="order.id"), "sku": Expectation.of("A1"), "quantity": TWO},
     )  # fmt: skip
 
-    def test_an_id_that_the_site_handed_out_is_followed(self):
+    def test_links_lead_to_the_right_row(self):
         order = inserted("orders", customer="anna", total=1)
         item = inserted("items", order_id=order.key["id"], sku="A1", quantity=2)
         assert graded([self.ORDER, self.ITEM], [order, item]).status == "pass"
         assert graded([self.ITEM, self.ORDER], [item, order]).status == "pass"
-
-    def test_to_the_right_one(self):
+        # To the right one only.
         order = inserted("orders", customer="anna", total=1)
         stray = inserted("items", order_id=1, sku="A1", quantity=2)
         verdict = graded([self.ORDER, self.ITEM], [order, stray])
         assert verdict.status == "fail"
         assert verdict.aspects["side_effects"].value == 1
+        # A missing target leaves the rest to be found.
+        verdict = graded([self.ORDER, self.ITEM, MOVE], [updated("addresses", HOME, city="York")])
+        codes = [f.code for f in verdict.findings if f.check == "state.required"]
+        assert codes == ["missing_change", "missing_change", ""]
 
     def test_two_alike_are_told_apart_by_their_links(self):
         orders = [inserted("orders", customer="anna", total=1) for _ in range(2)]
@@ -195,11 +187,6 @@ class TestLinks:
         other = expected("insert", "orders", values={"customer": "anna", "total": 1})
         for wanted in itertools.permutations([self.ORDER, other, self.ITEM]):
             assert graded(wanted, [*orders, item]).status == "pass"
-
-    def test_a_missing_target_leaves_the_rest_to_be_found(self):
-        verdict = graded([self.ORDER, self.ITEM, MOVE], [updated("addresses", HOME, city="York")])
-        codes = [f.code for f in verdict.findings if f.check == "state.required"]
-        assert codes == ["missing_change", "missing_change", ""]
 
     def test_a_link_to_nowhere_is_refused_when_the_task_is_loaded(self):
         task = samples.task(checks=[StateCheck(changes=(self.ORDER, self.ITEM))])
@@ -238,16 +225,12 @@ class TestCollateralDamage:
     def test_traces_of_looking_are_no_damage(self, change):
         assert graded([], [change]).status == "pass"
 
-    def test_on_another_site_too(self):
+    def test_damage_elsewhere_or_beside_a_right_change(self):
         verdict = graded([], [], sites=("shop", "forum"), forum=[inserted("orders", customer="anna")])
         assert verdict.status == "fail"
         assert any("forum" in f.message for f in verdict.findings if f.status == "fail")
-
-    def test_a_right_change_does_not_excuse_a_wrong_one(self):
         changes = [updated("addresses", HOME, city="York"), deleted("addresses", **{**HOME, "id": 9})]
         assert graded([MOVE], changes).status == "fail"
-
-    def test_a_task_without_a_state_check_is_watched_as_well(self):
         probes = (RowsResult(site="shop", changes=(deleted("addresses", **HOME),), columns=COLUMNS),)
         verdict = grade(samples.task(), samples.trajectory(probes=probes), MemoryBlobs())
         assert any(f.code == "collateral_damage" for f in verdict.findings)
@@ -262,13 +245,11 @@ class TestCollateralDamage:
 
 
 class TestFaults:
-    def test_rows_that_nobody_looked_at(self):
+    def test_what_is_a_fault(self):
         task = samples.task(checks=[StateCheck()], sites=("shop", "forum"))
         some = samples.trajectory(probes=(RowsResult(site="shop", changes=()),))
         assert grade(task, samples.trajectory(), MemoryBlobs()).status == "fault"
         assert grade(task, some, MemoryBlobs()).status == "fault"
-
-    def test_a_key_that_does_not_fit_the_site(self):
         wrong = expected("update", "addresses", {"id": 7}, {"town": "York"})
         assert graded([wrong], [updated("addresses", HOME, changed_at=11)]).status == "fault"
 

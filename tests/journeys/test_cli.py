@@ -1,6 +1,5 @@
 """The command line as a new user meets it, mostly with wrong input: a clear message, what to do, nothing lost."""
 
-import http.server
 import io
 import json
 import os
@@ -8,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.toy import Pages, serving
 from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.results.report import summarize
 from webassay.cli import common, main
@@ -115,14 +114,11 @@ def test_a_corrupt_store(tmp_path):
         refused(webassay(*command), "damaged", "Nothing was changed", code=1)
 
 
-def test_a_task_file_that_is_wrong(tmp_path):
+def test_a_task_file_or_an_option_that_is_wrong(tmp_path):
     place = tmp_path / "tasks.json"
     place.write_text('[{"id": "x"}]')
     refused(webassay("tasks", "list", "-b", str(place)), "tasks.json", "0.")
     refused(webassay("tasks", "list", "-b", str(tmp_path / "none.json")), "none.json")
-
-
-def test_options_out_of_range_are_refused_by_name():
     done = webassay("tasks", "list", "--instances", "0")
     assert done.returncode == 2 and "--instances" in done.stderr and "Traceback" not in done.stderr
 
@@ -233,10 +229,13 @@ def test_trying_a_goal_that_cannot_be_tried_leaves_nothing(tmp_path, monkeypatch
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_names_with_brackets_are_only_names(tmp_path):
+def test_what_others_wrote_is_no_markup_and_does_not_steer_the_terminal(tmp_path):
     """Rich would read them as markup."""
     refused(webassay("report", str(tmp_path / "r[/x]")), "r[/x]")
     refused(webassay("verify", str(tmp_path / "im[/x]"), "-o", str(tmp_path / "out")), "im[/x]")
+    done = webassay("run", "-a", "no\x1b[31msuch\x07", "-o", str(tmp_path / "run"))
+    refused(done, r"\x1b[31m", r"\x07")
+    assert "\x1b" not in done.stderr
 
 
 @pytest.mark.long
@@ -320,12 +319,6 @@ def test_in_a_pipe_task_ids_are_whole_and_come_first():
     assert not any("checks" in task for task in listed)
 
 
-def test_what_others_wrote_does_not_steer_the_terminal(tmp_path):
-    done = webassay("run", "-a", "no\x1b[31msuch\x07", "-o", str(tmp_path / "run"))
-    refused(done, r"\x1b[31m", r"\x07")
-    assert "\x1b" not in done.stderr
-
-
 def test_a_name_is_printed_as_it_is(capsys):
     row = ResultRow(agent=":smile: [red]x[/red] \x1b[31m", task_id="t", status="pass")
     common.give(summarize([row]), "table")
@@ -344,22 +337,13 @@ def test_a_piped_run_says_how_far_it_is(tmp_path):
     assert "episodes" not in done.stdout
 
 
-class Accepting(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self._answer(b"<button onclick=\"fetch('/state', {method: 'PUT', body: 'x'})\">Save</button>")
+class Accepting(Pages):
+    def page(self):
+        return b"<button onclick=\"fetch('/state', {method: 'PUT', body: 'x'})\">Save</button>"
 
     def do_PUT(self):
         self.rfile.read(int(self.headers["Content-Length"]))
-        self._answer(b"saved")
-
-    def _answer(self, body):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_): ...
+        self.answer(b"saved")
 
 
 SAVER = """
@@ -381,13 +365,10 @@ class Looker(Saver):
 @pytest.mark.browser
 def test_trying_a_site_tells_what_was_changed(tmp_path):
     (tmp_path / "saver.py").write_text(SAVER)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/"
+    with serving(Accepting) as url:
         saved = webassay("try", url, "Save it.", "-a", f"{tmp_path / 'saver.py'}:Saver", "-o", str(tmp_path / "a"))
         looked = webassay("try", url, "Look.", "-a", f"{tmp_path / 'saver.py'}:Looker", "-o", str(tmp_path / "b"))
-        server.shutdown()
     assert saved.returncode == looked.returncode == 0, saved.stderr + looked.stderr
-    assert f"A request changed something: PUT {url}state." in saved.stdout
+    assert f"A request changed something: PUT {url}/state." in saved.stdout
     assert "done \\x1b[2J" in saved.stdout and "\x1b" not in saved.stdout
     assert "No request changed anything." in looked.stdout

@@ -8,6 +8,7 @@ import pytest
 
 from tests.journeys.test_cli import Done, refused, webassay
 from tests.support import samples
+from tests.support.toy import Pages, serving
 from webassay.core.unit import UnitOfWork
 from webassay.store import Store
 
@@ -140,33 +141,17 @@ THROWING = b"""<!doctype html><title>\xed\xa0\xbd half</title>
 
 @pytest.mark.browser
 def test_a_page_and_a_reply_with_half_a_character_end_nothing(tmp_path):
-    import http.server
-    import threading
+    class Throwing(Pages):
+        def page(self):
+            return THROWING
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(THROWING)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/"
-    (tmp_path / "agent.py").write_text(SURROGATE.replace("{url!r}", repr(url)))
-    (tmp_path / "tasks.json").write_text(
-        json.dumps([{"url": url, "goal": "Look."}, {"url": url, "goal": "Look again."}])
-    )
-    try:
-        words = ("run", "-b", "open", "--tasks-file", str(tmp_path / "tasks.json"), "-o", str(tmp_path / "run"))
+    tasks = tmp_path / "tasks.json"
+    with serving(Throwing) as url:
+        (tmp_path / "agent.py").write_text(SURROGATE.replace("{url!r}", repr(url)))
+        tasks.write_text(json.dumps([{"url": url, "goal": "Look."}, {"url": url, "goal": "Look again."}]))
+        words = ("run", "-b", "open", "--tasks-file", str(tasks), "-o", str(tmp_path / "run"))
         done = webassay(*words, "-a", f"{tmp_path}/agent.py:Agent")
-        assert done.returncode == 0, done.stderr
-    finally:
-        server.shutdown()
-        server.server_close()
+    assert done.returncode == 0, done.stderr
     with Store.open(tmp_path / "run") as store:
         played = [trajectory for _, trajectory in store.trajectories()]
         assert store.count_unfinished() == 0

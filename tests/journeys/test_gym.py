@@ -1,5 +1,6 @@
 """The gymnasium environment on real sites in a real browser."""
 
+import gc
 import json
 import os
 import re
@@ -24,8 +25,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv  # noqa: E402
 
 import webassay.doors.gym  # noqa: E402
-from tests.support.process_tree import pids  # noqa: E402
-from tests.support.templates import TEMPLATES  # noqa: E402
+from tests.support.process_tree import megabytes, pids, wait_until_ended  # noqa: E402
+from tests.support.templates import sampled  # noqa: E402
 from tests.support.worlds import CACHE  # noqa: E402
 from webassay import Workbench  # noqa: E402
 from webassay.compose.builder import solution_of  # noqa: E402
@@ -127,13 +128,7 @@ def test_the_picture_is_the_page(env):
 # --- rewards ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        name if name in (NOTHING, REVIEWS, ADDRESS) else pytest.param(name, marks=pytest.mark.slow)
-        for name in sorted(template.name for template in TEMPLATES)
-    ],
-)
+@pytest.mark.parametrize("template", sampled(NOTHING, REVIEWS, ADDRESS))
 def test_the_reference_solution_earns_one(template):
     with made(template) as env:
         reward, terminated, info = solve(env)
@@ -340,9 +335,7 @@ def test_leaving_without_closing_leaves_nothing_behind(end):
         if not end:
             assert done.returncode == 0
             assert not list(Path(place).glob("webassay-*")), "no profile and no session folder is left"
-    for pid in started:
-        while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]:
-            time.sleep(0.05)  # It is ending; the test's time limit says how long that may take.
+    wait_until_ended(started)
 
 
 # --- run directories --------------------------------------------------------------------------------------------
@@ -377,10 +370,6 @@ def test_episodes_are_recorded_in_a_run_directory(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_two_hundred_resets_leave_nothing_behind(env):
-    import gc
-
-    from tests.support.process_tree import megabytes
-
     inner = env.unwrapped
 
     def play(times):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.process_tree import command as command_of
+from tests.support.process_tree import pids, wait_until_ended
 from webassay.store import LEDGER, Store
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
@@ -17,6 +19,7 @@ AGENTS = ("oracle", "naive-fixed-path")
 TEMPLATES = ("shop.open-cheapest", "shop.change-address", "shop.price-of-nothing")
 SELECTION = ["-n", "1", *(word for name in TEMPLATES for word in ("--template", name))]
 DEADLINE = 100
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
 
 
 def command(out: Path) -> list[str]:
@@ -36,32 +39,9 @@ def verdicts(out: Path) -> dict[str, tuple]:
         for unit in store.units():
             trajectory = store.trajectory(unit.id)
             verdict = store.verdict(trajectory.id, "rules")
-            found[unit.id] = (
-                trajectory.ending.kind,
-                verdict.status,
-                [(f.check, f.status, f.code) for f in verdict.findings],
-            )
+            findings = [(f.check, f.status, f.code) for f in verdict.findings]
+            found[unit.id] = (trajectory.ending.kind, verdict.status, findings)
         return found
-
-
-def children(pid: int) -> dict[int, str]:
-    """Every process below this one, with its command line."""
-    parents, lines = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                lines[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except (OSError, IndexError):
-                continue
-    below, queue = {}, [pid]
-    while queue:
-        one = queue.pop()
-        for child, parent in parents.items():
-            if parent == one and child not in below:
-                below[child] = lines[child]
-                queue.append(child)
-    return below
 
 
 def finished(out: Path) -> int:
@@ -99,11 +79,11 @@ def test_an_undisturbed_run_has_every_unit(undisturbed):
     assert {status for name, (_, status, _) in undisturbed.items() if name.startswith("oracle")} == {"pass"}
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
+@needs_proc
 def test_the_runner_killed(tmp_path, undisturbed):
     out = tmp_path / "run"
     runner = start_and_wait_for_one(out)
-    below = children(runner.pid)
+    below = pids(runner.pid)[1:]
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
     runner.stderr.close()
@@ -111,7 +91,7 @@ def test_the_runner_killed(tmp_path, undisturbed):
     with Store.open(out) as store:
         before = {unit.id: store.attempts(unit.id) for unit in store.units()}
     assert 1 <= done < len(undisturbed)
-    wait_for_end_of(below)
+    wait_until_ended(below)  # The site server and the browser end by themselves when their runner is gone.
     run(out)
     assert verdicts(out) == undisturbed
     with Store.open(out) as store:
@@ -119,30 +99,13 @@ def test_the_runner_killed(tmp_path, undisturbed):
     assert not again, "what was finished was played again"
 
 
-def wait_for_end_of(processes: dict[int, str]) -> None:
-    """The site server and the browser end by themselves when their runner is gone."""
-    end = time.monotonic() + 20
-    left = set(processes)
-    while left and time.monotonic() < end:
-        left = {pid for pid in left if Path(f"/proc/{pid}").exists() and "Z" not in _state(pid)}
-        time.sleep(0.05)
-    assert not left, {pid: processes[pid][:120] for pid in left}
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
+@needs_proc
 @pytest.mark.parametrize("victim", ["webassay.sites.server", "--headless"])
 def test_the_site_server_or_the_browser_killed(tmp_path, undisturbed, victim):
     out = tmp_path / "run"
     runner = start_and_wait_for_one(out)
     # The browser's own main process: its children carry a --type.
-    below = [pid for pid, line in children(runner.pid).items() if victim in line and "--type=" not in line]
+    below = [pid for pid in pids(runner.pid)[1:] if victim in command_of(pid) and "--type=" not in command_of(pid)]
     assert below
     for pid in below:
         os.kill(pid, signal.SIGKILL)

@@ -84,11 +84,8 @@ async def test_generic_solves_the_task_and_records_it(place: Place) -> None:
     assert trajectory.agent.model == f"openai:toy@{server.url}"
     assert "generic_user.md" in trajectory.agent.prompts
     for step in trajectory.steps:
-        assert step.usage is not None
-        assert step.usage.cost_usd is not None
-        assert step.usage.cost_usd > 0
-        assert step.raw
-        assert step.info["prompt_hash"]
+        assert step.usage is not None and (step.usage.cost_usd or 0) > 0
+        assert step.raw and step.info["prompt_hash"]
 
 
 async def test_occam_plans_notes_prunes_and_solves(place: Place) -> None:
@@ -114,8 +111,7 @@ async def test_occam_plans_notes_prunes_and_solves(place: Place) -> None:
     assert "given up below: The search finds nothing" in trajectory.steps[3].memory
     assert "Page 1: $30" in trajectory.steps[6].memory
     plans = trajectory.steps[6].info["plans"]
-    assert isinstance(plans, list)
-    assert len(plans) == 2
+    assert isinstance(plans, list) and len(plans) == 2
 
 
 async def test_a_table_and_a_calculator_in_an_episode(place: Place) -> None:
@@ -152,23 +148,21 @@ MISHAPS = {
 }
 
 
-@pytest.mark.parametrize("mishap", MISHAPS.values(), ids=MISHAPS.keys())
-async def test_generic_recovers(place: Place, mishap: Act | str) -> None:
-    lines = Lines([mishap, click("link", "My orders"), mishap, click("link", "Next"), mishap, ANSWER])
-    async with model_for(lines) as (model, _):
-        trajectory = await place.play(Generic(model))
-    assert (trajectory.ending.kind, trajectory.answer, len(trajectory.steps)) == ("answered", "$42.00", 3)
-    assert len(lines.asked) == 6
+WAYS = {
+    Generic: (click("link", "My orders"), click("link", "Next"), ANSWER),
+    Occam: (occam_click("link", "My orders"), occam_reply("stop [$42.00]")),
+}
 
 
 @pytest.mark.parametrize("mishap", MISHAPS.values(), ids=MISHAPS.keys())
-async def test_occam_recovers(place: Place, mishap: Act | str) -> None:
-    lines = Lines([mishap, occam_click("link", "My orders"), mishap, occam_reply("stop [$42.00]")])
+@pytest.mark.parametrize("make", WAYS)
+async def test_an_agent_recovers(place: Place, make: type[Generic | Occam], mishap: Act | str) -> None:
+    lines = Lines([line for step in WAYS[make] for line in (mishap, step)])
     async with model_for(lines) as (model, _):
-        trajectory = await place.play(Occam(model))
+        trajectory = await place.play(make(model))
     assert trajectory.ending.kind == "answered", trajectory.ending.message
-    assert (trajectory.answer, len(trajectory.steps)) == ("$42.00", 2)
-    assert len(lines.asked) == 4
+    assert (trajectory.answer, len(trajectory.steps)) == ("$42.00", len(WAYS[make]))
+    assert len(lines.asked) == 2 * len(WAYS[make])
 
 
 async def test_generic_recovers_from_a_stale_element(place: Place) -> None:
@@ -209,19 +203,15 @@ async def test_occam_recovers_from_a_stale_element(place: Place) -> None:
     assert f"no element [{stale[0]}]" in lines.asked[3]
 
 
-@pytest.mark.parametrize("make", [Generic, Occam])
-async def test_the_spend_cap_stops_the_run_and_says_so(place: Place, make: Callable[[Model], Generic | Occam]) -> None:
-    def dear(question: str) -> str:
-        return click("link", "My orders")(question) if make is Generic else occam_click("link", "My orders")(question)
-
-    lines = Lines([dear, dear, dear])
+@pytest.mark.parametrize("make", WAYS)
+async def test_the_spend_cap_stops_the_run_and_says_so(place: Place, make: type[Generic | Occam]) -> None:
+    lines = Lines([WAYS[make][0]] * 3)
     budget = Budget(usd=0.0001)
     async with model_for(lines, budget) as (model, _):
         with pytest.raises(BudgetError, match="spend cap"):
             await place.play(make(model))
     assert len(lines.asked) == 1
-    assert budget.spent.cost_usd is not None
-    assert budget.spent.cost_usd >= 0.0001
+    assert (budget.spent.cost_usd or 0) >= 0.0001
 
 
 async def test_a_model_that_never_comes_back_is_a_fault_and_not_a_failure(place: Place) -> None:
@@ -229,8 +219,7 @@ async def test_a_model_that_never_comes_back_is_a_fault_and_not_a_failure(place:
     async with model_for(lines) as (model, _):
         trajectory = await place.play(Generic(model))
     assert trajectory.ending.kind == "fault"
-    assert trajectory.ending.fault is not None
-    assert trajectory.ending.fault.boundary == "ModelError"
+    assert trajectory.ending.fault is not None and trajectory.ending.fault.boundary == "ModelError"
     assert len(trajectory.steps) == 1
 
 

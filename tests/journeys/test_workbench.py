@@ -38,21 +38,17 @@ class TestRun:
         assert len({tuple(row) for row in rows}) == 1, "the same columns in every row"
         assert all(isinstance(value, str | int | float | bool | None) for row in rows for value in row.values())
 
-    def test_a_report_is_a_record(self, run):
+    def test_a_report_is_a_record_and_says_how_it_ended(self, run):
         report = Workbench().report([run[0]], title="mine")
         assert (report.title, report.agents[0].name, report.agents[0].success.counts.passed) == ("mine", "oracle", 1)
+        ended = {one.agent: one for one in Workbench().endings(run[0])}
+        assert "NOT_FOUND_ERROR" in ended["oracle"].message and ended["oracle"].kind == "answered"
 
     def test_grading_again_changes_nothing(self, run):
         graded = list(Workbench(cache=CACHE).grade(run[0], GradeOptions(agents=("oracle",))))
         assert [(one.unit.agent, one.verdict.status, one.changed) for one in graded] == [("oracle", "pass", False)]
-
-    def test_asking_for_what_is_not_there_is_an_error(self, run):
         with pytest.raises(InputError, match="no episode of nosuch"):
             list(Workbench(cache=CACHE).grade(run[0], GradeOptions(tasks=("nosuch",))))
-
-    def test_how_it_ended(self, run):
-        ended = {one.agent: one for one in Workbench().endings(run[0])}
-        assert "NOT_FOUND_ERROR" in ended["oracle"].message and ended["oracle"].kind == "answered"
 
     def test_it_works_inside_a_running_loop(self, run):
         """As in a notebook, where a cell may use the synchronous edge."""

@@ -47,17 +47,14 @@ def test_the_example_is_played_graded_and_shown_from_its_file(chores: Path) -> N
     assert "could not be built again" not in anew("show", "run", "shop.cheap-products", *template).stdout
 
 
-def test_a_name_that_is_taken(chores: Path) -> None:
-    chores.write_text(chores.read_text().replace("shop.cheap-products", "shop.low-reviews"))
-    done = webassay("check", f"{chores}:CheapProducts")
-    refused(done, "is called shop.low-reviews, which is taken", "Give it a name of its own")
-
-
-def test_a_draw_that_raises_names_the_line_of_its_author(chores: Path) -> None:
+def test_a_template_that_raises_or_whose_name_is_taken(chores: Path) -> None:
     code = chores.read_text().replace("queries.place(", "queries.shelf_of_somebody(")
     chores.write_text(code)
     line = code[: code.index("shelf_of_somebody")].count("\n") + 1
     refused(webassay("check", f"{chores}:CheapProducts"), "shelf_of_somebody", f"(chores.py, line {line})")
+    chores.write_text(chores.read_text().replace("shop.cheap-products", "shop.low-reviews"))
+    done = webassay("check", f"{chores}:CheapProducts")
+    refused(done, "is called shop.low-reviews, which is taken", "Give it a name of its own")
 
 
 def test_the_tables_that_keys_may_name() -> None:

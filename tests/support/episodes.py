@@ -70,6 +70,11 @@ def exchanges(*lines: tuple[str, str, int]) -> bytes:
     return "".join(one.to_json() + "\n" for one in made).encode()
 
 
+def canceled(number: int) -> ExpectedChange:
+    gone = {"status": Expectation.of("canceled")}
+    return ExpectedChange(site="shop", table="orders", operation="update", where={"id": number}, values=gone)
+
+
 def sample_task() -> Task:
     return Task(
         id="shop.cancel.0",
@@ -80,24 +85,7 @@ def sample_task() -> Task:
         checks=(
             ResponseCheck(action="mutate", results=None),
             PageCheck(any_of=(PagePattern(site="shop", path="/orders"),)),
-            StateCheck(
-                changes=(
-                    ExpectedChange(
-                        site="shop",
-                        table="orders",
-                        operation="update",
-                        where={"id": 7},
-                        values={"status": Expectation.of("canceled")},
-                    ),
-                    ExpectedChange(
-                        site="shop",
-                        table="orders",
-                        operation="update",
-                        where={"id": 8},
-                        values={"status": Expectation.of("canceled")},
-                    ),
-                )
-            ),
+            StateCheck(changes=tuple(map(canceled, (7, 8)))),
         ),
         sites=("shop",),
     )
@@ -156,13 +144,8 @@ def row(number: int, status: str) -> dict:
 def sample_verdicts(trajectory: Trajectory) -> list[Verdict]:
     def verdict(grader: str, status: str, *findings: Finding, model: str = "", version: str = "2") -> Verdict:
         stamp = Fingerprint(grader=grader, version=version, model=model)
-        return Verdict(
-            trajectory_id=trajectory.id,
-            task_id=trajectory.task_id,
-            status=status,
-            findings=findings,
-            fingerprint=stamp,
-        )
+        told = {"trajectory_id": trajectory.id, "task_id": trajectory.task_id, "status": status}
+        return Verdict(**told, findings=findings, fingerprint=stamp)
 
     return [
         verdict("rules", "pass", version="1"),

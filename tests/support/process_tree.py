@@ -1,5 +1,7 @@
 """What a process and everything it has started use, read from /proc."""
 
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -18,6 +20,29 @@ def pids(root: int) -> list[int]:
         found.append(pid)
         queue += children.get(pid, [])
     return found
+
+
+def command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def has_ended(pid: int) -> bool:
+    """A zombie that nobody has collected yet is dead enough."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def wait_until_ended(pids: Iterable[int], seconds: float = 20) -> None:
+    left, end = set(pids), time.monotonic() + seconds
+    while left and time.monotonic() < end:
+        left = {pid for pid in left if not has_ended(pid)}
+        time.sleep(0.05)
+    assert not left, {pid: command(pid)[:120] for pid in left}
 
 
 def cpu_seconds(root: int) -> float:

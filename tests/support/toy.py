@@ -39,21 +39,29 @@ def page_at(path: str) -> str:
     return f"<title>Home</title><h1>Home</h1><a href='/orders'>My orders</a>{form}"
 
 
+class Pages(http.server.BaseHTTPRequestHandler):
+    """Answers with the pages of this site; other tests say what theirs answers with."""
+
+    def page(self) -> bytes:
+        return page_at(self.path).encode()
+
+    def do_GET(self) -> None:
+        self.answer(self.page())
+
+    def answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/html; charset=utf-8")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
 @contextlib.contextmanager
-def serving() -> Iterator[str]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = page_at(self.path).encode()
-            self.send_response(200)
-            self.send_header("content-type", "text/html")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+def serving(pages: type[Pages] = Pages) -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), pages)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -61,16 +61,12 @@ class TestFinding:
         view = bench.episode(run, "model-agent/shop.cancel.0/0/0")
         assert (view.trajectory.ending.kind, view.status, len(view.attempts)) == ("fault", "fault", 2)
 
-    def test_several_matches_are_named(self, bench, run):
+    def test_names_that_fit_several_units_or_none_bring_up_the_right_ones(self, bench, run):
         with pytest.raises(InputError, match="2 units match") as raised:
             bench.episode(run, "cancel")
         assert "model-agent/shop.cancel.0/0, sleeper/shop.cancel.0/0" in raised.value.hint
-
-    def test_a_misspelled_name_brings_up_the_right_one(self, bench, run):
         with pytest.raises(InputError, match="Did you mean model-agent"):
             bench.episode(run, "modle-agent")
-
-    def test_what_was_not_played_says_so(self, bench, run):
         with pytest.raises(InputError, match="not been played yet"):
             bench.episode(run, "sleeper")
 
@@ -198,8 +194,7 @@ class TestKey:
             tmp_path / "old", trajectory=lambda blobs, task: sample_trajectory(blobs, task, task_hash="sha256:0")
         )
         assert "today's key" in text_of(bench.episode(run, "model"))
-
-    def test_rows_of_a_site_that_was_never_compared_are_a_note(self, bench, tmp_path):
+        # Rows of a site that was never compared are a note.
         run = make_run(tmp_path / "rowless", trajectory=lambda blobs, task: sample_trajectory(blobs, task, probes=()))
         view = bench.episode(run, "model")
         assert view.key.rows == () and "page in front was not recorded" in text_of(view)
@@ -279,6 +274,10 @@ class TestPictures:
         blobs = MemoryBlobs()
         refs = [blobs.write(data, "image/jpeg") for data in (b"<svg onload=alert(1)>", b"\xff\xd8\xffbroken", b"")]
         assert embed(refs, blobs, 1_000_000).sources == {}
+        # One that is too large to decode is not decoded.
+        blobs = MemoryBlobs()
+        ref = episodes.picture(blobs, "white", (16_000, 6_000))
+        assert embed([ref], blobs, 1_000_000).sources == {}
 
     def test_pictures_are_scaled_until_all_fit(self):
         blobs = MemoryBlobs()
@@ -300,11 +299,6 @@ class TestPictures:
         blobs = MemoryBlobs()
         ref = episodes.picture(blobs, "teal")
         assert len(embed([ref], blobs, 1_000_000).sources[ref.hash]) > blobs.read(ref).__len__()
-
-    def test_a_picture_too_large_to_decode_is_not_decoded(self):
-        blobs = MemoryBlobs()
-        ref = episodes.picture(blobs, "white", (16_000, 6_000))
-        assert embed([ref], blobs, 1_000_000).sources == {}
 
     def test_first_use(self):
         used = Pictures()
@@ -330,6 +324,9 @@ class TestReports:
         assert bench.write_report(bench.report([run]), [run], html) == 0
         assert f"webassay show {run} AGENT/TASK/TRIAL" in html.read_text()
         assert not (tmp_path / "report-episodes").exists()
+        from webassay.analysis.results.page import to_html
+
+        assert "Episodes" not in to_html(bench.report([run]))
 
     @pytest.mark.parametrize(("which", "written"), [("all", 1), ("failed", 1)])
     def test_every_played_unit_has_a_page(self, bench, run, tmp_path, which, written):
@@ -349,11 +346,6 @@ class TestReports:
         assert len({name.casefold() for name in names}) == len(units)
         assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}\.html", name) for name in names)
 
-    def test_a_report_without_episodes_is_as_it_was(self, bench, run):
-        from webassay.analysis.results.page import to_html
-
-        assert "Episodes" not in to_html(bench.report([run]))
-
 
 class TestCommand:
     def test_units_an_episode_and_a_page(self, run, tmp_path):
@@ -362,11 +354,10 @@ class TestCommand:
         page = tmp_path / "episode.html"
         assert f"Episode: {page}" in invoked("show", str(run), "model", "--html", str(page)).output
         assert "<!doctype html>" in page.read_text()
-
-    def test_several_matches_are_listed(self, run):
         result = invoked("show", str(run), "cancel")
         assert "sleeper/shop.cancel.0/0" in result.output
         assert isinstance(result.exception, InputError) and "2 units match" in str(result.exception)
+        assert "Also give --html" in str(invoked("report", str(run), "--episodes").exception)
 
     @pytest.mark.parametrize("words", [("--episodes",), ("--episodes", "failed"), ("--episodes", "all", "--markdown")])
     def test_a_report_with_its_episodes(self, run, tmp_path, words):
@@ -374,9 +365,6 @@ class TestCommand:
         result = invoked("report", "--html", str(html), *words, str(run))
         assert result.exception is None, result.output
         assert len(list((tmp_path / "report-episodes").iterdir())) == 1
-
-    def test_episodes_need_a_page(self, run):
-        assert "Also give --html" in str(invoked("report", str(run), "--episodes").exception)
 
 
 def invoked(*words: str):

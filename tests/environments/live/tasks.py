@@ -1,13 +1,12 @@
 """Tasks on the stand-ins, written in the formats of the three benchmarks, and an agent that knows what to do."""
 
 import json
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.environments.served.playing import Script
 from webassay.benchmarks.webarena import ACCOUNTS, FREE_TEXT
-from webassay.core.interaction import Action, Decision, Goal, Observation, ObservationPart
+from webassay.core.interaction import Goal
 from webassay.core.task import LegacyCheck, Task
 
 LAMP = "Order the floor lamp."
@@ -43,34 +42,21 @@ SCRIPTS: dict[str, tuple[list[str], str]] = {
 }  # fmt: skip
 
 
-class Scripted:
+class Scripted(Script):
     """Plays the script of the goal; `careless` leaves the last line out."""
 
-    wants: Sequence[ObservationPart] = ("tree",)
     careless = False
     name = "careful"
 
     async def start(self, goal: Goal) -> None:
-        lines, self.answer = SCRIPTS[goal.instruction]
+        lines, answer = SCRIPTS[goal.instruction]
         self.left = lines[:-1] if self.careless else list(lines)
-        self.structured = goal.protocol.name.startswith("verified")
-        self.kind = "RETRIEVE" if goal.instruction in (PRICE, COUNT) else "MUTATE"
-        self.kind = "NAVIGATE" if goal.instruction == OPEN else self.kind
-
-    async def decide(self, page: Observation) -> Decision:
-        if not self.left:
-            return Decision.answer(self._last_word())
-        verb, role, name, rest = re.fullmatch(r"(\w+) (\w+) '([^']*)' ?(.*)", self.left.pop(0)).groups()  # type: ignore[union-attr]
-        node = page.find(role, name)
-        assert node is not None, f"no {role} {name!r} in\n{page.tree}"
-        return Decision(actions=(Action.of(verb, node.id, *([rest] if rest else [])),))
-
-    def _last_word(self) -> str:
-        answer = "nothing" if self.careless else self.answer
-        if not self.structured:
-            return answer
-        data = [answer] if self.kind == "RETRIEVE" else None
-        return json.dumps({"task_type": self.kind, "status": "SUCCESS", "retrieved_data": data, "error_details": None})
+        self.answer = "nothing" if self.careless else answer
+        if goal.protocol.name.startswith("verified"):
+            kind = {PRICE: "RETRIEVE", COUNT: "RETRIEVE", OPEN: "NAVIGATE"}.get(goal.instruction, "MUTATE")
+            data = [self.answer] if kind == "RETRIEVE" else None
+            said = {"task_type": kind, "status": "SUCCESS", "retrieved_data": data, "error_details": None}
+            self.answer = json.dumps(said)
 
 
 class Careless(Scripted):
@@ -95,18 +81,14 @@ def answers(**wanted: Any) -> dict[str, Any]:
     return {"eval_types": ["string_match"], "reference_answers": wanted, "reference_url": "", "program_html": []}
 
 
+MEMBERS = "__GITLAB__/byteblaze/dotfiles/-/project_members"
+ROLE = "func:gitlab_get_project_memeber_role(__page__, 'abishek')"
+ORDERED = "document.querySelector('.order-details-items.ordered').outerText"
+POSTED = "document.querySelector('.submission__inner').outerText"
+TYPED = "document.querySelector('[title=\"What’s on your mind?\"]').value"
+
 OLD: list[tuple[str, str, dict[str, Any]]] = [
-    (
-        "shopping",
-        LAMP,
-        pages(
-            target(
-                "func:shopping_get_latest_order_url()",
-                "document.querySelector('.order-details-items.ordered').outerText",
-                "B001",
-            )
-        ),
-    ),
+    ("shopping", LAMP, pages(target("func:shopping_get_latest_order_url()", ORDERED, "B001"))),
     (
         "shopping",
         RATE,
@@ -119,38 +101,17 @@ OLD: list[tuple[str, str, dict[str, Any]]] = [
         "reddit",
         ASK,
         pages(
-            target(
-                "func:reddit_get_post_url('__last_url__')",
-                "document.querySelector('.submission__inner').outerText",
-                "Which console should I buy?",
-            ),
+            target("func:reddit_get_post_url('__last_url__')", POSTED, "Which console should I buy?"),
             reference_url="__REDDIT__/f/consoles",
         ),
     ),
-    (
-        "gitlab",
-        INVITE,
-        pages(
-            target(
-                "__GITLAB__/byteblaze/dotfiles/-/project_members",
-                "func:gitlab_get_project_memeber_role(__page__, 'abishek')",
-                "Guest",
-            )
-        ),
-    ),
+    ("gitlab", INVITE, pages(target(MEMBERS, ROLE, "Guest"))),
     ("shopping", PRICE, answers(exact_match="$199.00")),
-    ("shopping", OPEN, {"eval_types": ["url_match"], "reference_answers": None, "program_html": [],
-                        "reference_url": "__SHOPPING__/B003.html", "url_note": "GOLD in PRED"}),
-]  # fmt: skip
+    ("shopping", OPEN, {**pages(reference_url="__SHOPPING__/B003.html"), "eval_types": ["url_match"]}),
+]
 
 CHORES: list[tuple[str, str, dict[str, Any]]] = [
-    (
-        "shopping",
-        DRAFT,
-        pages(
-            target("last", "document.querySelector('[title=\"What’s on your mind?\"]').value", "I want my $24.50 back")
-        ),
-    ),
+    ("shopping", DRAFT, pages(target("last", TYPED, "I want my $24.50 back"))),
     ("shopping_admin", COUNT, answers(must_include=["1"])),
     OLD[2],
 ]
@@ -158,17 +119,10 @@ CHORES: list[tuple[str, str, dict[str, Any]]] = [
 
 def raw(number: int, site: str, intent: str, evaluation: dict[str, Any]) -> dict[str, Any]:
     return {
-        "task_id": number,
-        "sites": [site],
-        "start_url": f"__{site.upper()}__/",
-        "storage_state": f"./.auth/{site}_state.json",
-        "intent": intent,
-        "intent_template": intent,
-        "intent_template_id": number,
-        "instantiation_dict": {},
-        "require_reset": False,
-        "eval": evaluation,
-    }
+        "task_id": number, "sites": [site], "start_url": f"__{site.upper()}__/", "intent": intent,
+        "storage_state": f"./.auth/{site}_state.json", "intent_template": intent, "intent_template_id": number,
+        "instantiation_dict": {}, "require_reset": False, "eval": evaluation,
+    }  # fmt: skip
 
 
 def webarena(folder: Path) -> Path:
@@ -177,64 +131,36 @@ def webarena(folder: Path) -> Path:
 
 def webchorearena(folder: Path) -> Path:
     more = {"required_obs": "any", "type_main": "others", "type_sub": "", "start_url_lite": "", "description": ""}
-    return _written(
-        folder / "chores.json", [{**raw(10000 * number, *one), **more} for number, one in enumerate(CHORES, 1)]
-    )
+    chores = [{**raw(10000 * number, *one), **more} for number, one in enumerate(CHORES, 1)]
+    return _written(folder / "chores.json", chores)
 
 
 def verified(folder: Path) -> Path:
     def response(kind: str, data: Any = None, schema: Any = None) -> dict[str, Any]:
         expected = {"task_type": kind, "status": "SUCCESS", "retrieved_data": data}
-        return {
-            "evaluator": "AgentResponseEvaluator",
-            "results_schema": schema or {"type": "null"},
-            "expected": expected,
-        }
+        schema = schema or {"type": "null"}
+        return {"evaluator": "AgentResponseEvaluator", "results_schema": schema, "expected": expected}
 
-    def request(**expected: Any) -> dict[str, Any]:
-        return {"evaluator": "NetworkEventEvaluator", "expected": expected}
+    def request(url: str, **posted: str) -> dict[str, Any]:
+        post = {"http_method": "POST", "response_status": 303, "post_data": posted} if posted else {}
+        return {"evaluator": "NetworkEventEvaluator", "expected": {"url": url, **post}}
 
     prices = {"type": "array", "items": {"type": "string", "format": "currency"}}
     numbers = {intent: number for number, (_, intent, _) in enumerate(OLD)}
     tasks = [
         ("shopping", PRICE, [response("retrieve", [199.0], prices)]),
-        ("shopping", OPEN, [response("navigate"), request(url="__SHOPPING__/B003.html")]),
-        (
-            "shopping",
-            LAMP,
-            [
-                response("mutate"),
-                request(url="__SHOPPING__/order", http_method="POST", response_status=303, post_data={"sku": "B001"}),
-            ],
-        ),
-        (
-            "gitlab",
-            INVITE,
-            [
-                response("mutate"),
-                request(
-                    url="__GITLAB__/byteblaze/dotfiles/-/project_members",
-                    http_method="POST",
-                    response_status=303,
-                    post_data={"login": "abishek", "role": "Guest"},
-                ),
-            ],
-        ),
+        ("shopping", OPEN, [response("navigate"), request("__SHOPPING__/B003.html")]),
+        ("shopping", LAMP, [response("mutate"), request("__SHOPPING__/order", sku="B001")]),
+        ("gitlab", INVITE, [response("mutate"), request(MEMBERS, login="abishek", role="Guest")]),
     ]
     entries = [
         {
-            "task_id": numbers[intent],
-            "sites": [site],
-            "intent_template_id": numbers[intent],
-            "start_urls": [f"__{site.upper()}__/"],
-            "intent": intent,
-            "intent_template": intent,
-            "instantiation_dict": {},
-            "eval": evaluation,
-            "revision": 1,
+            "task_id": numbers[intent], "sites": [site], "intent_template_id": numbers[intent], "revision": 1,
+            "start_urls": [f"__{site.upper()}__/"], "intent": intent, "intent_template": intent,
+            "instantiation_dict": {}, "eval": evaluation,
         }
         for site, intent, evaluation in tasks
-    ]
+    ]  # fmt: skip
     (folder / "webarena-verified-hard.json").write_text(json.dumps({"task_ids": [numbers[LAMP], numbers[PRICE]]}))
     return _written(folder / "webarena-verified.json", entries)
 

@@ -39,13 +39,10 @@ BOTH = old_task(4, "shopping", "reddit")
 
 def test_addresses_by_variables():
     both = {"WA_SHOPPING": "http://here:7770/", "SHOPPING": "http://there:1", "REDDIT": "http://there:9999"}
-    found = read_addresses(
-        "", {**both, "WA_SHOPPING_CONTROL": "http://here:7771", "WA_FULL_RESET": "http://here:7565/"}
-    )
-    assert {name: one.url for name, one in found.sites.items()} == {
-        "shopping": "http://here:7770",
-        "reddit": "http://there:9999",
-    }
+    control = {"WA_SHOPPING_CONTROL": "http://here:7771", "WA_FULL_RESET": "http://here:7565/"}
+    found = read_addresses("", {**both, **control})
+    urls = {name: one.url for name, one in found.sites.items()}
+    assert urls == {"shopping": "http://here:7770", "reddit": "http://there:9999"}
     assert found.sites["shopping"].control == "http://here:7771" and found.full_reset == "http://here:7565"
     assert found.sites["shopping"].username == "emma.lopez@gmail.com"
 
@@ -89,7 +86,7 @@ def test_a_file_that_is_wrong_is_refused(tmp_path, value, says):
 
 
 class TestBeforeARun:
-    async def test_one_table_of_what_is_needed(self, sites):
+    async def test_one_table_of_what_is_needed_and_a_warning_without_a_reset(self, sites):
         place = live(sites, [READ, POST])
         await place.look()
         (table,) = place.told
@@ -97,8 +94,6 @@ class TestBeforeARun:
         assert lines[1].split() == ["site", "address", "answers", "log-in", "reset"]
         assert [line.split()[0] for line in lines[2:]] == ["reddit", "shopping"]
         assert "200 in" in lines[2] and "MarvelsGrantMan136" in lines[2] and sites["reddit"].control in lines[2]
-
-    async def test_without_a_reset_there_is_a_warning(self, sites):
         place = live(sites, [READ], control=False)
         await place.look()
         assert place.told[1].startswith("Nothing puts shopping back between episodes")
@@ -106,11 +101,10 @@ class TestBeforeARun:
     @pytest.mark.parametrize(
         ("mode", "says"),
         [
-            ("dead", "no: with 503"),
-            ("slow", "not answered within 1 seconds"),
+            ("dead", "no: with 503"), ("slow", "not answered within 1 seconds"),
             ("elsewhere", "it leads to metis.example:7770"),
         ],
-    )
+    )  # fmt: skip
     async def test_a_site_that_does_not_answer(self, sites, mode, says):
         sites["reddit"].mode = mode
         with pytest.raises(InputError, match=rf"(?s)Not every site can be reached:.*reddit .*{says}"):
@@ -140,9 +134,11 @@ class TestAnEpisode:
             async with Live(SiteAddresses({"shopping": wrong}), LiveOptions()).stage(READ):
                 pass
 
-    async def test_where_nobody_is_to_be_logged_in_nobody_is(self, sites):
+    async def test_the_right_ones_are_logged_in_and_can_be_reached(self, sites):
         async with live(sites, []).stage(READ.model_copy(update={"logins": {}})) as stage:
             assert not stage.cookies
+        async with live(sites, []).stage(READ) as stage:
+            assert stage.allowed_hosts == {f"127.0.0.1:{sites['shopping'].port}"}
 
     async def test_a_wrong_password_is_a_fault_that_says_so(self, sites):
         found = read_addresses("", variables(sites)).sites
@@ -157,10 +153,6 @@ class TestAnEpisode:
         with running(*sites.values()), pytest.raises(SiteError, match=says):
             async with live(sites, []).stage(BOTH):
                 pass
-
-    async def test_only_its_own_sites_can_be_reached(self, sites):
-        async with live(sites, []).stage(READ) as stage:
-            assert stage.allowed_hosts == {f"127.0.0.1:{sites['shopping'].port}"}
 
     async def test_one_at_a_time_on_a_site_unless_the_user_says_otherwise(self, sites):
         async def most_at_once(place: Live, *tasks: Task) -> int:
@@ -212,17 +204,15 @@ class TestReset:
                 assert (await stage.help("shopping_get_latest_order_url()")).endswith("/order_id/2/")
         assert sites["shopping"].resets == 2
 
-    async def test_only_after_tasks_that_change_something(self, sites):
+    async def test_only_after_tasks_that_change_something_or_never(self, sites):
+        async with live(sites, [], reset="never").stage(ORDER):
+            pass
+        assert sites["shopping"].resets == 0
         place = live(sites, [], reset="mutate")
         for task in (READ, READ, ORDER, READ, READ):
             async with place.stage(task):
                 pass
         assert sites["shopping"].resets == 2, "at first, and after the order"
-
-    async def test_never(self, sites):
-        async with live(sites, [], reset="never").stage(ORDER):
-            pass
-        assert sites["shopping"].resets == 0
 
     async def test_by_a_server_that_resets_all(self, sites):
         shop = sites["shopping"]
@@ -238,31 +228,17 @@ class TestReset:
         [
             ("refuses", "shopping could not be reset: .*/init answers with 500.*no disk"),
             ("never ready", "shopping was not ready within 2 seconds after a reset: .*warming up"),
+            ("half", "shopping was reset, but is not as it was at first: 2 orders, .*; at first it was 1 orders"),
         ],
     )
-    async def test_a_reset_that_fails(self, sites, mode, says):
-        sites["shopping"].control_mode = mode
-        with pytest.raises(SiteError, match=says):
-            async with live(sites, [], reset_seconds=2.0).stage(READ):
-                pass
-
-    async def test_half_a_reset_is_noticed(self, sites):
-        place = live(sites, [])
-        async with place.stage(ORDER) as stage:
-            await self.order(stage)
-        sites["shopping"].control_mode = "half"
-        says = "shopping was reset, but is not as it was at first: 2 orders, .*; at first it was 1 orders"
-        with pytest.raises(SiteError, match=says):
-            async with place.stage(READ):
-                pass
-
-    @pytest.mark.parametrize("mode", ["refuses", "half"])
-    async def test_a_reset_that_failed_is_made_up_for_when_the_episode_is_played_again(self, sites, mode):
-        place = live(sites, [], reset="mutate")
+    async def test_a_reset_that_fails_is_noticed_and_made_up_for_when_the_episode_is_played_again(
+        self, sites, mode, says
+    ):
+        place = live(sites, [], reset="mutate", reset_seconds=2.0)
         async with place.stage(ORDER) as stage:
             await self.order(stage)
         sites["shopping"].control_mode = mode
-        with pytest.raises(SiteError):
+        with pytest.raises(SiteError, match=says):
             async with place.stage(READ):
                 pass
         sites["shopping"].control_mode = "well"
@@ -296,21 +272,23 @@ class TestReset:
 
 
 class TestHelpers:
-    async def test_reviews(self, sites):
+    async def test_reviews_and_a_shop_that_does_not_let_us_in(self, sites):
         helpers = Helpers(read_addresses("", variables(sites)).sites, 5)
         assert await helpers.call("func:shopping_get_sku_latest_review_author('B001')") == "Bert"
         assert await helpers.call("func:shopping_get_sku_latest_review_rating('B001')") == "40"
         assert await helpers.call("func:shopping_get_sku_latest_review_author('B003')") == ""
+        address = Address("shopping", sites["shopping"].url)
+        admin = Address("shopping_admin", sites["shopping"].url, (), "admin", "guessed")
+        helpers = Helpers({"shopping": address, "shopping_admin": admin}, 5)
+        with pytest.raises(ProbeError, match=r"could not be carried out: .*/token answers with 401"):
+            await helpers.call("func:shopping_get_latest_order_url()")
 
     @pytest.mark.parametrize(
         "text",
         [
-            "func:__import__('os').system('true')",
-            "func:shopping_get_latest_order_url(1)",
-            "func:shopping_get_latest_order_url('x')",
+            *("func:__import__('os').system('true')", "func:nobody_knows_this()", "func:("),
+            *("func:shopping_get_latest_order_url(1)", "func:shopping_get_latest_order_url('x')"),
             "func:shopping_get_sku_latest_review_author(open('/etc/passwd').read())",
-            "func:nobody_knows_this()",
-            "func:(",
         ],
     )
     async def test_nothing_is_executed(self, text):
@@ -319,13 +297,6 @@ class TestHelpers:
 
     def test_a_call_is_read(self):
         assert read_call("func:a('b')") == ("a", ["b"])
-
-    async def test_a_shop_that_does_not_let_us_in(self, sites):
-        address = Address("shopping", sites["shopping"].url)
-        admin = Address("shopping_admin", sites["shopping"].url, (), "admin", "guessed")
-        helpers = Helpers({"shopping": address, "shopping_admin": admin}, 5)
-        with pytest.raises(ProbeError, match=r"could not be carried out: .*/token answers with 401"):
-            await helpers.call("func:shopping_get_latest_order_url()")
 
 
 async def test_an_answer_that_never_ends_has_an_end():

@@ -134,7 +134,7 @@ class TestTheUnkindApplication:
         (found,) = [one for one in verdict.findings if one.check == "state.changes"]
         assert found.message.startswith("Changed: unkind: delete in chores (id=3)")
 
-    async def test_the_clock_is_that_of_the_data(self, browser):
+    async def test_the_clock_is_that_of_the_data_and_the_verifiers_are_hidden(self, browser):
         async with environment() as place:
             trajectory, _ = await played(TASKS[WATER], place, browser, blobs=(blobs := MemoryBlobs()))
         assert "It is 2026-03." in blobs.read(trajectory.last_seen.tree).decode()
@@ -154,7 +154,7 @@ class TestTheUnkindApplication:
 
 
 class TestTheFolder:
-    def test_its_tasks(self):
+    def test_the_tasks_of_a_folder(self):
         assert list(TASKS) == [WATER, STAR, MILK]
         assert [task.difficulty for task in TASKS.values()] == ["easy", "medium", "easy"]
         assert "verify" not in TASKS[WATER].goal.to_json()

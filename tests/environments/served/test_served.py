@@ -1,7 +1,6 @@
 """Applications that a command starts: the one in the docs, and worse ones."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import pytest
 
 from tests.environments.served.playing import played
 from tests.support import samples
-from tests.support.process_tree import pids
+from tests.support.process_tree import command, pids, wait_until_ended
 from webassay.benchmarks.served import load
 from webassay.core.application import Application, read_application
 from webassay.core.errors import InputError, ProbeError, SiteError
@@ -52,13 +51,10 @@ def children() -> set[int]:
     return set(pids(os.getpid())) - {os.getpid()}
 
 
-def left_running(before: set[int]) -> dict[int, bytes]:
+def left_running(before: set[int]) -> dict[int, str]:
     """What was started since, and still runs. The browser of all tests starts processes when it likes."""
-    commands = {}
-    for pid in children() - before:
-        with contextlib.suppress(OSError):  # It has just ended.
-            commands[pid] = Path(f"/proc/{pid}/cmdline").read_bytes()
-    return {pid: command for pid, command in commands.items() if command and b"chrom" not in command}
+    commands = {pid: command(pid) for pid in children() - before}
+    return {pid: line for pid, line in commands.items() if line and "chrom" not in line}
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +70,7 @@ def nothing_is_left_running():
 @pytest.mark.browser
 @pytest.mark.asyncio(loop_scope="session")
 class TestTheExampleOfTheDocs:
-    async def test_what_was_asked_for_passes(self, notes, browser):
+    async def test_what_was_asked_for_passes_and_what_was_not_done_fails(self, notes, browser):
         async with environment(notes) as place:
             trajectory, verdict = await played(
                 task(notes), place, browser, "fill textbox 'Note' Buy milk", "click button 'Add'"
@@ -84,8 +80,6 @@ class TestTheExampleOfTheDocs:
         assert (said.passed, said.message) == (True, "The note is there.")
         (rows,) = trajectory.probed(RowsResult)
         assert [(row.operation, row.table, row.key) for row in rows.changes] == [("insert", "notes", {"id": 2})]
-
-    async def test_what_was_not_done_fails(self, notes, browser):
         async with environment(notes) as place:
             _, verdict = await played(task(notes), place, browser, "fill textbox 'Note' Buy silk", "click button 'Add'")
         assert verdict.status == "fail"
@@ -139,42 +133,38 @@ class TestApplicationsThatDoNotWork:
         [
             ("import sys; sys.exit('no database')", r"notes ended with 1\. It said: no database"),
             ("import os; os.kill(os.getpid(), 9)", r"notes ended with 137"),
+            ("import time; print('busy', flush=True); time.sleep(600)", "not up within 10 seconds.*It said: busy"),
         ],
     )
     async def test_one_that_does_not_start(self, notes, program, says):
         (notes / "app.py").write_text(program)
         with pytest.raises(SiteError, match=says):
-            await probed(notes, task(notes))
-
-    async def test_one_that_never_listens(self, notes):
-        (notes / "app.py").write_text("import time; print('busy', flush=True); time.sleep(600)")
-        with pytest.raises(SiteError, match=r"not up within 10 seconds.*It said: busy"):
             await probed(notes, task(notes), start_seconds=10)
 
-    async def test_a_command_that_is_not_there(self, notes):
-        with pytest.raises(SiteError, match="no-such-program cannot be started: No such file or directory"):
-            await probed(notes, task(notes), start="no-such-program {port}")
+    @pytest.mark.parametrize(
+        ("changes", "says"),
+        [
+            ({"start": "no-such-program {port}"}, "no-such-program cannot be started: No such file or directory"),
+            ({"state": "/"}, "did not answer with JSON, but with '<title>"),
+        ],
+    )
+    async def test_one_that_is_not_what_the_file_says(self, notes, changes, says):
+        with pytest.raises(SiteError, match=says):
+            await probed(notes, task(notes), **changes)
 
-    async def test_one_that_listens_but_never_answers(self, notes):
-        (notes / "app.py").write_text(
-            "import socket, sys, time\n"
-            "listening = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
-            "time.sleep(60)\n"
-        )
-        with pytest.raises(SiteError, match=r"not up within 10 seconds.*was not answered within"):
-            await probed(notes, task(notes), start_seconds=10, answer_seconds=1)
+    LISTENS = "import socket, sys, time\nlistening = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+    BYTE_BY_BYTE = """
+while True:
+    peer, _ = listening.accept()
+    peer.sendall(b'HTTP/1.1 200 OK\\r\\n')
+    try:
+        for _ in range(100): peer.sendall(b'x'); time.sleep(.1)
+    except OSError: pass
+"""
 
-    async def test_one_that_answers_byte_by_byte(self, notes):
-        (notes / "app.py").write_text(
-            "import socket, sys, time\n"
-            "listening = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
-            "while True:\n"
-            "    peer, _ = listening.accept()\n"
-            "    peer.sendall(b'HTTP/1.1 200 OK\\r\\n')\n"
-            "    try:\n"
-            "        for _ in range(100): peer.sendall(b'x'); time.sleep(.1)\n"
-            "    except OSError: pass\n"
-        )
+    @pytest.mark.parametrize("then", ["time.sleep(60)", BYTE_BY_BYTE], ids=["never", "byte by byte"])
+    async def test_one_that_listens_but_does_not_answer(self, notes, then):
+        (notes / "app.py").write_text(self.LISTENS + then)
         with pytest.raises(SiteError, match=r"not up within 10 seconds.*was not answered within"):
             await probed(notes, task(notes), start_seconds=10, answer_seconds=1)
 
@@ -186,13 +176,10 @@ class TestApplicationsThatDoNotWork:
 
     async def test_one_that_is_not_as_it_was_after_a_reset(self, notes):
         app = notes / "app.py"
-        app.write_text(app.read_text().replace("SEED if self.path", "{**now, 'notes': []} if self.path", 1))
-        app.write_text(app.read_text().replace("state = json.dumps(SEED)\n", "state = json.dumps(SEED)\ntimes = 0\n"))
-        app.write_text(app.read_text().replace("{**now, 'notes': []}", "{**SEED, 'notes': SEED['notes'] * again()}"))
-        app.write_text(
-            app.read_text().replace("class Handler", "def again():\n    global times\n    times += 1\n"
-                                    "    return int(times == 1)\n\n\nclass Handler", 1)
-        )  # fmt: skip
+        text = app.read_text().replace(
+            "SEED if self.path", "{**SEED, 'notes': SEED['notes'] * next(again)} if self.path"
+        )
+        app.write_text(f"import itertools\nagain = itertools.chain([1], itertools.repeat(0))\n{text}")
         async with environment(notes) as place:
             async with place.stage(task(notes)) as stage:
                 await stage.hand_over()
@@ -220,10 +207,6 @@ class TestApplicationsThatDoNotWork:
         (notes / "back.py").write_text("import time; time.sleep(60)")
         with pytest.raises(SiteError, match="took longer than 10 seconds"):
             await probed(notes, task(notes), reset="", reset_command="python3 back.py {url}", start_seconds=10)
-
-    async def test_a_state_that_is_no_json(self, notes):
-        with pytest.raises(SiteError, match="did not answer with JSON, but with '<title>"):
-            await probed(notes, task(notes), state="/")
 
     async def test_files_that_it_must_not_serve_are_not_there(self, notes):
         app = notes / "app.py"
@@ -263,29 +246,19 @@ class TestVerifiersThatDoNotWork:
             ("return 1", r"verify must return \(bool, str\), not 1"),
             ("return 'yes', 'it does'", r"verify must return \(bool, str\)"),
             ("import nothing_of_that_name", "No module named .* Install nothing_of_that_name for"),
+            ("print('thinking', flush=True); __import__('time').sleep(60)", r"than 10 seconds\. It said: thinking"),
+            ("def (:", "told nothing.*SyntaxError"),
         ],
     )
     async def test_python(self, notes, body, says):
         with pytest.raises(ProbeError, match=rf"(?s){says}"):
-            await probed(notes, verifier(notes, body))
-
-    async def test_python_that_never_ends(self, notes):
-        body = "import time; print('thinking', flush=True); time.sleep(60)"
-        with pytest.raises(ProbeError, match=r"longer than 10 seconds\. It said: thinking"):
             await probed(notes, verifier(notes, body), verify_seconds=10)
 
-    async def test_a_verifier_that_is_no_python(self, notes):
-        (notes / "verify_milk.py").write_text("def verify(:\n")
-        with pytest.raises(ProbeError, match=r"(?s)told nothing.*SyntaxError"):
-            await probed(notes, task(notes))
-
-    @pytest.mark.parametrize(("code", "passed"), [(0, True), (1, False)])
-    async def test_a_command_says_yes_or_no_by_its_code(self, notes, code, passed):
-        command = f"sh -c 'echo looked at {{url}}; exit {code}'"
-        *_, said = await probed(notes, task(notes, program=command, source=""))
-        assert said.passed is passed and said.message.startswith("looked at http://127.0.0.1:")
-
-    async def test_a_command_that_says_neither(self, notes):
+    async def test_a_command_says_yes_or_no_by_its_code(self, notes):
+        for code, passed in ((0, True), (1, False)):
+            command = f"sh -c 'echo looked at {{url}}; exit {code}'"
+            *_, said = await probed(notes, task(notes, program=command, source=""))
+            assert said.passed is passed and said.message.startswith("looked at http://127.0.0.1:")
         with pytest.raises(ProbeError, match="ended with 2, which is neither 0 nor 1"):
             await probed(notes, task(notes, program="sh -c 'exit 2'", source=""))
 
@@ -345,10 +318,7 @@ class TestNothingIsLeftRunning:
             theirs = set(pids(ours.pid)) - {ours.pid}
             ours.send_signal(signal.SIGKILL)
         assert said == b"up\n" and len(theirs) >= 4
-        deadline = time.monotonic() + 20
-        while any(Path(f"/proc/{pid}").exists() for pid in theirs) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not [pid for pid in theirs if Path(f"/proc/{pid}").exists()]
+        wait_until_ended(theirs)
 
 
 class TestTheFile:

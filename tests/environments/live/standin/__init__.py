@@ -3,15 +3,14 @@ for Magento, Postmill and GitLab, and that log-ins and probes rely on."""
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import apsw
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp
 
-from webassay.sites.kit import Site, World, classes
+from webassay.sites.kit import Site, classes
 from webassay.sites.web.app import Visit, WebSite, route
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.sessions import SESSION_COLUMNS, SESSIONS, Sessions
@@ -46,13 +45,20 @@ def add_users(db: apsw.Connection, *users: tuple[str, str]) -> None:
     db.executemany("INSERT INTO users (login, password) VALUES (?, ?)", users)
 
 
-class Guarded(Visit):
-    """Only who is logged in on the right door counts."""
-
+class ShopVisit(Visit):
     log_in_path = "/customer/account/login/"
 
 
-def site(name: str, web: WebSite, sessions: Sessions, tables: str, columns: Mapping[str, str], **rest: Any) -> Site:
+class ForumVisit(Visit):
+    log_in_path = "/login"
+
+
+class HostingVisit(Visit):
+    log_in_path = "/users/sign_in"
+
+
+def site(name: str, web: WebSite, sessions: Sessions, tables: str, columns: Mapping[str, str], routes: list[Any],
+         seed: Callable[[apsw.Connection, int], None]) -> Site:  # fmt: skip
     return Site(
         name=name,
         title=web.name,
@@ -67,14 +73,15 @@ def site(name: str, web: WebSite, sessions: Sessions, tables: str, columns: Mapp
         start_time=1677664800,
         log_in=sessions.log_in,
         whoami=sessions.whoami,
-        **rest,
+        seed=seed,
+        make_app=lambda world: web.app(world, routes),
     )
 
 
 # --- the shop, and its back office ------------------------------------------------------------------------------
 
 SHOP_SESSIONS = Sessions("PHPSESSID", users="users", login="login")
-SHOP = WebSite(__name__, name="One Stop", sessions=SHOP_SESSIONS, visit=Guarded)
+SHOP = WebSite(__name__, name="One Stop", sessions=SHOP_SESSIONS, visit=ShopVisit)
 PRODUCTS = {"B001": ("Floor lamp", "49.99"), "B002": ("Mattress", "199.00"), "B003": ("Tea kettle", "24.50")}
 
 
@@ -199,28 +206,6 @@ async def rest_reviews(visit: Visit) -> Response:
     return JSONResponse([{"nickname": row["nickname"], "ratings": [{"percent": row["percent"]}]} for row in rows])
 
 
-def shop_app(world: World) -> ASGIApp:
-    return SHOP.app(
-        world,
-        [
-            route("/", shop_front),
-            route("/customer/account/login/", shop_log_in),
-            route("/customer/account/loginPost/", shop_log_in_post, "POST"),
-            route("/customer/account/", account, members_only=True),
-            route("/admin", admin, "GET", "POST"),
-            route("/admin/", admin, "GET", "POST"),
-            route("/{sku}.html", product),
-            route("/order", order, "POST", members_only=True),
-            route("/review/{sku}", review, "POST"),
-            route("/sales/order/view/order_id/{id:int}/", view_order, members_only=True),
-            route("/contact/", contact),
-            route("/rest/default/V1/integration/admin/token", token, "POST"),
-            route("/rest/V1/orders", rest_orders),
-            route("/rest/V1/products/{sku}/reviews", rest_reviews),
-        ],
-    )
-
-
 SHOPPING = site(
     "market",
     SHOP,
@@ -228,17 +213,28 @@ SHOPPING = site(
     "CREATE TABLE orders (id INTEGER PRIMARY KEY, sku TEXT NOT NULL, created_at TEXT NOT NULL) STRICT;"
     "CREATE TABLE reviews (id INTEGER PRIMARY KEY, sku TEXT NOT NULL, nickname TEXT NOT NULL, percent INTEGER) STRICT;",
     {"orders": "id sku created_at", "reviews": "id sku nickname percent"},
-    seed=shop_seed,
-    make_app=shop_app,
+    [
+        route("/", shop_front),
+        route("/customer/account/login/", shop_log_in),
+        route("/customer/account/loginPost/", shop_log_in_post, "POST"),
+        route("/customer/account/", account, members_only=True),
+        route("/admin", admin, "GET", "POST"),
+        route("/admin/", admin, "GET", "POST"),
+        route("/{sku}.html", product),
+        route("/order", order, "POST", members_only=True),
+        route("/review/{sku}", review, "POST"),
+        route("/sales/order/view/order_id/{id:int}/", view_order, members_only=True),
+        route("/contact/", contact),
+        route("/rest/default/V1/integration/admin/token", token, "POST"),
+        route("/rest/V1/orders", rest_orders),
+        route("/rest/V1/products/{sku}/reviews", rest_reviews),
+    ],
+    shop_seed,
 )
 
 # --- the forum --------------------------------------------------------------------------------------------------
 
 FORUM_SESSIONS = Sessions("PHPSESSID", users="users", login="login")
-
-
-class ForumVisit(Visit):
-    log_in_path = "/login"
 
 
 FORUM = WebSite(__name__, name="Postmill", sessions=FORUM_SESSIONS, visit=ForumVisit)
@@ -304,39 +300,28 @@ async def api_submissions(visit: Visit) -> Response:
     return JSONResponse({"entries": rows})
 
 
-def forum_app(world: World) -> ASGIApp:
-    return FORUM.app(
-        world,
-        [
-            route("/", forum_front),
-            route("/login", forum_log_in),
-            route("/login_check", forum_log_in_check, "POST"),
-            route("/f/{name}", forum),
-            route("/submit/{name}", submit, "GET", "POST", members_only=True),
-            route("/f/{name}/{id:int}/", submission),
-            route("/f/{name}/{id:int}/{slug}", submission),
-            route("/api/submissions", api_submissions),
-        ],
-    )
-
-
 REDDIT = site(
     "postmill",
     FORUM,
     FORUM_SESSIONS,
     "CREATE TABLE submissions (id INTEGER PRIMARY KEY, forum TEXT NOT NULL, title TEXT NOT NULL) STRICT;",
     {"submissions": "id forum title"},
-    seed=forum_seed,
-    make_app=forum_app,
+    [
+        route("/", forum_front),
+        route("/login", forum_log_in),
+        route("/login_check", forum_log_in_check, "POST"),
+        route("/f/{name}", forum),
+        route("/submit/{name}", submit, "GET", "POST", members_only=True),
+        route("/f/{name}/{id:int}/", submission),
+        route("/f/{name}/{id:int}/{slug}", submission),
+        route("/api/submissions", api_submissions),
+    ],
+    forum_seed,
 )
 
 # --- the code hosting -------------------------------------------------------------------------------------------
 
 HOSTING_SESSIONS = Sessions("_gitlab_session", users="users", login="login")
-
-
-class HostingVisit(Visit):
-    log_in_path = "/users/sign_in"
 
 
 HOSTING = WebSite(__name__, name="GitLab", sessions=HOSTING_SESSIONS, visit=HostingVisit)
@@ -393,18 +378,6 @@ async def api_projects(visit: Visit) -> Response:
     return JSONResponse(visit.world.rows("SELECT id, last_activity_at FROM projects ORDER BY last_activity_at DESC"))
 
 
-def hosting_app(world: World) -> ASGIApp:
-    return HOSTING.app(
-        world,
-        [
-            route("/", hosting_front),
-            route("/users/sign_in", sign_in, "GET", "POST"),
-            route("/byteblaze/dotfiles/-/project_members", members, "GET", "POST", members_only=True),
-            route("/api/v4/projects", api_projects),
-        ],
-    )
-
-
 GITLAB = site(
     "codehost",
     HOSTING,
@@ -412,6 +385,11 @@ GITLAB = site(
     "CREATE TABLE projects (id INTEGER PRIMARY KEY, path TEXT NOT NULL, last_activity_at TEXT NOT NULL) STRICT;"
     "CREATE TABLE members (login TEXT NOT NULL PRIMARY KEY, role TEXT NOT NULL) STRICT, WITHOUT ROWID;",
     {"projects": "id path last_activity_at", "members": "login role"},
-    seed=hosting_seed,
-    make_app=hosting_app,
+    [
+        route("/", hosting_front),
+        route("/users/sign_in", sign_in, "GET", "POST"),
+        route("/byteblaze/dotfiles/-/project_members", members, "GET", "POST", members_only=True),
+        route("/api/v4/projects", api_projects),
+    ],
+    hosting_seed,
 )
