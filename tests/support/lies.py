@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from webassay.core.interaction import Action
 from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
 from webassay.core.trajectory import Blobs, RowsResult, Trajectory
-from webassay.judging.record.readings import PagesRead, stood
+from webassay.judging.record.readings import PagesRead, appears_in
 
 _PRICE = re.compile(r"\$(\d{1,3}(?:,\d{3})*\.\d{2})")
 _DATE = re.compile(
@@ -42,7 +42,7 @@ def beyond_the_record(told: Told) -> str:
     run = told.trajectory
     if not told.honest and told.kind in ("price", "date", "name"):
         assert run.response is not None and isinstance(run.response.results, list)
-        stands = stood(run.response.results[0], PagesRead.of(run.goal, run, told.blobs, None))
+        stands = appears_in(run.response.results[0], PagesRead.of(run.goal, run, told.blobs, None))
         return ELSEWHERE if stands else ""
     changed = told.kind == "extra change" and '"mutate"' in run.answer and '"SUCCESS"' in run.answer
     return BESIDE if changed else ""
