@@ -288,7 +288,7 @@ class Grading(Record):
     """The rater's label, for people."""
 
 
-class Opinion(Record):
+class GraderOpinion(Record):
     """What one grader makes of one agent's episodes."""
 
     grader: str
@@ -334,7 +334,7 @@ class Report(Record):
     gradings: tuple[Grading, ...] = ()
     grader: str = ""
     """The label of the grader behind all numbers but the opinions."""
-    opinions: tuple[Opinion, ...] = ()
+    opinions: tuple[GraderOpinion, ...] = ()
     """Several graders on the same episodes; empty if the report knows only one."""
     concords: tuple[Concord, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -69,7 +69,7 @@ F = TypeVar("F", bound=ReplyForm)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgeQuestion:
     """One question to a model: for which stage, about what, in which words."""
 
     stage: str
@@ -93,7 +93,7 @@ class Ledger:
     _usages: dict[str, list[Usage]] = field(default_factory=dict)
     _degraded: list[str] = field(default_factory=list)
 
-    async def text(self, model: Model, question: Question, build: Callable[[], PromptBuilder]) -> str:
+    async def text(self, model: Model, question: JudgeQuestion, build: Callable[[], PromptBuilder]) -> str:
         """One question, one reply in free text."""
         async with self.limit or nullcontext():
             reply = await model.ask(await self._messages(question, build), purpose=question.purpose)
@@ -103,7 +103,7 @@ class Ledger:
     async def form(
         self,
         model: Model,
-        question: Question,
+        question: JudgeQuestion,
         build: Callable[[], PromptBuilder],
         shape: type[F],
         check: Callable[[F], str] = lambda _: "",
@@ -138,7 +138,7 @@ class Ledger:
     async def form_or_none(
         self,
         model: Model,
-        question: Question,
+        question: JudgeQuestion,
         build: Callable[[], PromptBuilder],
         shape: type[F],
         check: Callable[[F], str] = lambda _: "",
@@ -168,12 +168,12 @@ class Ledger:
         """Replies, repairs included."""
         return sum(len(usages) for usages in self._usages.values())
 
-    async def _messages(self, question: Question, build: Callable[[], PromptBuilder]) -> list[Message]:
+    async def _messages(self, question: JudgeQuestion, build: Callable[[], PromptBuilder]) -> list[Message]:
         system = Message.system(self.prompts[question.prompt or question.stage].text)
         # Reading and scaling pictures takes a while, so it must not hold up the other calls.
         return [system, await asyncio.to_thread(lambda: build().message())]
 
-    def _keep(self, question: Question, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
+    def _keep(self, question: JudgeQuestion, model: Model, replies: Sequence[Reply], problem: str = "") -> None:
         self._usages.setdefault(question.purpose, []).extend(reply.usage for reply in replies)
         call: dict[str, Json] = {"model": model.name, "replies": [capped(reply.text, MAX_REPLY) for reply in replies]}
         if problem:

@@ -10,7 +10,7 @@ from webassay.analysis.numbers.columns import FAIL, MISSING, PASS, Ints, ReportD
 from webassay.analysis.numbers.intervals import interval
 from webassay.analysis.results import behavior
 from webassay.analysis.results.report import NO_NAMES, Names, success_of_part
-from webassay.core.report import Concord, Opinion, Report
+from webassay.core.report import Concord, GraderOpinion, Report
 
 Graded = Mapping[str, ReportData]
 """Label of a grader to its rows. All have the same rows in the same order: a grader only fills in the verdicts."""
@@ -22,7 +22,7 @@ def beside(report: Report, graded: Graded, names: Names = NO_NAMES) -> Report:
         return report
     order = [agent.name for agent in report.agents]
     opinions = [
-        Opinion(
+        GraderOpinion(
             grader=label,
             agent=agent,
             success=success_of_part(part := gathered.agents[agent].whole()),

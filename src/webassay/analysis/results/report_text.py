@@ -28,7 +28,7 @@ from webassay.core.report import (
     Concord,
     Contamination,
     ErrorCount,
-    Opinion,
+    GraderOpinion,
     Process,
     Report,
     ReportedGrouping,
@@ -275,7 +275,7 @@ def _opinions(report: Report) -> Section:
     return Section("Graders side by side", headings, rows, "The same episodes under several graders.", _OPINION_NARROW)
 
 
-def opinion_cells(one: Opinion) -> tuple[str, ...]:
+def opinion_cells(one: GraderOpinion) -> tuple[str, ...]:
     success = one.success
     scored = f"{success.counts.passed} / {success.counts.scored}"
     return (one.agent, one.grader, with_bounds(success.macro), scored, _micro(success), *process_cells(one.process))

@@ -12,7 +12,7 @@ from typing import Literal
 from webassay.core.verdict import Aspect
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures, has_picture
-from webassay.judging.ledger import Ledger, Models, Question
+from webassay.judging.ledger import JudgeQuestion, Ledger, Models
 from webassay.judging.parsers import Parsing
 
 LastPage = Literal["tree", "screenshot", "both", "none"]
@@ -63,7 +63,7 @@ async def _opine(
         return builder.note("Think, then answer with the tags that you were told to use.")
 
     chosen = "agentrewardbench_inverted" if options.inverted else "agentrewardbench"
-    reply = await ledger.text(models.outcome, Question("agentrewardbench", prompt=chosen), build)
+    reply = await ledger.text(models.outcome, JudgeQuestion("agentrewardbench", prompt=chosen), build)
     said = read_tags(reply, ("reasoning", "success", "side", "optimal", "loop"))
     success = read_yes_or_no(said.get("success"))
     if success is None and options.parsing == "as-published":

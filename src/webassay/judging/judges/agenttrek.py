@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from webassay.judging import parsers
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures
-from webassay.judging.ledger import Ledger, Models, Question
+from webassay.judging.ledger import JudgeQuestion, Ledger, Models
 from webassay.judging.parsers import Parsing
 
 
@@ -26,7 +26,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekO
         builder.data("trajectory", "\n\n".join(steps) or "(empty)")
         return add_last_pictures(builder, case, options.last_images)
 
-    reply = await ledger.text(models.outcome, Question("agenttrek"), build)
+    reply = await ledger.text(models.outcome, JudgeQuestion("agenttrek"), build)
     return Opinion(parsers.status(reply, options.parsing))
 
 

@@ -14,7 +14,7 @@ from webassay.judging.judges.base import (
     has_picture,
     last_picture_name,
 )
-from webassay.judging.ledger import Ledger, Models, Question
+from webassay.judging.ledger import JudgeQuestion, Ledger, Models
 from webassay.judging.parsers import Parsing
 
 
@@ -31,7 +31,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: Autonomous
     if caption:
         described = await ledger.text(
             models.relevance,
-            Question("caption"),
+            JudgeQuestion("caption"),
             lambda: add_last_pictures(PromptBuilder(), case, options.last_images),
         )
 
@@ -42,7 +42,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: Autonomous
             return builder.data(f"{last_picture_name(case)}, described", described)
         return add_last_pictures(builder, case, options.last_images)
 
-    reply = await ledger.text(models.outcome, Question("autonomous"), build)
+    reply = await ledger.text(models.outcome, JudgeQuestion("autonomous"), build)
     return Opinion(parsers.status(reply, options.parsing), details={"caption": described} if caption else {})
 
 

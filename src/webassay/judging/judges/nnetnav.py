@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from webassay.core.verdict import Aspect
 from webassay.judging.case import Case, PromptBuilder, describe_step, notices_after
 from webassay.judging.judges.base import JudgeOptions, ModelJudge, Opinion
-from webassay.judging.ledger import Ledger, Models, Question, gather_all
+from webassay.judging.ledger import JudgeQuestion, Ledger, Models, gather_all
 from webassay.judging.parsers import DRESS, LEAD, tidy
 
 _REWARD_LINE = re.compile(rf"(?:{LEAD}|\b)reward{DRESS}[:=]{DRESS}([1-5])(?![\d.]*\d)", re.IGNORECASE | re.MULTILINE)
@@ -34,14 +34,16 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: NNetNavOpt
             builder = PromptBuilder().data("page before", shown[i]).data("action", actions[i])
             return builder.data("page after", shown[i + 1])
 
-        return await ledger.text(models.relevance, Question("nnetnav.change", f"{i + 1:04d}", "nnetnav_change"), build)
+        return await ledger.text(
+            models.relevance, JudgeQuestion("nnetnav.change", f"{i + 1:04d}", "nnetnav_change"), build
+        )
 
     told = await gather_all(change(i) for i in range(len(trees) - 1))
     changes = [reply.split("State change:")[-1].strip() for reply in told]
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(changes, 1))
     reply = await ledger.text(
         models.outcome,
-        Question("nnetnav.reward", prompt="nnetnav_reward"),
+        JudgeQuestion("nnetnav.reward", prompt="nnetnav_reward"),
         lambda: PromptBuilder().data("goal", case.goal.instruction).data("changes", listed),
     )
     reward = read_reward(reply)

@@ -15,7 +15,7 @@ from webassay.core.verdict import Aspect, Finding
 from webassay.judging import parsers
 from webassay.judging.case import Case, CaseFrame, PromptBuilder
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, action_list
-from webassay.judging.ledger import Ledger, Models, Question, gather_all
+from webassay.judging.ledger import JudgeQuestion, Ledger, Models, gather_all
 from webassay.judging.parsers import DRESS, LEAD, Parsing, tidy
 from webassay.llm.client import Image
 
@@ -62,7 +62,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebJudgeOp
         return builder
 
     listed = await ledger.text(
-        models.rubric, Question("webjudge.key_points", prompt="webjudge_key_points"), task_prompt
+        models.rubric, JudgeQuestion("webjudge.key_points", prompt="webjudge_key_points"), task_prompt
     )
     points = read_key_points(listed, options.parsing)
     shots = [frame for frame in case.frames if frame.screenshot]
@@ -71,7 +71,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebJudgeOp
         def build() -> PromptBuilder:
             return task_prompt().data("key points", points).note("The screenshot:").picture(case.picture(frame))
 
-        question = Question("webjudge.frame", f"{frame.number:04d}", variant.frame)
+        question = JudgeQuestion("webjudge.frame", f"{frame.number:04d}", variant.frame)
         return await ledger.text(models.relevance, question, build)
 
     replies = await gather_all(look(frame) for frame in shots)
@@ -97,7 +97,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebJudgeOp
     said = await gather_all(
         ledger.text(
             models.outcome,
-            Question(stage, f"{number:02d}" if variant.by_point else "", variant.verdict),
+            JudgeQuestion(stage, f"{number:02d}" if variant.by_point else "", variant.verdict),
             partial(verdict_prompt, point),
         )
         for number, point in enumerate(asked, 1)

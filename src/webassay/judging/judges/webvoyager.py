@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from webassay.judging.case import Case, PromptBuilder
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions
-from webassay.judging.ledger import Ledger, Models, Question
+from webassay.judging.ledger import JudgeQuestion, Ledger, Models
 from webassay.judging.parsers import DRESS, Parsing, tidy
 
 _GAP = r"(?:[^\w\n.,:;!?]|_)+"
@@ -38,7 +38,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebVoyager
             builder.picture(case.picture(frame))
         return builder
 
-    reply = await ledger.text(models.outcome, Question("webvoyager"), build)
+    reply = await ledger.text(models.outcome, JudgeQuestion("webvoyager"), build)
     return Opinion(read_verdict(reply, options.parsing))
 
 

@@ -11,7 +11,7 @@ from webassay.core.interaction import ACTIONS
 from webassay.core.record import Record
 from webassay.core.trajectory import Step, Trajectory
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Question, ReplyForm
+from webassay.judging.ledger import JudgeQuestion, ReplyForm
 from webassay.judging.taxonomy import TAXONOMIES, TOOL_CODES, VALIDITY, Code, Taxonomy
 from webassay.judging.universal.evidence import Material
 from webassay.judging.universal.inquiry import Inquiry
@@ -175,7 +175,9 @@ async def diagnose(
             return "has_failure must be true exactly when there are failure_points"
         return ""
 
-    form = await inquiry.ledger.form_or_none(inquiry.models.outcome, Question("diagnosis"), build, DiagnosisForm, check)
+    form = await inquiry.ledger.form_or_none(
+        inquiry.models.outcome, JudgeQuestion("diagnosis"), build, DiagnosisForm, check
+    )
     if form is None:
         return FailureDiagnosis(reasoning="No usable reply was given.", points=found)
     last = len(inquiry.case.trajectory.steps)
@@ -245,7 +247,7 @@ async def check_validity(inquiry: Inquiry, *, with_record: bool) -> Validity | N
             return "a code is given for something that is_ambiguous or is_invalid denies"
         return ""
 
-    question = Question("validity", "record" if with_record and inquiry.profile.sparing else "")
+    question = JudgeQuestion("validity", "record" if with_record and inquiry.profile.sparing else "")
     form = await inquiry.ledger.form_or_none(inquiry.models.outcome, question, build, ValidityForm, check)
     if form is None:
         return None

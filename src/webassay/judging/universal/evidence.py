@@ -12,7 +12,7 @@ from pydantic import Field
 
 from webassay.core.record import Record
 from webassay.judging.case import CaseFrame, PromptBuilder
-from webassay.judging.ledger import Question, ReplyForm, gather_all
+from webassay.judging.ledger import JudgeQuestion, ReplyForm, gather_all
 from webassay.judging.taxonomy import DISHONEST, Category
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.rubric import Criterion, Rubric, describe
@@ -69,7 +69,7 @@ async def _relate_batch(inquiry: Inquiry, rubric: Rubric, batch: Sequence[CaseFr
 
     try:
         form = await inquiry.ledger.form(
-            inquiry.models.relevance, Question("relevance", _span(batch)), build, RelevanceForm, check
+            inquiry.models.relevance, JudgeQuestion("relevance", _span(batch)), build, RelevanceForm, check
         )
     except UnusableReply as error:
         if len(batch) > 1:
@@ -220,7 +220,7 @@ async def _analyse(inquiry: Inquiry, rubric: Rubric, batch: Wanted, reading: Tex
         return f"these analyses are missing: {listed}" if missing else ""
 
     single = len(batch) == 1 and len(asked) == 1
-    question = Question("evidence", _span(frames) + (f".{asked[0]}" if single else ""))
+    question = JudgeQuestion("evidence", _span(frames) + (f".{asked[0]}" if single else ""))
     try:
         form = await inquiry.ledger.form(inquiry.models.score, question, build, EvidenceForm, check)
     except UnusableReply as error:

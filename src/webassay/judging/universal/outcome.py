@@ -7,7 +7,7 @@ from pydantic import Field
 from webassay.core.record import Record
 from webassay.core.verdict import Finding
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Question, ReplyForm, gather_all, gather_pair
+from webassay.judging.ledger import JudgeQuestion, ReplyForm, gather_all, gather_pair
 from webassay.judging.universal.evidence import Material
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.rubric import CriticalPoint, tell_point
@@ -130,11 +130,11 @@ async def _vote(
     key = str(vote) if inquiry.profile.votes > 1 else ""
     try:
         if checked:
-            question = Question("outcome", key, "outcome_checked")
+            question = JudgeQuestion("outcome", key, "outcome_checked")
             return _checked_vote(
                 await inquiry.ledger.form(inquiry.models.outcome, question, build, CheckedForm, _consistent)
             )
-        plain = await inquiry.ledger.form(inquiry.models.outcome, Question("outcome", key), build, OutcomeForm)
+        plain = await inquiry.ledger.form(inquiry.models.outcome, JudgeQuestion("outcome", key), build, OutcomeForm)
         return Vote(success=plain.output_success, primary_intent=plain.primary_intent, reasoning=plain.reasoning)
     except UnusableReply as error:
         inquiry.ledger.fell_back("outcome", error)
@@ -194,7 +194,9 @@ async def _check_violation(
     def build() -> PromptBuilder:
         return material.add_to(tell_point(inquiry.record_prompt(), point), criteria, range(len(criteria)))
 
-    form = await inquiry.ledger.form_or_none(inquiry.models.outcome, Question("cp_violation"), build, ViolationForm)
+    form = await inquiry.ledger.form_or_none(
+        inquiry.models.outcome, JudgeQuestion("cp_violation"), build, ViolationForm
+    )
     if form is None:
         return None, ""
     return form.cp_violation, form.reasoning

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Question, ReplyForm, gather_all
+from webassay.judging.ledger import JudgeQuestion, ReplyForm, gather_all
 from webassay.judging.record.findings import changed_rows
 from webassay.judging.universal.evidence import Material, about
 from webassay.judging.universal.inquiry import Inquiry
@@ -71,7 +71,7 @@ async def rescore(
     def check(form: RescoreForm) -> str:
         return _points_fit(form.items, scores, wanted)
 
-    question = Question("rescore", _vote_key(inquiry, vote))
+    question = JudgeQuestion("rescore", _vote_key(inquiry, vote))
     form = await inquiry.ledger.form(inquiry.models.score, question, build, RescoreForm, check)
     for item in form.items:
         kept[item.criterion_idx] = _rescored(kept[item.criterion_idx], item)
@@ -145,7 +145,7 @@ async def look_closer(
     def check(form: CloserForm) -> str:
         return _points_fit(form.items, scores, wanted)
 
-    question = Question("closer_look", _vote_key(inquiry, vote))
+    question = JudgeQuestion("closer_look", _vote_key(inquiry, vote))
     form = await inquiry.ledger.form_or_none(inquiry.models.score, question, build, CloserForm, check)
     if form is None:
         return tuple(scores)
@@ -198,7 +198,7 @@ async def find_side_effects(
         return ""
 
     form = await inquiry.ledger.form_or_none(
-        inquiry.models.score, Question("side_effects", _vote_key(inquiry, vote)), build, SideEffectsForm, check
+        inquiry.models.score, JudgeQuestion("side_effects", _vote_key(inquiry, vote)), build, SideEffectsForm, check
     )
     if form is None:
         return ()

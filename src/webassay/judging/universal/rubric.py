@@ -19,7 +19,7 @@ from webassay.core.errors import InputError
 from webassay.core.interaction import Goal
 from webassay.core.record import Record, content_hash
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Question, ReplyForm
+from webassay.judging.ledger import JudgeQuestion, ReplyForm
 from webassay.judging.universal.inquiry import Inquiry
 
 
@@ -165,11 +165,11 @@ async def write_rubric(inquiry: Inquiry) -> Rubric:
     """Two calls. Raises UnusableReply if no rubric can be had at all."""
     if not inquiry.profile.critical_points:
         plain = await inquiry.ledger.form(
-            inquiry.models.rubric, Question("rubric"), inquiry.bare_task_prompt, RubricForm
+            inquiry.models.rubric, JudgeQuestion("rubric"), inquiry.bare_task_prompt, RubricForm
         )
         draft = Rubric(items=tuple(item.made() for item in plain.items))
         return await check_dependencies(inquiry, draft)
-    question = Question("rubric", prompt="rubric_and_point")
+    question = JudgeQuestion("rubric", prompt="rubric_and_point")
     form = await inquiry.ledger.form(inquiry.models.rubric, question, inquiry.bare_task_prompt, PlannedRubricForm)
     items = tuple(item.made() for item in form.items)
     return await check_dependencies(inquiry, Rubric(items=items, critical_point=form.critical_point.made()))
@@ -179,7 +179,7 @@ async def check_dependencies(inquiry: Inquiry, draft: Rubric) -> Rubric:
     def build() -> PromptBuilder:
         return tell_point(inquiry.bare_task_prompt(), draft.critical_point).data("rubric", describe(draft.items))
 
-    found = await inquiry.ledger.form_or_none(inquiry.models.rubric, Question("dependency"), build, DependencyForm)
+    found = await inquiry.ledger.form_or_none(inquiry.models.rubric, JudgeQuestion("dependency"), build, DependencyForm)
     if found is None:
         return draft
     items = tuple(item.made() for item in found.items) if found.needs_reformulation else draft.items

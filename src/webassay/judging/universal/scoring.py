@@ -7,7 +7,7 @@ from pydantic import Field
 
 from webassay.core.record import Record
 from webassay.judging.case import PromptBuilder
-from webassay.judging.ledger import Question, ReplyForm
+from webassay.judging.ledger import JudgeQuestion, ReplyForm
 from webassay.judging.universal.evidence import Evidence, Material, about, describe_evidence
 from webassay.judging.universal.inquiry import Inquiry
 from webassay.judging.universal.profile import PROCESS_THRESHOLD
@@ -115,7 +115,7 @@ async def score_actions(inquiry: Inquiry, rubric: Rubric) -> tuple[CriterionScor
                 return f"criterion_idx {item.criterion_idx}: something cannot be told, so not all points can be earned"
         return ""
 
-    form = await inquiry.ledger.form(inquiry.models.score, Question("action_only"), build, ActionForm, check)
+    form = await inquiry.ledger.form(inquiry.models.score, JudgeQuestion("action_only"), build, ActionForm, check)
     return tuple(
         CriterionScore(
             criterion=criterion,
@@ -189,7 +189,9 @@ async def _ask_conditions(
                 return f"the condition of criterion_idx {item.criterion_idx} is {condition!r}"
         return ""
 
-    form = await inquiry.ledger.form_or_none(inquiry.models.score, Question("conditions"), build, ConditionsForm, check)
+    form = await inquiry.ledger.form_or_none(
+        inquiry.models.score, JudgeQuestion("conditions"), build, ConditionsForm, check
+    )
     if form is None:
         return None
     return {
@@ -224,7 +226,7 @@ async def check_reality(inquiry: Inquiry, scores: Sequence[CriterionScore], mate
     def check(form: RealityForm) -> str:
         return in_order([item.criterion_idx for item in form.reality_checks], range(len(criteria)))
 
-    form = await inquiry.ledger.form_or_none(inquiry.models.score, Question("reality"), build, RealityForm, check)
+    form = await inquiry.ledger.form_or_none(inquiry.models.score, JudgeQuestion("reality"), build, RealityForm, check)
     if form is None:
         return ("",) * len(criteria)
     return tuple(item.reality_notes or "" for item in form.reality_checks)
