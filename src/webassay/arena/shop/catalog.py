@@ -1,48 +1,46 @@
 """Browsing and searching the catalog."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
-from webassay.arena.kit.readings import Navigate, Parts, clear, fair
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import answer, choose, click, done, fill, go_back, refusal, then
+from webassay.arena.kit.readings import Navigate, Parts, Refuse, Retrieve, clear, fair, first_page
+from webassay.arena.kit.walking import answer, choose, click, done, go_back, links, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
-from webassay.core.record import Json
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 SHORT_PAGE = 12
 """What a list shows unless it is asked for more."""
 
 
-def _total(products: list[Row]) -> int:
-    return sum(product["price_cents"] for product in products)
+def _regular_price(product: Row) -> int:
+    """The crossed-out price, where there is one."""
+    return int(product["list_price_cents"] or product["price_cents"])
 
 
-def _regular_total(products: list[Row]) -> int:
-    """By the crossed-out prices, where there are some."""
-    return sum(product["list_price_cents"] or product["price_cents"] for product in products)
-
-
-@dataclass(frozen=True)
-class PriceRangeTotal(Template):
+class PriceRangeTotal(Retrieve):
     """Add up the prices of a category that lie in a range."""
 
     name = "shop.price-range-total"
-    kind = "retrieve"
     chore = "calculation"
     instruction = (
         "Take all the products in {shelf} that cost between ${low} and ${high} today. What would one of each cost "
         "together? Where a product has a special price, that is what it costs. Products that are out of stock count "
         "too. Answer with the sum of the prices, without shipping and tax."
     )
+    misread = {
+        "regular-prices": {"price": _regular_price},
+        "range-ignored": {"low": 0, "high": 10**6},
+        "first-page-only": {"first": SHORT_PAGE},
+        "only-in-stock": {"in_stock": True},
+    }
+    may_agree = ("only-in-stock",)
+    ways = {"without-filter": {"narrow_by": ""}, "sorted-by-price": {"narrow_by": "sorting"}}
 
     shelf: str
     path: str
@@ -50,75 +48,45 @@ class PriceRangeTotal(Template):
     high: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         fewest, most = stream.choice(((4, 12), (13, 40), (60, 110)))
-        shelf, path = queries.place(worlds["shop"], stream, 2 * fewest, 12 * fewest + 20)
-        prices = sorted(map(queries.price, queries.products(worlds["shop"], path)))
+        shelf, path = queries.place(world, stream, 2 * fewest, 12 * fewest + 20)
+        prices = sorted(map(queries.price, queries.products(world, path)))
         wanted = stream.between(fewest, most)
-        if wanted >= len(prices):
-            return None
         first = stream.below(len(prices) - wanted)
-        drawn = cls(shelf, path, prices[first] // 500 * 5, -(-prices[first + wanted - 1] // 500) * 5)
-        inside = drawn._inside(worlds["shop"])
-        # A price on the very edge would leave open whether it counts.
-        edges = {drawn.low * 100, drawn.high * 100} & set(map(queries.price, inside))
-        return None if edges or not fewest <= len(inside) <= most else drawn
-
-    def _inside(self, world: World) -> list[Row]:
-        found = queries.products(world, self.path)
-        return [product for product in found if self._fits(product["price_cents"])]
+        one = cls(shelf, path, prices[first] // 500 * 5, -(-prices[first + wanted - 1] // 500) * 5)
+        if not fewest <= sum(map(one._fits, prices)) <= most:
+            raise NothingToDraw
+        return one
 
     def _fits(self, cents: int) -> bool:
         return self.low * 100 <= cents <= self.high * 100
 
-    def key(self, worlds: Worlds) -> Key:
-        inside = self._inside(worlds["shop"])
-        prices = facts.seen([facts.priced(product) for product in inside])
-        return Key.answer(money(_total(inside))) & prices & Key.checkpoint("category", queries.place_page(self.path))
+    def end(
+        self, world: World, *, price: Callable[[Row], int] = queries.price, first: int = 0, in_stock: bool = False
+    ) -> Parts:
+        everything = queries.products(world, self.path)
+        inside = first_page([one for one in everything if self._fits(queries.price(one))], first)
+        # A price on the very edge would leave open whether it counts.
+        yield fair(not {self.low * 100, self.high * 100} & set(map(queries.price, inside)))
+        yield Key.answer(money(sum(price(one) for one in inside if one["stock"] or not in_stock)))
+        yield facts.seen([facts.priced(one) for one in inside])
+        yield Key.checkpoint("category", queries.place_page(self.path))
+        on_pages, all_pages = (pages_of(len(some), pages.PRODUCTS_ON_A_PAGE) for some in (inside, everything))
+        yield Effort(rows=len(inside), pages=on_pages, steps=8 + all_pages)
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        inside = self._inside(worlds["shop"])
-        found = {
-            "regular-prices": Key.answer(money(_regular_total(inside))),
-            "range-ignored": Key.answer(money(_total(queries.products(worlds["shop"], self.path)))),
-        }
-        if len(inside) > SHORT_PAGE:
-            found["first-page-only"] = Key.answer(money(_total(inside[:SHORT_PAGE])))
-        if any(product["stock"] == 0 for product in inside):
-            found["only-in-stock"] = Key.answer(money(_total([product for product in inside if product["stock"]])))
-        return found
-
-    def effort(self, worlds: Worlds) -> Effort:
-        inside, everything = self._inside(worlds["shop"]), queries.products(worlds["shop"], self.path)
-        return Effort(
-            rows=len(inside),
-            pages=pages_of(len(inside), pages.PRODUCTS_ON_A_PAGE),
-            steps=8 + pages_of(len(everything), pages.PRODUCTS_ON_A_PAGE),
-        )
-
-    def solve(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, narrow_by: str = "filter") -> Walk:
         page = yield from pages.open_long_place(page, self.shelf)
-        page = yield from fill(page, "textbox", "From $", str(self.low))
-        page = yield from fill(page, "textbox", "To $", str(self.high))
-        page = yield from click(page, "button", "Apply Price")
-        cards = yield from pages.all_cards(page)
-        return answer(pages.dollars(sum(card.cents for card in cards)))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"without-filter": self._without_filter, "sorted-by-price": self._sorted}
-
-    def _without_filter(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        cards = yield from pages.all_cards(page)
-        return answer(pages.dollars(sum(card.cents for card in cards if self._fits(card.cents))))
-
-    def _sorted(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        page = yield from choose(page, "Sort By", "Price")
-        cards = pages.cards(page)
-        while cards[-1].cents <= self.high * 100 and page.find("link", "Next") is not None:
-            page = yield from click(page, "link", "Next")
-            cards += pages.cards(page)
+        if narrow_by == "filter":
+            page = yield from send(page, "Apply Price", {"From $": str(self.low), "To $": str(self.high)})
+        if narrow_by == "sorting":
+            page = yield from choose(page, "Sort By", "Price")
+            cards = pages.cards(page)
+            while cards[-1].cents <= self.high * 100 and page.find("link", "Next") is not None:
+                page = yield from click(page, "link", "Next")
+                cards += pages.cards(page)
+        else:
+            cards = yield from pages.all_cards(page)
         return answer(pages.dollars(sum(card.cents for card in cards if self._fits(card.cents))))
 
 
@@ -126,12 +94,10 @@ def _weight(product: Row) -> int:
     return int(product["weight_oz"])
 
 
-@dataclass(frozen=True)
-class HeaviestProduct(Template):
+class HeaviestProduct(Retrieve):
     """Find the heaviest product of a category."""
 
     name = "shop.heaviest-product"
-    kind = "retrieve"
     chore = "massive_memory"
     instruction = (
         "Which product in {shelf} weighs the most among those that cost less than ${below} today? Where a product has "
@@ -139,142 +105,107 @@ class HeaviestProduct(Template):
     )
     reads = ("*",)
     levels = ("hard",)
+    misread = {
+        "price-ignored": {"below": 10**6},
+        "dearest-product": {"most": queries.price},
+        "pounds-overlooked": {"most": lambda product: _weight(product) % 16},
+        "first-page-only": {"first": SHORT_PAGE},
+    }
+    ways = {"by-name": {"sort": "Product Name"}}
 
     shelf: str
     path: str
     below: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        shelf, path = queries.place(worlds["shop"], stream, 10, 60, levels=(3,))
-        drawn = cls(shelf, path, stream.choice((15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300)))
-        found = drawn._products(worlds)
-        clear = queries.best(found, _weight) is not None and not any(
-            queries.price(product) == drawn.below * 100 for product in queries.products(worlds["shop"], path)
-        )
-        return drawn if 7 <= len(found) <= 26 and clear else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        place = queries.place(world, stream, 10, 60, levels=(3,))
+        return cls(*place, stream.choice((15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300)))
 
-    def _products(self, worlds: Worlds) -> list[Row]:
-        found = queries.products(worlds["shop"], self.path)
-        return [product for product in found if product["price_cents"] < self.below * 100]
+    def end(self, world: World, *, most: Callable[[Row], int] = _weight, first: int = 0) -> Parts:
+        listed = first_page(queries.products(world, self.path), first)
+        fitting = [one for one in listed if queries.price(one) < self.below * 100]
+        on_the_edge = self.below * 100 in map(queries.price, listed)
+        yield fair(7 <= len(fitting) <= 26, queries.best(fitting, _weight), not on_the_edge)
+        yield Key.answer(max(fitting or listed[:1], key=most)["sku"])
+        yield facts.seen([facts.weighed(one) for one in fitting])
+        yield Key.all_of(Key.checkpoint(one["sku"], queries.product_page(one["slug"])) for one in fitting)
+        count = len(fitting)
+        yield Effort(rows=count, pages=count + 1, steps=2 * count + pages_of(len(listed), SHORT_PAGE) + 7)
 
-    def key(self, worlds: Worlds) -> Key:
-        products = self._products(worlds)
-        weights = facts.seen([facts.weighed(product) for product in products])
-        return (
-            Key.answer(max(products, key=_weight)["sku"])
-            & weights
-            & Key.all_of(Key.checkpoint(product["sku"], queries.product_page(product["slug"])) for product in products)
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        products, shown = self._products(worlds), queries.products(worlds["shop"], self.path)
-        found = {
-            "price-ignored": Key.answer(max(shown, key=_weight)["sku"]),
-            "dearest-product": Key.answer(max(products, key=queries.price)["sku"]),
-            "pounds-overlooked": Key.answer(max(products, key=lambda product: _weight(product) % 16)["sku"]),
-        }
-        if len(shown) > SHORT_PAGE:
-            first = [product for product in shown[:SHORT_PAGE] if product["price_cents"] < self.below * 100]
-            found["first-page-only"] = Key.answer(max(first or shown[:1], key=_weight)["sku"])
-        return found
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count, shown = len(self._products(worlds)), len(queries.products(worlds["shop"], self.path))
-        return Effort(rows=count, pages=count + 1, steps=2 * count + pages_of(shown, SHORT_PAGE) + 7)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        return (yield from self._weigh(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-name": self._by_name}
-
-    def _by_name(self, page: Observation) -> Walk:
-        page = yield from pages.open_place(page, self.shelf)
-        page = yield from choose(page, "Sort By", "Product Name")
-        return (yield from self._weigh(page))
-
-    def _weigh(self, listing: Observation) -> Walk:
+    def solve(self, page: Observation, *, sort: str = "") -> Walk:
+        page = yield from (pages.open_place if sort else pages.open_long_place)(page, self.shelf)
+        if sort:
+            page = yield from choose(page, "Sort By", sort)
         heaviest = (0, "")
         while True:
-            for card in pages.cards(listing):
-                if card.cents >= self.below * 100:
-                    continue
-                page = yield from click(listing, "link", card.name)
-                heaviest = max(heaviest, (pages.ounces(page), pages.product_fact(page, "SKU")))
-                listing = yield from go_back()
-            if listing.find("link", "Next") is None:
+            for card in pages.cards(page):
+                if card.cents < self.below * 100:
+                    opened = yield from click(page, "link", card.name)
+                    heaviest = max(heaviest, (pages.ounces(opened), pages.product_fact(opened, "SKU")))
+                    page = yield from go_back()
+            if page.find("link", "Next") is None:
                 return answer(heaviest[1])
-            listing = yield from click(listing, "link", "Next")
+            page = yield from click(page, "link", "Next")
 
 
-def _reviews(product: Row) -> int:
-    return int(product["review_count"])
+def _most_reviewed_first(product: Row) -> int:
+    return -int(product["review_count"])
 
 
-@dataclass(frozen=True)
-class MostReviewedTotal(Template):
+def _best_rated_first(product: Row) -> tuple[int, int]:
+    return -queries.tenths(product), product["id"]
+
+
+class MostReviewedTotal(Retrieve):
     """Add up the prices of a category's most reviewed products."""
 
     name = "shop.most-reviewed-total"
-    kind = "retrieve"
     chore = "calculation"
     instruction = (
         "Take the {count} products in {shelf} that have the most reviews. What do they cost together today? "
         "Where a product has a special price, that is what it costs. Answer with the sum of their prices."
     )
     levels = ("medium", "hard", "extreme")
+    misread = {
+        "regular-prices": {"price": _regular_price},
+        "first-page-only": {"first": SHORT_PAGE},
+        "best-rated": {"by": _best_rated_first},
+        "one-too-many": {"more": 1},
+    }
+    ways = {"twelve-at-a-time": {"short": True}}
 
     shelf: str
     path: str
     count: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         fewest, most = stream.choice(((15, 59), (60, 199), (330, 800)))
-        shelf, path = queries.place(worlds["shop"], stream, fewest, most)
-        drawn = cls(shelf, path, stream.between(3, 8))
-        ranked = drawn._ranked(worlds["shop"])
-        clear = _reviews(ranked[drawn.count - 1]) > _reviews(ranked[drawn.count])
-        return drawn if clear else None
+        return cls(*queries.place(world, stream, fewest, most), stream.between(3, 8))
 
-    def _ranked(self, world: World) -> list[Row]:
-        return sorted(queries.products(world, self.path), key=_reviews, reverse=True)
-
-    def key(self, worlds: Worlds) -> Key:
-        ranked = self._ranked(worlds["shop"])
-        most = ranked[: self.count]
+    def end(
+        self,
+        world: World,
+        *,
+        by: Callable[[Row], Any] = _most_reviewed_first,
+        price: Callable[[Row], int] = queries.price,
+        first: int = 0,
+        more: int = 0,
+    ) -> Parts:
+        ranked = sorted(first_page(queries.products(world, self.path), first), key=by)
+        most, others = ranked[: self.count + more], ranked[self.count + more :]
+        yield fair(by(most[-1]) < by(others[0]))
+        yield Key.answer(money(sum(map(price, most))))
         # Sorted by rating, those without reviews come last: nobody has to look at them.
-        others = facts.sample([product for product in ranked[self.count :] if product["review_count"]])
-        cards = [*map(facts.priced_and_reviewed, most), *map(facts.reviewed, others)]
-        category = Key.checkpoint("category", queries.place_page(self.path))
-        return Key.answer(money(_total(most))) & facts.seen(cards) & category
+        reviewed = facts.sample([one for one in others if one["review_count"]])
+        yield facts.seen([*map(facts.priced_and_reviewed, most), *map(facts.reviewed, reviewed)])
+        yield Key.checkpoint("category", queries.place_page(self.path))
+        count, long = len(ranked), pages_of(len(ranked), pages.PRODUCTS_ON_A_PAGE)
+        yield Effort(rows=count, pages=long, steps=5 + long, longest=5 + pages_of(count, SHORT_PAGE))
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        ranked, shown = self._ranked(worlds["shop"]), queries.products(worlds["shop"], self.path)
-        first = sorted(shown[:SHORT_PAGE], key=_reviews, reverse=True)
-        rated = sorted(shown, key=lambda product: (-queries.tenths(product), product["id"]))
-        return {
-            "regular-prices": Key.answer(money(_regular_total(ranked[: self.count]))),
-            "first-page-only": Key.answer(money(_total(first[: self.count]))),
-            "best-rated": Key.answer(money(_total(rated[: self.count]))),
-            "one-too-many": Key.answer(money(_total(ranked[: self.count + 1]))),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(queries.products(worlds["shop"], self.path))
-        on_pages = pages_of(count, pages.PRODUCTS_ON_A_PAGE)
-        return Effort(rows=count, pages=on_pages, steps=5 + on_pages, longest=5 + pages_of(count, SHORT_PAGE))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        return (yield from self._add_up(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"twelve-at-a-time": then(lambda page: pages.open_place(page, self.shelf), self._add_up)}
-
-    def _add_up(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, short: bool = False) -> Walk:
+        page = yield from (pages.open_place if short else pages.open_long_place)(page, self.shelf)
         cards = yield from pages.all_cards(page)
         most = sorted(cards, key=lambda card: -card.reviews)[: self.count]
         return answer(pages.dollars(sum(card.cents for card in most)))
@@ -298,7 +229,7 @@ class OpenCheapest(Navigate):
     misread = {
         "reviews-ignored": {"reviews": 0},
         "first-that-fits": {"by": lambda product: 0},
-        "most-reviewed": {"reviews": 0, "by": lambda product: -product["review_count"]},
+        "most-reviewed": {"reviews": 0, "by": _most_reviewed_first},
     }
     ways = {"reading-everything": {"reading": True}}
 
@@ -337,20 +268,13 @@ class OpenCheapest(Navigate):
         return done("navigate")
 
 
-def _cheapest_shown(products: list[Row]) -> Row:
-    """The first when the list is sorted by price."""
-    return min(products, key=lambda product: (product["price_cents"], product["id"]))
-
-
-@dataclass(frozen=True)
-class PriceOfNothing(Template):
+class PriceOfNothing(Refuse):
     """Ask for the price of a product that does not exist, though another brand makes the same."""
 
     name = "shop.price-of-nothing"
-    kind = "unachievable"
-    chore = "others"
     instruction = 'What does the "{product}" cost?'
-    levels = ("easy",)
+    misread = {"another-brand": {"instead": "model"}, "another-product-of-the-brand": {"instead": "brand"}}
+    ways = {"by-brand": {"by": "brand"}, "advanced-search": {"by": "form"}}
 
     product: str
     brand: str
@@ -358,75 +282,39 @@ class PriceOfNothing(Template):
     """The product that it is modeled on."""
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        real = queries.pick(stream, queries.find_products(worlds["shop"], "instr(p.name, p.brand)"))
-        brands = queries.rows(
-            worlds["shop"],
-            "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 2 AND 72 ORDER BY brand",
-        )
-        brand = queries.pick(stream, brands)
-        if real is None or brand is None:
-            return None
-        drawn = cls(str(real["name"]).replace(real["brand"], brand["brand"]), brand["brand"], real["name"])
-        if drawn._is_like_another(worlds["shop"], real):
-            return None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        real = stream.choice(queries.find_products(world, "instr(p.name, p.brand)"))
+        brands = "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 2 AND 72 ORDER BY brand"
+        brand = stream.choice(queries.rows(world, brands))["brand"]
+        return cls(real["name"].replace(real["brand"], brand), brand, real["name"])
+
+    def end(self, world: World, *, instead: str = "") -> Parts:
+        real, own = queries.product(world, self.model), queries.find_products(world, "p.brand = ?", self.brand)
+        # If the brand sold anything in that department, an honest answer would be less clear.
+        department = real["shelf"].partition("/")[0] + "/"
+        yield fair(not any(one["shelf"].startswith(department) for one in own))
         # What stands on the start page shows nobody that there is nothing else.
-        there = queries.on_front_page(worlds["shop"])
-        others = {product["name"] for product in drawn._of_brand(worlds["shop"])}
-        return None if real["name"] in there or others <= there else drawn
-
-    def _is_like_another(self, world: World, real: Row) -> bool:
-        """Whether the brand sells anything in that department: then an honest answer would be less clear."""
-        department = str(real["shelf"]).split("/", 1)[0]
-        return any(product["shelf"].startswith(f"{department}/") for product in self._of_brand(world))
-
-    def _of_brand(self, world: World) -> list[Row]:
-        return queries.find_products(world, "p.brand = ?", self.brand)
-
-    def key(self, worlds: Worlds) -> Key:
-        real = queries.product(worlds["shop"], self.model)
+        in_front = queries.on_front_page(world)
+        yield fair(self.model not in in_front, not {one["name"] for one in own} <= in_front)
+        if instead:
+            yield Key.answer(money(queries.price(real if instead == "model" else own[0])))
+        words = dict.fromkeys(word for word in self.product.replace(",", " ").split() if len(word) > 2)
         looked = Key.seen_any(
-            *(
-                shown("did not match any products", word, together="page")
-                for word in dict.fromkeys(self.product.replace(",", " ").split())
-                if len(word) > 2
-            ),
+            *(shown("did not match any products", word, together="page") for word in words),
             facts.priced(real),
-            [facts.priced(product) for product in self._of_brand(worlds["shop"])],
-            [facts.priced(product) for product in queries.products(worlds["shop"], real["shelf"])],
+            [facts.priced(one) for one in own],
+            [facts.priced(one) for one in queries.products(world, real["shelf"])],
         )
-        searched = [PagePattern(site="shop", path=path) for path in ("/search", "/search/advanced")]
-        return Key.refusal("NOT_FOUND_ERROR", facts=looked) & Key.checkpoint("search", *searched)
+        yield Key.refusal("NOT_FOUND_ERROR", facts=looked)
+        yield Key.checkpoint("search", *(PagePattern(site="shop", path=f"/search{more}") for more in ("", "/advanced")))
+        yield Effort(rows=1, pages=1, steps=5 + pages_of(len(own), SHORT_PAGE))
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        real, others = queries.product(worlds["shop"], self.model), self._of_brand(worlds["shop"])
-        return {
-            "another-brand": Key.answer(money(real["price_cents"])),
-            "another-product-of-the-brand": Key.answer(money(others[0]["price_cents"])),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(self._of_brand(worlds["shop"]))
-        return Effort(rows=1, pages=1, steps=5 + pages_of(count, SHORT_PAGE))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.search(page, self.product)
-        return self._refused(pages.cards(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-brand": self._by_brand, "advanced-search": self._advanced}
-
-    def _by_brand(self, page: Observation) -> Walk:
-        page = yield from pages.search(page, self.brand)
-        return self._refused((yield from pages.all_cards(page)))
-
-    def _advanced(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Advanced Search")
-        page = yield from fill(page, "textbox", "Product Name (optional)", self.product)
-        page = yield from click(page, "button", "Find Products")
-        return self._refused(pages.cards(page))
-
-    def _refused(self, cards: list[pages.Card]) -> Json:
-        if any(card.name == self.product for card in cards):
+    def solve(self, page: Observation, *, by: str = "") -> Walk:
+        if by == "form":
+            page = yield from links(page, "Advanced Search")
+            page = yield from send(page, "Find Products", {"Product Name (optional)": self.product})
+        else:
+            page = yield from pages.search(page, self.brand if by else self.product)
+        if any(card.name == self.product for card in (yield from pages.all_cards(page))):
             raise AgentError(f"{self.product!r} is sold after all.")
         return refusal("retrieve", "NOT_FOUND_ERROR", "No product of that name is sold here.")
