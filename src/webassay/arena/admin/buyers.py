@@ -1,31 +1,26 @@
 """Something with one order of a buyer who has several that look alike in the grid."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import ClassVar
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, click, then
+from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.walking import Steps, done, links
 from webassay.core.interaction import Observation, Walk
-from webassay.sites.kit import Row
+from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
-NEWEST, OLDEST = 0, -1
-"""Places in the grid, whose first row is the newest order."""
 
-
-class OneOfSeveral(Template, abstract=True):
+class OneOfSeveral(Mutate, abstract=True):
     """Which one is said by its status and its age."""
 
-    sites = ("admin",)
-    kind = "mutate"
     levels = ("medium",)
+    ways = {"by-keyword": {"by_keyword": True}}
     status: ClassVar[str]
-    place: ClassVar[int]
-    """NEWEST or OLDEST."""
+    newest: ClassVar[bool]
+    """Or the oldest."""
     takes: ClassVar[tuple[int, int]]
     """Pages and steps."""
 
@@ -33,74 +28,53 @@ class OneOfSeveral(Template, abstract=True):
     buyer: str
 
     @classmethod
-    def some_buyer(cls, worlds: Worlds, stream: Stream) -> str:
-        """Empty if chance hits one with too few orders, or too many."""
-        orders = office.orders_with(worlds["admin"], cls.status)
-        chosen = office.pick(stream, orders)
-        if chosen is None:
-            return ""
-        own = [one for one in orders if one["bill_to"] == chosen["bill_to"]]
-        return str(chosen["bill_to"]) if 2 <= len(own) <= 18 else ""
-
-    def own(self, worlds: Worlds) -> list[Row]:
-        """The newest first."""
-        return [one for one in office.orders_with(worlds["admin"], self.status) if one["bill_to"] == self.buyer]
-
-    def order(self, worlds: Worlds) -> Row:
-        return self.own(worlds)[self.place]
-
-    def other(self, worlds: Worlds) -> Row:
-        """At the wrong end of the list."""
-        return self.own(worlds)[OLDEST if self.place == NEWEST else NEWEST]
-
-    def evidence(self, worlds: Worlds) -> Key:
-        order = self.order(worlds)
-        return office.seen([office.order_status(order)]) & Key.checkpoint(
-            "the order", office.page(f"/orders/{order['number']}")
-        )
-
-    def effort(self, worlds: Worlds) -> Effort:
-        pages_read, steps = self.takes
-        return Effort(rows=len(self.own(worlds)), pages=pages_read, steps=steps)
+    def some_buyer(cls, world: World, stream: Stream) -> str:
+        return str(stream.choice(office.orders_with(world, cls.status))["bill_to"])
 
     @abstractmethod
-    def act(self, page: Observation) -> Walk:
-        """What is to be done on the page of the order."""
+    def change(self, world: World, order: Row, slip: bool) -> Parts:
+        """What makes the order fair, and the key; or what a slip on its page leads to."""
 
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self.act((yield from self.open(page))))
+    @abstractmethod
+    def act(self, page: Observation, slip: bool) -> Steps:
+        """On the page of the order."""
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": then(self.open_by_search, self.act)}
+    def evidence(self, world: World, order: Row) -> Key:
+        status = office.seen([office.order_status(order)])
+        return status & Key.checkpoint("the order", office.page(f"/orders/{order['number']}"))
 
-    def hasty(self) -> Mapping[str, Route]:
-        wrong_end = "oldest" if self.place == NEWEST else "newest"
-        return {wrong_end: then(lambda page: self.open(page, wrong_end=True), self.act)}
+    def end(self, world: World, *, wrong_end: bool = False, slip: bool = False) -> Parts:
+        own = [one for one in office.orders_with(world, self.status) if one["bill_to"] == self.buyer]
+        yield fair(2 <= len(own) <= 18)
+        order = own[0 if self.newest != wrong_end else -1]
+        yield from self.change(world, order, slip)
+        yield self.evidence(world, order)
+        yield Effort(len(own), *self.takes)
 
-    def open(self, page: Observation, wrong_end: bool = False) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        page = yield from pages.narrow(page, {"Bill-to Name": self.buyer}, {"Status": self.status.capitalize()})
-        return (yield from self._open_listed(page, wrong_end))
-
-    def open_by_search(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        page = yield from pages.search(page, self.buyer)
-        page = yield from pages.lengthen(page)
-        return (yield from self._open_listed(page))
-
-    def _open_listed(self, page: Observation, wrong_end: bool = False) -> Steps:
+    def solve(
+        self, page: Observation, *, wrong_end: bool = False, slip: bool = False, by_keyword: bool = False
+    ) -> Walk:
         wanted = {"Bill-to Name": self.buyer, "Status": self.status.capitalize()}
+        page = yield from links(page, "Orders")
+        if by_keyword:
+            page = yield from pages.search(page, self.buyer)
+            page = yield from pages.lengthen(page)
+        else:
+            page = yield from pages.narrow(page, {"Bill-to Name": self.buyer}, {"Status": wanted["Status"]})
         own = [line["ID"] for line in pages.lines(page) if wanted.items() <= line.items()]
-        first = (self.place == NEWEST) != wrong_end
-        return (yield from click(page, "link", own[0 if first else -1]))
+        page = yield from links(page, own[0 if self.newest != wrong_end else -1])
+        yield from self.act(page, slip)
+        return done("mutate")
 
 
 class OldestPending(OneOfSeveral, abstract=True):
     chore = "others"
     status = "pending"
-    place = OLDEST
+    newest = False
+    misread = {"newest": {"wrong_end": True}}
 
 
 class NewestComplete(OneOfSeveral, abstract=True):
     status = "complete"
-    place = NEWEST
+    newest = True
+    misread = {"oldest": {"wrong_end": True}}

@@ -1,18 +1,15 @@
 """Filling in the forms of the back office: an order, a product, a page, a rule."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.buyers import OldestPending
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, fact, shown
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, Steps, choose, click, done, fill, submit, then
+from webassay.arena.kit.key import Key, shown
+from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.walking import Steps, click, done, links, need, send
 from webassay.core.interaction import Observation, Walk
-from webassay.sites.kit import Row
+from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
 ADMINS = {"greta.holm": 1, "owen.baptiste": 2}
@@ -25,16 +22,9 @@ MESSAGES = (
 )
 
 
-def _open_at(page: Observation, menu: str, words: str, link: str) -> Steps:
-    page = yield from click(page, "link", menu)
-    page = yield from pages.search(page, words)
-    return (yield from click(page, "link", link))
-
-
 # --- orders -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class CommentOldest(OldestPending):
     """Comment on the oldest pending order of a buyer, and notify them."""
 
@@ -43,41 +33,28 @@ class CommentOldest(OldestPending):
         'Add the comment "{message}" to the oldest pending order with the bill-to name {buyer}, and have the customer '
         "notified by email."
     )
+    misread = {**OldestPending.misread, "not-notified": {"slip": True}}
     takes = (2, 11)
 
-    user: str
-    buyer: str
     message: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        buyer = cls.some_buyer(worlds, stream)
-        return cls(office.chief(stream), buyer, stream.choice(MESSAGES)) if buyer else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        buyer = cls.some_buyer(world, stream)
+        return cls(office.chief(stream), buyer, stream.choice(MESSAGES))
 
-    def _said(self, order: Row, notified: int = 1) -> Key:
-        return Key.insert(
+    def change(self, world: World, order: Row, slip: bool) -> Parts:
+        yield Key.insert(
             "order_comments", order_id=order["id"], admin_id=ADMINS[self.user], status="pending", comment=self.message,
-            notified=notified,
+            notified=int(not slip),
         )  # fmt: skip
 
-    def key(self, worlds: Worlds) -> Key:
-        return self._said(self.order(worlds)) & self.evidence(worlds)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        own = self.own(worlds)
-        return {"newest": self._said(own[0]), "not-notified": self._said(own[-1], 0)}
-
-    def act(self, page: Observation, notify: bool = True) -> Walk:
-        page = yield from fill(page, "textbox", "Comment", self.message)
-        if notify:
+    def act(self, page: Observation, slip: bool) -> Steps:
+        if not slip:
             page = yield from click(page, "checkbox", "Notify Customer by Email")
-        return (yield from submit(page, "Submit Comment"))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {**super().hasty(), "not-notified": then(self.open, lambda page: self.act(page, notify=False))}
+        return (yield from send(page, "Submit Comment", {"Comment": self.message}))
 
 
-@dataclass(frozen=True)
 class ShipOldest(OldestPending):
     """Ship the oldest pending order of a buyer with a tracking number."""
 
@@ -88,133 +65,88 @@ class ShipOldest(OldestPending):
     )
     takes = (2, 12)
 
-    user: str
-    buyer: str
     carrier: str
     tracking: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        buyer = cls.some_buyer(worlds, stream)
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        buyer = cls.some_buyer(world, stream)
         code = f"{stream.choice(('TX', 'PQ', 'ZL'))}{stream.between(10**8, 10**9 - 1)}"
-        return cls(office.chief(stream), buyer, stream.choice(CARRIERS), code) if buyer else None
+        return cls(office.chief(stream), buyer, stream.choice(CARRIERS), code)
 
-    def _shipped(self, order: Row) -> Key:
-        return Key.insert("shipments", order_id=order["id"], carrier=self.carrier, tracking=self.tracking) & Key.update(
-            "orders", where={"id": order["id"]}, status="processing"
-        )
+    def change(self, world: World, order: Row, slip: bool) -> Parts:
+        shipment = Key.insert("shipments", order_id=order["id"], carrier=self.carrier, tracking=self.tracking)
+        yield shipment & Key.update("orders", where={"id": order["id"]}, status="processing")
 
-    def key(self, worlds: Worlds) -> Key:
-        return self._shipped(self.order(worlds)) & self.evidence(worlds)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"newest": self._shipped(self.other(worlds))}
-
-    def act(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Ship")
-        page = yield from choose(page, "Carrier", self.carrier)
-        page = yield from fill(page, "textbox", "Tracking Number (optional)", self.tracking)
-        return (yield from submit(page, "Submit Shipment"))
+    def act(self, page: Observation, slip: bool) -> Steps:
+        page = yield from links(page, "Ship")
+        typed = {"Tracking Number (optional)": self.tracking}
+        return (yield from send(page, "Submit Shipment", typed, {"Carrier": self.carrier}))
 
 
 # --- products ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ReducePrice(Template):
+class ReducePrice(Mutate):
     """Take some dollars off the price of a product that has near-duplicates."""
 
     name = "admin.reduce-price"
-    kind = "mutate"
     chore = "calculation"
     instruction = "Reduce the price of the product with the SKU {sku} by {percent} percent, rounded to whole cents."
     levels = ("easy",)
+    misread = {"dollars-for-percent": {"dollars": True}}
+    ways = {"by-filter": {"by_filter": True}}
 
     user: str
     sku: str
     percent: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.some_row(
-            worlds["admin"],
-            stream,
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        products = office.rows(
+            world,
             "SELECT sku FROM products WHERE list_price_cents IS NULL AND price_cents BETWEEN 1000 AND 20000"
             " AND id % 7 = 2 ORDER BY id",
         )
-        drawn = cls(office.chief(stream), found["sku"], stream.choice((15, 20, 25, 30))) if found else None
-        # A half cent could be rounded either way.
-        return (
-            drawn
-            if drawn and office.product(worlds["admin"], drawn.sku)["price_cents"] * drawn.percent % 100 != 50
-            else None
-        )
+        sku = stream.choice(products)["sku"]
+        return cls(office.chief(stream), sku, stream.choice((15, 20, 25, 30)))
 
-    def _reduced(self, cents: int) -> int:
+    def _reduced(self, cents: int, dollars: bool) -> int:
+        if dollars:
+            off = cents - self.percent * 100
+            return off if off > 0 else cents + 100
         return round(cents * (100 - self.percent) / 100)
 
-    def key(self, worlds: Worlds) -> Key:
-        product = office.product(worlds["admin"], self.sku)
-        price = office.amount(product["price_cents"])
-        plain = price.replace("$", "").replace(",", "")
-        change = Key.update("products", where={"id": product["id"]}, price_cents=self._reduced(product["price_cents"]))
-        known = fact(shown(self.sku, price), shown(self.sku, plain, together="page"))
-        return (
-            change
-            & Key.seen_share(1.0, [known])
-            & Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
-        )
+    def end(self, world: World, *, dollars: bool = False) -> Parts:
+        product = office.product(world, self.sku)
+        cents = product["price_cents"]
+        # A half cent could be rounded either way.
+        yield fair(cents * self.percent % 100 != 50)
+        yield Key.update("products", where={"id": product["id"]}, price_cents=self._reduced(cents, dollars))
+        price = shown(self.sku, office.amount(cents))
+        yield Key.seen_any(price, shown(self.sku, office.plain(cents), together="page"))
+        yield Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
+        yield Effort(rows=1, pages=2, steps=9)
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        product = office.product(worlds["admin"], self.sku)
-        off = product["price_cents"] - self.percent * 100
-        wrong = off if off > 0 else product["price_cents"] + 100
-        return {"dollars-for-percent": Key.update("products", where={"id": product["id"]}, price_cents=wrong)}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=1, pages=2, steps=9)
-
-    def _save(self, page: Observation, dollars: bool = False) -> Walk:
-        box = next(page.find_all("textbox", "Price"))
-        cents = round(float(box.value or 0) * 100)
-        off = cents - self.percent * 100
-        price = (off if off > 0 else cents + 100) if dollars else self._reduced(cents)
-        page = yield from fill(page, "textbox", "Price", f"{price // 100}.{price % 100:02d}")
-        return (yield from submit(page, "Save"))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_product(page, self.sku)
-        return (yield from self._save(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-filter": self._by_filter}
-
-    def _by_filter(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.narrow(page, {"SKU": self.sku})
-        page = yield from click(page, "link", pages.lines(page)[0]["Name"])
-        return (yield from self._save(page))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {
-            "dollars-for-percent": then(
-                lambda page: pages.open_product(page, self.sku), lambda page: self._save(page, dollars=True)
-            )
-        }
+    def solve(self, page: Observation, *, dollars: bool = False, by_filter: bool = False) -> Walk:
+        page = yield from pages.open_product(page, self.sku, by_filter)
+        cents = pages.cents(need(page, "textbox", "Price").value or "0")
+        yield from send(page, "Save", {"Price": office.plain(self._reduced(cents, dollars))})
+        return done("mutate")
 
 
-@dataclass(frozen=True)
-class AddColor(Template):
+class AddColor(Mutate):
     """Offer a product in a color that the shop does not know yet."""
 
     name = "admin.new-color"
-    kind = "mutate"
     chore = "long_term_memory"
     instruction = (
         'Offer "{product}" (SKU {sku}) in the color {color} as well. Where the back office does not know the color '
         "yet, add it to its colors first."
     )
     levels = ("medium",)
+    misread = {"only-known": {"only_known": True}}
+    ways = {"product-first": {"product_first": True}}
 
     user: str
     product: str
@@ -222,150 +154,94 @@ class AddColor(Template):
     color: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.some_row(
-            worlds["admin"],
-            stream,
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        products = office.rows(
+            world,
             "SELECT DISTINCT p.name, p.sku FROM products AS p JOIN product_options AS o ON o.product_id = p.id"
             " AND o.name = 'Color' ORDER BY p.id",
         )
+        product = stream.choice(products)
         color = stream.choice(("Sunflower", "Petrol", "Brick", "Moss", "Ice Blue", "Lilac", "Chalk"))
-        known = office.rows(worlds["admin"], "SELECT 1 FROM attribute_values WHERE value = ?", color)
-        return None if found is None or known else cls(office.chief(stream), found["name"], found["sku"], color)
+        return cls(office.chief(stream), product["name"], product["sku"], color)
 
-    def key(self, worlds: Worlds) -> Key:
-        product = office.product(worlds["admin"], self.sku)
-        return (
-            self._known()
-            & Key.insert("product_options", product_id=product["id"], name="Color", value=self.color)
-            & Key.seen_any(shown(self.sku, "Configurations", together="page"), shown(self.product, self.sku))
-            & Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
-            & Key.checkpoint("the attributes", office.page("/attributes"))
-        )
+    def end(self, world: World, *, only_known: bool = False) -> Parts:
+        """Some only add it to the colors that the back office knows."""
+        yield fair(not office.rows(world, "SELECT 1 FROM attribute_values WHERE value = ?", self.color))
+        product = office.product(world, self.sku)["id"]
+        known = Key.insert("attribute_values", attribute="Color", value=self.color)
+        offered = Key.insert("product_options", product_id=product, name="Color", value=self.color)
+        yield known if only_known else known & offered
+        yield Key.seen_any(shown(self.sku, "Configurations", together="page"), shown(self.product, self.sku))
+        yield Key.checkpoint("the product", office.page(f"/products/{product}"))
+        yield Key.checkpoint("the attributes", office.page("/attributes"))
+        yield Effort(rows=2, pages=3, steps=11, longest=15)
 
-    def _known(self) -> Key:
-        """The color among those of the back office."""
-        return Key.insert("attribute_values", attribute="Color", value=self.color)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"only-known": self._known()}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=2, pages=3, steps=11, longest=15)
-
-    def _add_color(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", "Attributes")
-        page = yield from fill(page, "textbox", "New Color", self.color)
-        return (yield from click(page, "button", "Add Color"))
-
-    def _offer(self, page: Observation) -> Walk:
-        page = yield from choose(page, "New Color", self.color)
-        return (yield from submit(page, "Add Color"))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from self._add_color(page)
-        page = yield from _open_at(page, "Products", self.sku, self.product)
-        return (yield from self._offer(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"product-first": self._product_first}
-
-    def _product_first(self, page: Observation) -> Walk:
-        page = yield from _open_at(page, "Products", self.sku, self.product)
-        page = yield from self._add_color(page)
-        page = yield from _open_at(page, "Products", self.sku, self.product)
-        return (yield from self._offer(page))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"only-known": self._only_known}
-
-    def _only_known(self, page: Observation) -> Walk:
-        yield from self._add_color(page)
+    def solve(self, page: Observation, *, only_known: bool = False, product_first: bool = False) -> Walk:
+        if product_first:
+            page = yield from pages.open_product(page, self.sku)
+        page = yield from links(page, "Attributes")
+        page = yield from send(page, "Add Color", {"New Color": self.color})
+        if not only_known:
+            page = yield from pages.open_product(page, self.sku)
+            yield from send(page, "Add Color", chosen={"New Color": self.color})
         return done("mutate")
 
 
 # --- pages and rules --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RetitlePage(Template):
+class RetitlePage(Mutate):
     """Give a page of the storefront another title."""
 
     name = "admin.retitle-page"
-    kind = "mutate"
     chore = "others"
     instruction = 'Change the title of the page with the URL key "{url_key}" to "{title}".'
     levels = ("easy",)
+    misread = {"first-page": {"first": True}}
+    ways = {"by-keyword": {"by_keyword": True}}
 
     user: str
     url_key: str
     title: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.some_row(worlds["admin"], stream, "SELECT url_key FROM cms_pages ORDER BY id")
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        url_key = stream.choice(office.rows(world, "SELECT * FROM cms_pages ORDER BY id"))["url_key"]
         titles = ("Good to Know", "A Word From Us", "Questions and Answers", "The Small Print", "Oops, Nothing Here")
-        return cls(office.chief(stream), found["url_key"], stream.choice(titles)) if found else None
+        return cls(office.chief(stream), url_key, stream.choice(titles))
 
-    def _page(self, worlds: Worlds) -> Row:
-        (found,) = office.rows(worlds["admin"], "SELECT * FROM cms_pages WHERE url_key = ?", self.url_key)
-        return found
+    def end(self, world: World, *, first: bool = False) -> Parts:
+        """Or the first page with another key."""
+        listed = office.rows(world, "SELECT * FROM cms_pages ORDER BY id")
+        page = next(one for one in listed if (one["url_key"] == self.url_key) != first)
+        yield Key.update("cms_pages", where={"id": page["id"]}, title=self.title)
+        names = (page["title"], self.url_key)
+        yield Key.seen_any(shown(*names), shown(*names, together="page"))
+        yield Key.checkpoint("the page", office.page(f"/pages/{page['id']}"))
+        yield Effort(rows=8, pages=2, steps=7)
 
-    def key(self, worlds: Worlds) -> Key:
-        page = self._page(worlds)
-        return (
-            Key.update("cms_pages", where={"id": page["id"]}, title=self.title)
-            & Key.seen_any(shown(page["title"], self.url_key), shown(page["title"], self.url_key, together="page"))
-            & Key.checkpoint("the page", office.page(f"/pages/{page['id']}"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        page = self._page(worlds)
-        other = 1 if page["id"] != 1 else 2
-        return {"first-page": Key.update("cms_pages", where={"id": other}, title=self.title)}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=8, pages=2, steps=7)
-
-    def _save_at(self, page: Observation, url_key: str) -> Walk:
-        line = next(one for one in pages.lines(page) if one["URL Key"] == url_key)
-        page = yield from click(page, "link", line["Title"])
-        page = yield from fill(page, "textbox", "Page Title", self.title)
-        return (yield from submit(page, "Save Page"))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Pages")
-        return (yield from self._save_at(page, self.url_key))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Pages")
-        page = yield from pages.search(page, self.url_key)
-        return (yield from self._save_at(page, self.url_key))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"first-page": self._first}
-
-    def _first(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Pages")
-        other = next(one["URL Key"] for one in pages.lines(page) if one["URL Key"] != self.url_key)
-        return (yield from self._save_at(page, other))
+    def solve(self, page: Observation, *, first: bool = False, by_keyword: bool = False) -> Walk:
+        page = yield from links(page, "Pages")
+        if by_keyword:
+            page = yield from pages.search(page, self.url_key)
+        line = next(one for one in pages.lines(page) if (one["URL Key"] == self.url_key) != first)
+        page = yield from links(page, line["Title"])
+        yield from send(page, "Save Page", {"Page Title": self.title})
+        return done("mutate")
 
 
-@dataclass(frozen=True)
-class NewPriceRule(Template):
+class NewPriceRule(Mutate):
     """Draft a price rule for a department."""
 
     name = "admin.new-price-rule"
-    kind = "mutate"
     chore = "others"
     instruction = (
         'Draft a catalog price rule with the name "{rule}" that takes as many percent off {department} as the rule '
         '"{model}" took off, from {first} to {last}. Do not apply it yet.'
     )
     levels = ("medium",)
+    misread = {"for-all-goods": {"everything": True}}
+    ways = {"reading-the-list": {"reading": True}}
 
     user: str
     rule: str
@@ -375,80 +251,36 @@ class NewPriceRule(Template):
     last: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        model = office.some_row(worlds["admin"], stream, "SELECT * FROM price_rules ORDER BY id")
-        department = office.some_row(
-            worlds["admin"], stream, "SELECT id, name FROM categories WHERE level = 1 ORDER BY id"
-        )
-        if model is None or department is None or model["department_id"] == department["id"]:
-            return None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        model = stream.choice(office.rows(world, "SELECT * FROM price_rules ORDER BY id"))["name"]
+        department = stream.choice([*office.departments(world)])
         first = stream.between(2, 20)
         return cls(
             office.chief(stream), f"{stream.choice(('Easter', 'Mill Day', 'April'))} Offer {stream.between(1, 9)}",
-            department["name"], model["name"], f"2026-04-{first:02d}", f"2026-04-{first + stream.between(2, 9):02d}",
+            department, model, f"2026-04-{first:02d}", f"2026-04-{first + stream.between(2, 9):02d}",
         )  # fmt: skip
 
-    def _rule(self, worlds: Worlds, department: int | None, percent: int) -> Key:
-        return Key.insert(
-            "price_rules", name=self.rule, department_id=department, percent=percent, starts_on=self.first,
-            ends_on=self.last, status="inactive",
+    def end(self, world: World, *, everything: bool = False) -> Parts:
+        (model,) = office.rows(world, "SELECT * FROM price_rules WHERE name = ?", self.model)
+        department = office.departments(world)[self.department]
+        yield fair(model["department_id"] != department)
+        yield Key.insert(
+            "price_rules", name=self.rule, department_id=None if everything else department, percent=model["percent"],
+            starts_on=self.first, ends_on=self.last, status="inactive",
         )  # fmt: skip
+        percent = (self.model, str(model["percent"]))
+        yield Key.seen_any(shown(*percent), shown(*percent, together="page"))
+        yield Key.checkpoint("the rules", office.page("/price-rules"))
+        yield Effort(rows=24, pages=2, steps=13)
 
-    def _truth(self, worlds: Worlds) -> tuple[int, int]:
-        (model,) = office.rows(worlds["admin"], "SELECT * FROM price_rules WHERE name = ?", self.model)
-        (place,) = office.rows(
-            worlds["admin"], "SELECT id FROM categories WHERE level = 1 AND name = ?", self.department
-        )
-        return int(place["id"]), int(model["percent"])
-
-    def key(self, worlds: Worlds) -> Key:
-        department, percent = self._truth(worlds)
-        return (
-            self._rule(worlds, department, percent)
-            & Key.seen_any(shown(self.model, str(percent)), shown(self.model, str(percent), together="page"))
-            & Key.checkpoint("the rules", office.page("/price-rules"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        _, percent = self._truth(worlds)
-        return {"for-all-goods": self._rule(worlds, None, percent)}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=24, pages=2, steps=13)
-
-    def _model_percent(self, page: Observation, search: bool) -> Reading[tuple[Observation, str]]:
-        page = yield from click(page, "link", "Catalog Price Rules")
-        if search:
-            page = yield from pages.search(page, self.model.split(":")[0])
-        else:
-            page = yield from pages.lengthen(page)
+    def solve(self, page: Observation, *, everything: bool = False, reading: bool = False) -> Walk:
+        page = yield from links(page, "Catalog Price Rules")
+        page = yield from (pages.lengthen(page) if reading else pages.search(page, self.model.split(":")[0]))
         line = next(one for one in pages.lines(page) if one["Rule"] == self.model)
-        return page, line["Percent Off"]
-
-    def _fill(self, page: Observation, percent: str, everything: bool = False) -> Walk:
-        page = yield from click(page, "link", "Add New Rule")
-        page = yield from fill(page, "textbox", "Rule Name", self.rule)
-        if not everything:
-            page = yield from choose(page, "Department", self.department)
-        page = yield from fill(page, "textbox", "Discount in Percent", percent)
-        page = yield from fill(page, "textbox", "From", office.typed(self.first))
-        page = yield from fill(page, "textbox", "To", office.typed(self.last))
-        return (yield from submit(page, "Save Rule"))
-
-    def solve(self, page: Observation) -> Walk:
-        page, percent = yield from self._model_percent(page, search=True)
-        return (yield from self._fill(page, percent))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"reading-the-list": self._by_list}
-
-    def _by_list(self, page: Observation) -> Walk:
-        page, percent = yield from self._model_percent(page, search=False)
-        return (yield from self._fill(page, percent))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"for-all-goods": self._all_goods}
-
-    def _all_goods(self, page: Observation) -> Walk:
-        page, percent = yield from self._model_percent(page, search=True)
-        return (yield from self._fill(page, percent, everything=True))
+        page = yield from links(page, "Add New Rule")
+        typed = {
+            "Rule Name": self.rule, "Discount in Percent": line["Percent Off"],
+            "From": office.typed(self.first), "To": office.typed(self.last),
+        }  # fmt: skip
+        yield from send(page, "Save Rule", typed, {} if everything else {"Department": self.department})
+        return done("mutate")

@@ -31,6 +31,11 @@ def amount(cents: int) -> str:
     return f"${cents // 100:,}.{cents % 100:02d}"
 
 
+def plain(cents: int) -> str:
+    """As one types it: 1234.50."""
+    return f"{cents // 100}.{cents % 100:02d}"
+
+
 def page(path: str, status: int = 200) -> PagePattern:
     return PagePattern(site="admin", path=path, status=status)
 
@@ -129,6 +134,11 @@ def bestsellers(world: World, month: str) -> list[Row]:
         " AND o.status <> 'canceled' GROUP BY p.id ORDER BY pieces DESC, i.name",
         month,
     )
+
+
+def departments(world: World) -> dict[str, int]:
+    """Name to id."""
+    return {one["name"]: one["id"] for one in rows(world, "SELECT * FROM categories WHERE level = 1 ORDER BY id")}
 
 
 # --- facts ------------------------------------------------------------------------------------------------

@@ -121,9 +121,9 @@ def open_order(page: Observation, number: str) -> Steps:
     return (yield from click(page, "link", number))
 
 
-def open_product(page: Observation, sku: str) -> Steps:
+def open_product(page: Observation, sku: str, by_filter: bool = False) -> Steps:
     page = yield from click(page, "link", "Products")
-    page = yield from search(page, sku)
+    page = yield from (narrow(page, {"SKU": sku}) if by_filter else search(page, sku))
     return (yield from click(page, "link", lines(page)[0]["Name"]))
 
 
