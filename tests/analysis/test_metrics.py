@@ -15,6 +15,15 @@ from webassay.analysis.numbers import metrics, stats
 
 tables = st.lists(st.integers(0, 30), min_size=4, max_size=4)
 labels = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=1, max_size=60)
+
+
+def counted(rows):
+    """What a judge said, what is true, and the cluster: counted by cluster."""
+    said, truth, cluster = (np.array(column) for column in zip(*rows, strict=True))
+    return metrics.by_cluster(metrics.counts_of(said, truth), cluster)
+
+
+studies = labels.map(counted)
 shares = st.floats(0, 1).map(lambda value: round(value, 2))
 
 
@@ -62,12 +71,9 @@ def test_kappa_is_that_of_statsmodels(table):
 
 @given(labels)
 def test_counts_by_cluster_add_up(rows):
-    said, truth, cluster = (np.array(column) for column in zip(*rows, strict=True))
-    cells = metrics.counts_of(said, truth)
-    parts = metrics.by_cluster(cells, cluster)
-    assert len(parts) == len(set(cluster.tolist()))
-    assert parts.sum(axis=0).tolist() == cells.sum(axis=0).tolist()
-    assert cells.sum(axis=0).tolist() == [
+    parts = counted(rows)
+    assert len(parts) == len({cluster for *_, cluster in rows})
+    assert parts.sum(axis=0).tolist() == [
         sum(s and t for s, t, _ in rows),
         sum(s and not t for s, t, _ in rows),
         sum(not s and t for s, t, _ in rows),
@@ -75,10 +81,9 @@ def test_counts_by_cluster_add_up(rows):
     ]
 
 
-@given(labels, st.integers(0, 3))
-def test_intervals_hold_the_number_and_stay_where_numbers_can_be(rows, seed):
-    said, truth, cluster = (np.array(column) for column in zip(*rows, strict=True))
-    found = metrics.measure(metrics.by_cluster(metrics.counts_of(said, truth), cluster), draws=100, seed=seed)
+@given(studies, st.integers(0, 3))
+def test_intervals_hold_the_number_and_stay_where_numbers_can_be(parts, seed):
+    found = metrics.measure(parts, draws=100, seed=seed)
     for name, one in found.estimates.items():
         if one.low is None or one.high is None:
             continue
@@ -87,11 +92,11 @@ def test_intervals_hold_the_number_and_stay_where_numbers_can_be(rows, seed):
         assert one.high > one.low, name
 
 
-@given(labels)
-def test_a_study_made_twice_is_the_same(rows):
-    said, truth, cluster = (np.array(column) for column in zip(*rows, strict=True))
-    parts = metrics.by_cluster(metrics.counts_of(said, truth), cluster)
+@given(studies)
+def test_a_study_made_twice_is_the_same_and_a_judge_does_not_differ_from_itself(parts):
     assert metrics.measure(parts, draws=50).estimates == metrics.measure(parts, draws=50).estimates
+    for estimate, p in metrics.differences(parts, parts, draws=50).values():
+        assert estimate.value in (None, 0.0) and p in (None, 1.0)
 
 
 def test_judges_without_a_mistake_or_with_one_answer_are_not_certain():
@@ -127,14 +132,6 @@ def test_drawing_kinds_of_clusters_is_drawing_clusters(distinct):
     sums = metrics.resampled(parts, draws=4000)
     assert sums.mean(axis=0) == pytest.approx(parts.sum(axis=0), rel=0.01)
     assert sums.std(axis=0) == pytest.approx(parts.std(axis=0) * math.sqrt(len(parts)), rel=0.05)
-
-
-@given(labels)
-def test_a_judge_against_itself_does_not_differ(rows):
-    said, truth, cluster = (np.array(column) for column in zip(*rows, strict=True))
-    parts = metrics.by_cluster(metrics.counts_of(said, truth), cluster)
-    for estimate, p in metrics.differences(parts, parts, draws=50).values():
-        assert estimate.value in (None, 0.0) and p in (None, 1.0)
 
 
 def test_a_clear_difference_is_seen():

@@ -2,12 +2,14 @@
 
 import math
 import random
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
+from scripts.bench_statistics import coverage, paired_coverage
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 from statsmodels.stats.multitest import multipletests
@@ -257,8 +259,6 @@ class TestBootstrap:
 class TestTrials:
     @given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.integers(0, n), st.integers(1, n), st.just(n))))
     def test_equal_the_share_of_all_draws(self, case: tuple[int, int, int]) -> None:
-        from itertools import combinations
-
         successes, k, n = case
         draws = list(combinations([1] * successes + [0] * (n - successes), k))
         assert stats.pass_at_k(n, successes, k) == pytest.approx(sum(any(d) for d in draws) / len(draws))
@@ -364,3 +364,49 @@ class TestGini:
 def test_confidence_is_a_share(confidence: float) -> None:
     with pytest.raises(ValueError, match="confidence"):
         stats.wilson(1, 2, confidence)
+
+
+# --- do the intervals hold the truth as often as they say? drawn with a fixed seed, so the numbers do not move --
+
+
+@pytest.mark.parametrize(("templates", "rate"), [(20, 0.5), (50, 0.3), (190, 0.5)])
+def test_t_interval_holds_what_it_promises(templates: int, rate: float) -> None:
+    assert coverage("t over templates", templates, rate, repeats=1000) == pytest.approx(0.95, abs=0.02)
+
+
+def test_t_interval_degrades_where_the_documentation_says() -> None:
+    assert coverage("t over templates", 10, 0.02, repeats=500) < 0.6
+    assert coverage("t over templates", 10, 0.5, repeats=500) > 0.93
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("templates", [2, 3, 5, 10, 20, 50, 200])
+def test_what_reports_show_holds_what_it_promises(templates: int, rate: float) -> None:
+    """Never clearly less; with few templates it may be more."""
+    assert coverage("Wilson for clusters", templates, rate, repeats=1000) >= 0.92
+
+
+def test_with_one_template_nothing_is_promised() -> None:
+    assert coverage("Wilson for clusters", 1, 0.5, repeats=10) == 0
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5])
+@pytest.mark.parametrize("templates", [2, 3, 5, 10, 50])
+def test_paired_differences_hold_what_they_promise(templates: int, rate: float) -> None:
+    for difference in (0.0, 0.1):
+        right, _, seen = paired_coverage(templates, difference, rate=rate, repeats=800)
+        assert right >= 0.92
+        assert difference or seen <= 0.07
+
+
+def test_tasks_of_a_template_are_not_independent() -> None:
+    """Why Wilson's interval over tasks is not the primary one."""
+    assert coverage("Wilson over tasks", 100, 0.5, repeats=500) < 0.88
+    assert coverage("Wilson over tasks", 100, 0.5, repeats=500, correlation=0.001) > 0.93
+
+
+def test_bootstrap_and_paired_difference_hold_what_they_promise() -> None:
+    assert coverage("cluster bootstrap", 100, 0.5, repeats=400) == pytest.approx(0.95, abs=0.025)
+    right, _, seen = paired_coverage(50, 0.0, repeats=1000)
+    assert right == pytest.approx(0.95, abs=0.02)
+    assert seen == pytest.approx(0.05, abs=0.02)

@@ -103,29 +103,36 @@ def compare(ours: list[Line], theirs: list[Line]) -> tuple[int, int, list[str]]:
     return same, max(len(ours), len(theirs)), differences
 
 
+class Likeness:
+    """How many nodes of several pages have the role and the name that Chromium gives them."""
+
+    def __init__(self) -> None:
+        self.same = self.total = 0
+        self.differences: list[str] = []
+
+    async def look(self, page: Visit, name: str) -> None:
+        same, count, different = compare(await our_lines(page), await chromium_tree(page))
+        self.same, self.total = self.same + same, self.total + count
+        self.differences += [f"{name}: {difference}" for difference in different]
+
+    def hold(self, share: float) -> None:
+        print(f"{self.same} of {self.total} nodes are as in Chromium", *self.differences, sep="\n")
+        assert self.total > 500
+        assert self.same / self.total >= share, "\n".join(self.differences)
+
+
 async def test_roles_and_names_equal_chromiums(visit: Opener) -> None:
-    same = total = 0
-    differences: list[str] = []
+    likeness = Likeness()
     for path in sorted(PAGES.glob("*.html")):
         if path.name == "onward.html":
             continue  # it never stays
         async with visit(path.name) as page:
-            ours, theirs = await our_lines(page), await chromium_tree(page)
-        equal, count, different = compare(ours, theirs)
-        same, total = same + equal, total + count
-        differences += [f"{path.name}: {difference}" for difference in different]
-    print(
-        f"{same} of {total} nodes have the role and name that Chromium gives ({same / total:.2%})",
-        *differences,
-        sep="\n",
-    )
-    assert total > 500
-    assert same / total >= 0.995, "\n".join(differences)
+            await likeness.look(page, path.name)
+    likeness.hold(0.995)
 
 
 async def test_roles_and_names_on_the_shop(browser: Browser) -> None:
-    same = total = 0
-    differences: list[str] = []
+    likeness = Likeness()
     async with arena() as sites, sites.hold(["shop"], 0) as stage:
         base = stage.bases["shop"]
         async with browser.session(allowed_hosts=stage.allowed_hosts) as session:
@@ -135,26 +142,17 @@ async def test_roles_and_names_on_the_shop(browser: Browser) -> None:
             first = [next(url for url in links if f"{base}{path}" in url) for path in ("/c/", "/p/")]
             for url in (base, *first, f"{base}/search?q=steel", f"{base}/cart", f"{base}/contact"):
                 assert (await page.do("goto", url)).error == ""
-                equal, count, different = compare(await our_lines(page), await chromium_tree(page))
-                same, total = same + equal, total + count
-                differences += [f"{url}: {difference}" for difference in different]
-    print(f"{same} of {total} nodes of the shop have the role and name that Chromium gives", *differences, sep="\n")
-    assert total > 500
-    assert same / total >= 0.995, "\n".join(differences)
+                await likeness.look(page, url)
+    likeness.hold(0.995)
 
 
 async def test_roles_and_names_on_pages_nobody_would_write(browser: Browser) -> None:
-    same = total = 0
-    differences: list[str] = []
+    likeness = Likeness()
     with serving(RandomPages) as port:
         base = f"http://pages.localhost:{port}"
         async with browser.session(allowed_hosts={f"pages.localhost:{port}"}) as session:
             page = Visit(session, base)
             for seed in range(12):
                 assert (await page.do("goto", f"{base}/random?{seed}")).error == ""
-                equal, count, different = compare(await our_lines(page), await chromium_tree(page))
-                same, total = same + equal, total + count
-                differences += [f"seed {seed}: {difference}" for difference in different]
-    print(f"{same} of {total} random nodes have the role and name that Chromium gives", *differences, sep="\n")
-    assert total > 500
-    assert same / total >= 0.99, "\n".join(differences)
+                await likeness.look(page, f"seed {seed}")
+    likeness.hold(0.99)

@@ -34,14 +34,19 @@ def outcomes(bench: Workbench, run) -> dict[tuple[str, str], str]:
     return {(row["agent"], row["task_id"]): row["status"] for row in bench.rows([run])}
 
 
+def careful_passes_and_careless_fails(bench: Workbench, run) -> dict[tuple[str, str], str]:
+    found = outcomes(bench, run)
+    statuses = {(agent, status) for (agent, _), status in found.items()}
+    assert statuses == {("careful", "pass"), ("careless", "fail")}, found
+    return found
+
+
 @pytest.mark.long
 async def test_the_original_webarena(bench, sites, told, tmp_path):
     """Log-in, reset, play, probe by pages and interfaces, the old protocol; the new one cannot read its answers."""
     selection = Selection(benchmark="webarena", file=str(tasks.webarena(tmp_path)))
     await bench.run(tmp_path / "run", [CAREFUL, CARELESS], selection, PLAY)
-    found = outcomes(bench, tmp_path / "run")
-    assert {one for (agent, _), one in found.items() if agent == "careful"} == {"pass"}, found
-    assert {one for (agent, _), one in found.items() if agent == "careless"} == {"fail"}, found
+    careful_passes_and_careless_fails(bench, tmp_path / "run")
     assert told[0].splitlines()[1].split() == ["site", "address", "answers", "log-in", "reset"]
     assert sites["shopping"].resets == 8 and sites["reddit"].resets == sites["gitlab"].resets == 2
 
@@ -60,9 +65,7 @@ async def test_the_original_webarena(bench, sites, told, tmp_path):
 async def test_webarena_verified_and_its_hard_set(bench, sites, tmp_path):
     file = str(tasks.verified(tmp_path))
     await bench.run(tmp_path / "run", [CAREFUL, CARELESS], Selection(benchmark="webarena-verified", file=file), PLAY)
-    found = outcomes(bench, tmp_path / "run")
-    assert len(found) == 8
-    assert all(one == ("pass" if agent == "careful" else "fail") for (agent, _), one in found.items()), found
+    assert len(careful_passes_and_careless_fails(bench, tmp_path / "run")) == 8
     both = ProtocolOptions(old_tasks=str(tasks.webarena(tmp_path)), verified_tasks=file)
     compared = json.loads(bench.protocols([tmp_path / "run"], both).json)
     assert {(pair["agent"], pair["verified"]) for pair in compared["pairs"]} == {
@@ -83,9 +86,7 @@ async def test_webchorearena(bench, tmp_path):
     """What was typed and never sent is looked at in the page that the agent left."""
     selection = Selection(benchmark="webchorearena", file=str(tasks.webchorearena(tmp_path)))
     await bench.run(tmp_path / "run", [CAREFUL, CARELESS], selection, PLAY)
-    found = outcomes(bench, tmp_path / "run")
-    assert {one for (agent, _), one in found.items() if agent == "careful"} == {"pass"}, found
-    assert {one for (agent, _), one in found.items() if agent == "careless"} == {"fail"}, found
+    careful_passes_and_careless_fails(bench, tmp_path / "run")
 
 
 @pytest.mark.long
