@@ -305,9 +305,9 @@ class TestNothingIsLeftRunning:
     def test_everything_ends_when_we_are_killed(self, tmp_path):
         (tmp_path / "wild.py").write_text(textwrap.dedent(self.DETACHED))
         code = (
-            "import asyncio, sys\nfrom pathlib import Path\nfrom webassay.environments.kept import Kept\n"
+            "import asyncio, sys\nfrom pathlib import Path\nfrom webassay.environments.kept import KeptProcess\n"
             "async def main():\n"
-            "    kept = await Kept.start([sys.executable, 'wild.py'], Path(sys.argv[1]))\n"
+            "    kept = await KeptProcess.start([sys.executable, 'wild.py'], Path(sys.argv[1]))\n"
             "    while 'ready' not in kept.last_words: await asyncio.sleep(.02)\n"
             "    print('up', flush=True); await asyncio.sleep(600)\n"
             "asyncio.run(main())\n"
