@@ -52,6 +52,11 @@ def month_span(month: str) -> tuple[str, str]:
     return first.isoformat(), last.isoformat()
 
 
+def span_of(months: Sequence[str]) -> tuple[str, str]:
+    """The first day of the first month and the last day of the last."""
+    return month_span(months[0])[0], month_span(months[-1])[1]
+
+
 def months_from(month: str, count: int) -> list[str]:
     found = [date.fromisoformat(f"{month}-01")]
     while len(found) < count:
@@ -65,8 +70,7 @@ def some_days(stream: Stream, *months: int, since: int = 2022) -> tuple[str, str
     # Not so late that the last of them is in the future.
     last = 2026 * 12 - count
     start = stream.between(since * 12, last)
-    span = months_from(f"{start // 12}-{start % 12 + 1:02d}", count)
-    return month_span(span[0])[0], month_span(span[-1])[1]
+    return span_of(months_from(f"{start // 12}-{start % 12 + 1:02d}", count))
 
 
 def days_in_a_row(stream: Stream, count: int) -> tuple[str, str]:

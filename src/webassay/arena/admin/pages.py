@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from webassay.arena.admin import office
 from webassay.arena.kit.looking import gold_stars
 from webassay.arena.kit.walking import Reading, Steps, below, choose, click, every_page, fill, groups
 from webassay.core.errors import AgentError
@@ -51,11 +52,11 @@ def search(page: Observation, words: str) -> Steps:
     return (yield from click(page, "button", "Search"))
 
 
-def lengthen(page: Observation) -> Steps:
-    """As many rows on a page as the grid offers."""
+def lengthen(page: Observation, rows: int = ROWS_ON_A_PAGE) -> Steps:
+    """That many rows on a page, if there is more than one page."""
     if page.find("link", "Next") is None:
         return page
-    return (yield from choose(page, "Rows per page", str(ROWS_ON_A_PAGE)))
+    return (yield from choose(page, "Rows per page", str(rows)))
 
 
 def lines(page: Observation) -> list[Line]:
@@ -114,6 +115,13 @@ def total(page: Observation) -> int:
 def find_order(page: Observation, number: str) -> Steps:
     page = yield from click(page, "link", "Orders")
     return (yield from search(page, number))
+
+
+def orders_of(page: Observation, first: str, last: str, status: str = "") -> Steps:
+    """The orders of these days, both included, with that status if one is given."""
+    page = yield from click(page, "link", "Orders")
+    days = {"Purchase Date from": office.typed(first), "Purchase Date to": office.typed(last)}
+    return (yield from narrow(page, days, {"Status": status} if status else {}))
 
 
 def open_order(page: Observation, number: str) -> Steps:
