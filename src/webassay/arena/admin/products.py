@@ -9,13 +9,15 @@ from webassay.arena.admin import office, pages
 from webassay.arena.admin.longlists import BetweenDays, LongList
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, money, shown
+from webassay.arena.kit.readings import Mutate, Parts, Retrieve, clear, fair
 from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, Steps, answer, click, done, fill, need
+from webassay.arena.kit.template import Worlds
+from webassay.arena.kit.walking import answer, done, links, need, send
+from webassay.arena.shop.queries import price
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
 from webassay.core.task import Fact, Sight
-from webassay.sites.kit import Row
+from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
 LINKS = {"related": "Related Products", "upsell": "Up-Sell Products", "crosssell": "Cross-Sell Products"}
@@ -191,12 +193,10 @@ class PriceOfUpdated(BetweenDays):
         return answer({"products": len(prices), "average": pages.dollars(round(sum(prices) / len(prices)))})
 
 
-@dataclass(frozen=True)
-class MoreVariety(Template):
+class MoreVariety(Retrieve):
     """Find which of some products has the most variety, and count what is linked to it."""
 
     name = "admin.more-variety"
-    kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
         "Of the products with the SKUs {skus}, which comes in the most combinations of size and color? Answer with one "
@@ -205,91 +205,61 @@ class MoreVariety(Template):
     )
     reads = ("sku",)
     levels = ("medium", "hard")
+    misread = {"the-second": {"place": 1}, "related-only": {"count": "related"}}
+    may_agree = ("related-only",)
+    ways = {"by-filter": {"by_filter": True}}
 
     user: str
     skus: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        known = office.rows(
-            worlds["admin"],
-            "SELECT sku FROM products WHERE id IN (SELECT product_id FROM product_options) ORDER BY id",
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        products = office.rows(
+            world, "SELECT sku FROM products WHERE id IN (SELECT product_id FROM product_options) ORDER BY id"
         )
-        some = stream.sample(known, min(stream.choice((3, 4, 8)), len(known)))
-        drawn = cls(office.chief(stream), ", ".join(one["sku"] for one in some))
-        ranked = drawn._ranked(worlds)
-        if len(ranked) < 2:
-            return None
-        clear = ranked[0]["combinations"] > ranked[1]["combinations"] and ranked[0]["linked"] >= 3
-        # Whoever has sizes only comes in as many combinations as sizes, or in none.
-        return drawn if clear and all(one["combinations"] for one in ranked) else None
+        some = stream.sample(products, min(stream.choice((3, 4, 8)), len(products)))
+        return cls(office.chief(stream), ", ".join(one["sku"] for one in some))
 
-    def _skus(self) -> list[str]:
-        return self.skus.split(", ")
-
-    def _ranked(self, worlds: Worlds) -> list[Row]:
-        found = office.rows(
-            worlds["admin"],
+    def end(self, world: World, *, place: int = 0, count: str = "linked") -> Parts:
+        skus = self.skus.split(", ")
+        products = office.rows(
+            world,
             "SELECT id, sku, (SELECT count(*) FROM product_options WHERE product_id = p.id AND name = 'Size')"
             " * (SELECT count(*) FROM product_options WHERE product_id = p.id AND name = 'Color') AS combinations,"
             " (SELECT count(*) FROM product_links WHERE product_id = p.id) AS linked,"
             " (SELECT count(*) FROM product_links WHERE product_id = p.id AND kind = 'related') AS related"
-            f" FROM products AS p WHERE sku IN ({', '.join('?' * len(self._skus()))})",
-            *self._skus(),
+            f" FROM products AS p WHERE sku IN ({', '.join('?' * len(skus))})",
+            *skus,
         )
-        return sorted(found, key=lambda one: -int(one["combinations"]))
+        ranked = sorted(products, key=_combinations, reverse=True)
+        yield fair(clear(ranked, _combinations))
+        # Whoever has sizes only comes in as many combinations as sizes, or in none.
+        yield fair(ranked[0]["linked"] >= 3, all(map(_combinations, ranked)))
+        best = ranked[place]
+        yield Key.answer({"sku": best["sku"], "combinations": best["combinations"], "linked": best[count]})
+        opened = [fact(shown(one["sku"], "Configurations", together="page")) for one in ranked]
+        related = fact(shown(best["sku"], f"Related Products ({best['related']})", together="page"))
+        yield office.seen([*opened, related])
+        yield Key.checkpoint("the product", office.page(f"/products/{best['id']}"))
+        yield Effort(len(skus), 2 * len(skus), steps=2 + 4 * len(skus), longest=2 + 6 * len(skus))
 
-    @staticmethod
-    def _said(product: Row, linked: int) -> Key:
-        return Key.answer({"sku": product["sku"], "combinations": product["combinations"], "linked": linked})
-
-    def key(self, worlds: Worlds) -> Key:
-        ranked = self._ranked(worlds)
-        facts = [fact(shown(one["sku"], "Configurations", together="page")) for one in ranked]
-        links = fact(shown(ranked[0]["sku"], f"Related Products ({ranked[0]['related']})", together="page"))
-        return (
-            self._said(ranked[0], ranked[0]["linked"])
-            & Key.seen_share(1.0, [*facts, links])
-            & Key.checkpoint("the product", office.page(f"/products/{ranked[0]['id']}"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        ranked = self._ranked(worlds)
-        wrong = {"the-second": self._said(ranked[1], ranked[1]["linked"])}
-        if ranked[0]["related"] != ranked[0]["linked"]:
-            wrong["related-only"] = self._said(ranked[0], ranked[0]["related"])
-        return wrong
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(self._skus())
-        return Effort(rows=count, pages=2 * count, steps=2 + 4 * count, longest=2 + 6 * count)
-
-    def _told(self, page: Observation, by_filter: bool) -> Walk:
+    def solve(self, page: Observation, *, by_filter: bool = False) -> Walk:
         best = ("", 0, 0)
-        for sku in self._skus():
-            page = yield from (self._filtered(page, sku) if by_filter else pages.open_product(page, sku))
-            combinations = len(_offered(page, "Size")) * len(_offered(page, "Color"))
+        for sku in self.skus.split(", "):
+            page = yield from pages.open_product(page, sku, by_filter)
+            combinations = _offered(page, "Size") * _offered(page, "Color")
             if combinations > best[1]:
                 best = (sku, combinations, sum(_linked(page, title) for title in LINKS.values()))
-        sku, combinations, linked = best
-        return answer({"sku": sku, "combinations": combinations, "linked": linked})
-
-    def _filtered(self, page: Observation, sku: str) -> Steps:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.narrow(page, {"SKU": sku})
-        return (yield from click(page, "link", pages.lines(page)[0]["Name"]))
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._told(page, by_filter=False))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-filter": lambda page: self._told(page, by_filter=True)}
+        return answer(dict(zip(("sku", "combinations", "linked"), best, strict=True)))
 
 
-def _offered(page: Observation, name: str) -> list[str]:
-    """The sizes or colors of a product: each has a button that removes it."""
-    start = f"Remove {name} "
-    return [node.name for node in page.nodes if node.role == "button" and node.name.startswith(start)]
+def _combinations(product: Row) -> int:
+    return int(product["combinations"])
+
+
+def _offered(page: Observation, name: str) -> int:
+    """How many sizes or colors a product has: each has a button that removes it."""
+    return sum(node.role == "button" and node.name.startswith(f"Remove {name} ") for node in page.nodes)
 
 
 def _linked(page: Observation, title: str) -> int:
@@ -298,112 +268,61 @@ def _linked(page: Observation, title: str) -> int:
     return int(heading.name.rpartition("(")[2].rstrip(")"))
 
 
-@dataclass(frozen=True)
-class AddUpsell(Template):
+class AddUpsell(Mutate):
     """Make the product with the highest price of a category an up-sell of another product."""
 
     name = "admin.add-upsell"
-    kind = "mutate"
     chore = "long_term_memory"
     instruction = (
         "Add the product with the highest price in the category {category} to the up-sell products of the product with "
         "the SKU {sku}."
     )
     levels = ("medium", "hard")
+    misread = {"the-cheapest": {"cheapest": True}, "as-related": {"link": "related"}}
+    ways = {"reading-all": {"reading": True}}
 
     user: str
     category: str
     sku: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        world = worlds["admin"]
+    def drawn(cls, world: World, stream: Stream) -> Self:
         shelves = office.rows(
             world,
             "SELECT name FROM categories AS k WHERE level = 3 AND (SELECT count(*) FROM categories AS o"
             " WHERE o.level = 3 AND instr(lower(o.name), lower(k.name))) = 1 ORDER BY id",
         )
         products = office.rows(world, "SELECT sku FROM products WHERE id % 11 = 4 ORDER BY id")
-        shelf, product = office.pick(stream, shelves), office.pick(stream, products)
-        if shelf is None or product is None:
-            return None
-        drawn = cls(office.chief(stream), shelf["name"], product["sku"])
-        ranked = drawn._ranked(worlds)
-        taken = {one["linked_id"] for one in drawn._links(worlds)}
-        clear = len(ranked) >= 8 and ranked[0]["price_cents"] > ranked[1]["price_cents"]
-        own = drawn.sku in (ranked[0]["sku"], ranked[-1]["sku"]) if ranked else True
-        return drawn if clear and not own and not taken & {ranked[0]["id"], ranked[-1]["id"]} else None
+        shelf, product = stream.choice(shelves), stream.choice(products)
+        return cls(office.chief(stream), shelf["name"], product["sku"])
 
-    def _ranked(self, worlds: Worlds) -> list[Row]:
-        return office.rows(
-            worlds["admin"],
+    def end(self, world: World, *, cheapest: bool = False, link: str = "upsell") -> Parts:
+        ranked = office.rows(
+            world,
             "SELECT p.* FROM products AS p JOIN categories AS k ON k.id = p.category_id WHERE k.name = ?"
             " ORDER BY p.price_cents DESC, p.id DESC",
             self.category,
         )
+        yield fair(len(ranked) >= 8)
+        product = office.product(world, self.sku)
+        linked = office.rows(world, "SELECT linked_id FROM product_links WHERE product_id = ?", product["id"])
+        taken = {product["id"], *(one["linked_id"] for one in linked)}
+        yield fair(clear(ranked, price), not taken & {ranked[0]["id"], ranked[-1]["id"]})
+        best = ranked[-1 if cheapest else 0]
+        yield Key.insert("product_links", product_id=product["id"], kind=link, linked_id=best["id"])
+        yield office.seen([shown(best["sku"], office.amount(best["price_cents"]))])
+        yield Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
+        yield Effort(rows=len(ranked), pages=3, steps=13, longest=16)
 
-    def _links(self, worlds: Worlds) -> list[Row]:
-        return office.rows(
-            worlds["admin"],
-            "SELECT l.* FROM product_links AS l JOIN products AS p ON p.id = l.product_id WHERE p.sku = ?",
-            self.sku,
-        )  # fmt: skip
-
-    def _added(self, worlds: Worlds, linked: Row, kind: str = "upsell") -> Key:
-        product = office.product(worlds["admin"], self.sku)["id"]
-        return Key.insert("product_links", product_id=product, kind=kind, linked_id=linked["id"])
-
-    def key(self, worlds: Worlds) -> Key:
-        best = self._ranked(worlds)[0]
-        return (
-            self._added(worlds, best)
-            & office.seen([shown(best["sku"], office.amount(best["price_cents"]))])
-            & Key.checkpoint("the product", office.page(f"/products/{office.product(worlds['admin'], self.sku)['id']}"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        ranked = self._ranked(worlds)
-        return {
-            "the-cheapest": self._added(worlds, ranked[-1]),
-            "as-related": self._added(worlds, ranked[0], "related"),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._ranked(worlds)), pages=3, steps=13, longest=16)
-
-    def _best(self, page: Observation, cheapest: bool = False) -> Reading[tuple[Observation, str]]:
-        page = yield from click(page, "link", "Products")
+    def solve(self, page: Observation, *, cheapest: bool = False, link: str = "upsell", reading: bool = False) -> Walk:
+        page = yield from links(page, "Products")
         page = yield from pages.narrow(page, {"Category": self.category})
-        page = yield from click(page, "link", "Price")
-        if not cheapest:
-            page = yield from click(page, "link", "Price")
-        return page, pages.lines(page)[0]["SKU"]
-
-    def _add(self, page: Observation, sku: str, title: str = "Up-Sell Products") -> Walk:
+        if reading:
+            best = max((yield from pages.all_lines(page)), key=lambda one: pages.cents(one["Price"]))
+        else:
+            # The second click turns the order around.
+            page = yield from links(page, *["Price"] * (1 if cheapest else 2))
+            best = pages.lines(page)[0]
         page = yield from pages.open_product(page, self.sku)
-        page = yield from fill(page, "textbox", f"SKU to add to {title}", sku)
-        yield from click(page, "button", f"Add to {title}")
+        yield from send(page, f"Add to {LINKS[link]}", {f"SKU to add to {LINKS[link]}": best["SKU"]})
         return done("mutate")
-
-    def solve(self, page: Observation) -> Walk:
-        return (yield from self._add(*(yield from self._best(page))))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"reading-all": self._by_reading}
-
-    def _by_reading(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.narrow(page, {"Category": self.category})
-        lines = yield from pages.all_lines(page)
-        best = max(lines, key=lambda one: pages.cents(one["Price"]))
-        return (yield from self._add(page, best["SKU"]))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"the-cheapest": self._cheapest, "as-related": self._related}
-
-    def _cheapest(self, page: Observation) -> Walk:
-        return (yield from self._add(*(yield from self._best(page, cheapest=True))))
-
-    def _related(self, page: Observation) -> Walk:
-        page, sku = yield from self._best(page)
-        return (yield from self._add(page, sku, "Related Products"))
