@@ -1,117 +1,81 @@
 """Doing something with many rows at once."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, shown
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, click, done
+from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.walking import Steps, done, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.task import Sight
-from webassay.sites.kit import Row
-from webassay.sites.rng import Stream
+from webassay.sites.kit import Row, World
+from webassay.sites.rng import NothingToDraw, Stream
 
 
-class BulkChore(Template, abstract=True):
+class BulkChore(Mutate, abstract=True):
     """Finds rows in a grid, ticks them, and acts."""
 
-    sites = ("admin",)
-    kind = "mutate"
     chore = "others"
     levels = ("medium",)
+    misread = {"first-one-only": {"limit": 1}, "all-of-them": {"others_too": True}}
+    ways = {"by-keyword": {"search": True}}
 
     menu: ClassVar[str]
-    first_column: ClassVar[str]
+    first_column: ClassVar[str] = "ID"
     """What a row is ticked by."""
     path: ClassVar[str]
+    table: ClassVar[str]
     action: ClassVar[str]
+    becomes: ClassVar[Mapping[str, Any]]
+    """What acting on a row changes."""
+    steps: ClassVar[int] = 10
+    """Beside one for every row."""
 
     user: str
 
     @abstractmethod
-    def fitting(self, worlds: Worlds) -> list[Row]:
-        """The rows that are to be acted on."""
-
-    @abstractmethod
-    def others(self, worlds: Worlds) -> list[Row]:
-        """Rows that a hasty reader takes as well: those for which a condition was ignored."""
-
-    @abstractmethod
-    def change(self, row: Row) -> Key:
-        """What acting on a row does."""
-
-    @abstractmethod
-    def sight(self, row: Row) -> Sight: ...
-
-    @abstractmethod
-    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """What is typed and what is chosen to find them."""
+    def look(self, page: Observation, search: bool) -> Steps:
+        """Narrows the grid, or searches it."""
 
     @abstractmethod
     def wanted(self, line: pages.Line) -> bool:
-        """Whether a row that the filters leave is one of them."""
+        """Whether a row that is left is one of them."""
 
-    @abstractmethod
-    def words(self) -> str:
-        """What one looks for without filters."""
-
-    def key(self, worlds: Worlds) -> Key:
-        fitting = self.fitting(worlds)
-        changes = Key.all_of(self.change(row) for row in fitting)
-        return changes & office.seen(map(self.sight, fitting)) & Key.checkpoint("the grid", office.page(self.path))
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        fitting = self.fitting(worlds)
-        found = {"first-one-only": self.change(fitting[0])}
-        if others := self.others(worlds):
-            found["all-of-them"] = Key.all_of(self.change(row) for row in (*fitting, *others))
-        return found
+    def acted(
+        self,
+        fitting: list[Row],
+        others: list[Row],
+        sight: Callable[[Row], Sight],
+        *,
+        limit: int | None = None,
+        others_too: bool = False,
+    ) -> Parts:
+        """`others`: those that a hasty reader takes as well, for whom a condition was ignored."""
+        chosen = [*fitting, *others] if others_too else fitting[:limit]
+        if not chosen or (others_too and not others):
+            raise NothingToDraw
+        yield Key.all_of(Key.update(self.table, where={"id": one["id"]}, **self.becomes) for one in chosen)
+        yield office.seen(map(sight, fitting))
+        yield Key.checkpoint("the grid", office.page(self.path))
+        count = len(fitting) + len(others)
+        yield Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), self.steps + len(fitting))
 
     def rounds(self) -> Sequence[Self]:
         """What is looked for one after the other, where it takes more than one."""
         return (self,)
 
-    def effort(self, worlds: Worlds) -> Effort:
-        fitting = self.fitting(worlds)
-        count = len(fitting) + len(self.others(worlds))
-        steps = sum(8 + sum(map(len, one.filters())) for one in self.rounds())
-        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), steps + len(fitting))
-
-    def solve(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, limit: int | None = None, search: bool = False) -> Walk:
         for one in self.rounds():
-            page = yield from one._finish((yield from one._open(page)))
+            page = yield from links(page, self.menu)
+            page = yield from pages.lengthen((yield from one.look(page, search)))
+            names = [line[self.first_column] for line in pages.lines(page) if one.wanted(line)]
+            page = yield from pages.tick(page, *names[:limit])
+            page = yield from pages.act(page, self.action)
         return done("mutate")
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword}
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        for one in self.rounds():
-            page = yield from click(page, "link", self.menu)
-            page = yield from one._finish((yield from pages.search(page, one.words())))
-        return done("mutate")
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"first-one-only": self._first_only}
-
-    def _first_only(self, page: Observation) -> Walk:
-        yield from self._finish((yield from self._open(page)), most=1)
-        return done("mutate")
-
-    def _open(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", self.menu)
-        return (yield from pages.narrow(page, *self.filters()))
-
-    def _finish(self, page: Observation, most: int = 10**6) -> Steps:
-        page = yield from pages.lengthen(page)
-        names = [line[self.first_column] for line in pages.lines(page) if self.wanted(line)]
-        page = yield from pages.tick(page, *names[:most])
-        return (yield from pages.act(page, self.action))
 
 
 _WITH_PENDING = (
@@ -123,52 +87,36 @@ _WITH_PENDING = (
 """Names on several orders that are pending, and on others."""
 
 
-@dataclass(frozen=True)
 class OrdersOf(BulkChore, abstract=True):
     """Acts on the pending orders of one buyer."""
 
     menu = "Orders"
-    first_column = "ID"
     path = "/orders"
-    now: ClassVar[str]
+    table = "orders"
 
-    user: str
     buyer: str
 
-    def _of_buyer(self, worlds: Worlds) -> list[Row]:
-        """Whose name contains it, as a filter finds them."""
-        every = office.orders(worlds["admin"], "2000-01-01", "2100-01-01")
-        return [one for one in every if one["bill_to"] == self.buyer]
+    @classmethod
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        buyer = stream.choice(office.rows(world, _WITH_PENDING))["name"]
+        return cls(user=office.chief(stream), buyer=buyer)
 
-    def fitting(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._of_buyer(worlds) if one["status"] == "pending"]
+    def end(self, world: World, **how: Any) -> Parts:
+        own = [one for one in office.orders(world, "2000-01-01", "2100-01-01") if one["bill_to"] == self.buyer]
+        pending = [one for one in own if one["status"] == "pending"]
+        # Orders that are processed can be held, too.
+        processed = [one for one in own if one["status"] == "processing" and self.action == "Hold"]
+        yield from self.acted(pending, processed, office.row_of, **how)
 
-    def others(self, worlds: Worlds) -> list[Row]:
-        """Orders that are processed can be held, too."""
-        return [one for one in self._of_buyer(worlds) if one["status"] == "processing" and self.now == "on hold"]
-
-    def change(self, row: Row) -> Key:
-        return Key.update("orders", where={"id": row["id"]}, status=self.now)
-
-    def sight(self, row: Row) -> Sight:
-        return office.row_of(row)
-
-    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"Bill-to Name": self.buyer}, {"Status": "Pending"}
+    def look(self, page: Observation, search: bool) -> Steps:
+        if search:
+            return pages.search(page, self.buyer)
+        return pages.narrow(page, {"Bill-to Name": self.buyer}, {"Status": "Pending"})
 
     def wanted(self, line: pages.Line) -> bool:
         return line["Bill-to Name"] == self.buyer and line["Status"] == "Pending"
 
-    def words(self) -> str:
-        return self.buyer
 
-    @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.some_row(worlds["admin"], stream, _WITH_PENDING)
-        return cls(user=office.chief(stream), buyer=found["name"]) if found else None
-
-
-@dataclass(frozen=True)
 class CancelAllOf(OrdersOf):
     """Cancel all pending orders of one buyer."""
 
@@ -177,13 +125,9 @@ class CancelAllOf(OrdersOf):
         "{buyer} called and does not want anything any more. Cancel all pending orders whose bill-to name is {buyer}."
     )
     action = "Cancel"
-    now = "canceled"
-
-    user: str
-    buyer: str
+    becomes = {"status": "canceled"}
 
 
-@dataclass(frozen=True)
 class HoldAllOf(OrdersOf):
     """Put all pending orders of one buyer on hold."""
 
@@ -193,13 +137,9 @@ class HoldAllOf(OrdersOf):
         "{buyer}; leave those alone that are being processed."
     )
     action = "Hold"
-    now = "on hold"
-
-    user: str
-    buyer: str
+    becomes = {"status": "on hold"}
 
 
-@dataclass(frozen=True)
 class InvoicesPaid(BulkChore):
     """Mark the open invoices of two buyers as paid."""
 
@@ -212,97 +152,49 @@ class InvoicesPaid(BulkChore):
     first_column = "Invoice"
     path = "/invoices"
     action = "Mark as Paid"
+    table = "invoices"
+    becomes = {"status": "paid"}
+    steps = 20
+    misread = {
+        "first-one-only": {"second_buyer": "", "limit": 1},
+        "first-buyer-only": {"second_buyer": ""},
+    }
 
-    user: str
     first_buyer: str
     second_buyer: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         # Few names are on several open invoices; in some worlds hardly any.
         names = office.rows(
-            worlds["admin"],
+            world,
             "SELECT b.first_name || ' ' || b.last_name AS name FROM invoices AS i JOIN order_addresses AS b"
             " ON b.order_id = i.order_id AND b.kind = 'billing' GROUP BY 1 HAVING sum(i.status = 'open') >= 1"
             " AND count(*) BETWEEN 3 AND 90 ORDER BY 1",
         )
-        first, second = office.pick(stream, names), office.pick(stream, names)
-        if first is None or second is None or first == second:
-            return None
+        first, second = stream.choice(names), stream.choice(names)
         return cls(office.chief(stream), first["name"], second["name"])
 
     def rounds(self) -> Sequence[Self]:
-        return (self, replace(self, first_buyer=self.second_buyer, second_buyer=self.first_buyer))
+        return [replace(self, first_buyer=one) for one in (self.first_buyer, self.second_buyer) if one]
 
-    def _of_buyer(self, worlds: Worlds) -> list[Row]:
-        return office.rows(
-            worlds["admin"],
-            "SELECT i.*, o.total_cents, o.number AS order_number, b.first_name || ' ' || b.last_name AS bill_to"
-            " FROM invoices AS i JOIN orders AS o ON o.id = i.order_id"
-            " JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
-            " WHERE b.first_name || ' ' || b.last_name = ? AND i.status = 'open'"
-            " ORDER BY i.created_at DESC, i.id DESC",
-            self.first_buyer,
-        )
+    def end(self, world: World, **how: Any) -> Parts:
+        yield fair(self.first_buyer != self.second_buyer)
+        unpaid = [one for one in office.invoices(world, "2000-01-01", "2100-01-01") if one["status"] == "open"]
+        buyers = [one.first_buyer for one in self.rounds()]
+        due = [one for buyer in buyers for one in unpaid if one["bill_to"] == buyer]
+        yield from self.acted(due, [], lambda row: shown(row["number"], row["bill_to"], "Open"), **how)
 
-    def fitting(self, worlds: Worlds) -> list[Row]:
-        return [row for one in self.rounds() for row in one._of_buyer(worlds)]
-
-    def others(self, worlds: Worlds) -> list[Row]:
-        return []
-
-    def change(self, row: Row) -> Key:
-        return Key.update("invoices", where={"id": row["id"]}, status="paid")
-
-    def sight(self, row: Row) -> Sight:
-        return shown(row["number"], row["bill_to"], "Open")
-
-    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"Bill-to Name": self.first_buyer}, {"Status": "Open"}
+    def look(self, page: Observation, search: bool) -> Steps:
+        if search:
+            return pages.search(page, self.first_buyer)
+        return pages.narrow(page, {"Bill-to Name": self.first_buyer}, {"Status": "Open"})
 
     def wanted(self, line: pages.Line) -> bool:
         return line["Bill-to Name"] == self.first_buyer and line["Status"] == "Open"
 
-    def words(self) -> str:
-        return self.first_buyer
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        first = Key.all_of(self.change(row) for row in self._of_buyer(worlds))
-        return {**super().shortcuts(worlds), "first-buyer-only": first}
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {**super().hasty(), "first-buyer-only": self._first_buyer}
-
-    def _first_buyer(self, page: Observation) -> Walk:
-        yield from self._finish((yield from self._open(page)))
-        return done("mutate")
-
-
-class ProductsOf(BulkChore, abstract=True):
-    """Acts on some products of a brand."""
-
-    menu = "Products"
-    first_column = "ID"
-    path = "/products"
-
-    user: str
-    brand: str
-
-    def _of_brand(self, worlds: Worlds) -> list[Row]:
-        return office.rows(
-            worlds["admin"], "SELECT * FROM products WHERE brand = ? AND name LIKE ? ORDER BY id",
-            self.brand, f"%{self.brand}%",
-        )  # fmt: skip
-
-    def sight(self, row: Row) -> Sight:
-        return shown(row["name"], row["sku"], str(row["stock"]))
-
-    def words(self) -> str:
-        return self.brand
-
-
-@dataclass(frozen=True)
-class DisableSoldOut(ProductsOf):
+class DisableSoldOut(BulkChore):
     """Disable the products of a brand that are sold out, or nearly so."""
 
     name = "admin.disable-scarce"
@@ -310,63 +202,41 @@ class DisableSoldOut(ProductsOf):
         "The brand {brand} does not deliver any more. Disable every product whose name contains {brand} and of which "
         "{most} pieces or fewer are left."
     )
+    menu = "Products"
+    path = "/products"
+    table = "products"
     action = "Disable"
+    becomes = {"enabled": 0}
 
-    user: str
     brand: str
     most: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(stream, office.brands(worlds["admin"], most=95))
-        if found is None:
-            return None
-        drawn = cls(office.chief(stream), found["brand"], stream.choice((5, 10, 20)))
-        named = office.rows(
-            worlds["admin"], "SELECT count(*) AS n FROM products WHERE name LIKE ?", f"%{drawn.brand}%"
-        )[0]["n"]
-        if named != len(drawn._of_brand(worlds)):
-            return None
-        return drawn if 2 <= len(drawn.fitting(worlds)) <= 12 else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        brand = stream.choice(office.brands(world, most=95))["brand"]
+        return cls(office.chief(stream), brand, stream.choice((5, 10, 20)))
 
-    def fitting(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._of_brand(worlds) if one["stock"] <= self.most]
+    def end(self, world: World, **how: Any) -> Parts:
+        named = office.rows(world, "SELECT * FROM products WHERE name LIKE ? ORDER BY id", f"%{self.brand}%")
+        scarce = [one for one in named if one["stock"] <= self.most]
+        others = [one for one in named if one["stock"] > self.most]
+        yield fair(all(one["brand"] == self.brand for one in named), 2 <= len(scarce) <= 12)
+        yield from self.acted(scarce, others, lambda row: shown(row["name"], row["sku"], str(row["stock"])), **how)
 
-    def others(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._of_brand(worlds) if one["stock"] > self.most]
-
-    def change(self, row: Row) -> Key:
-        return Key.update("products", where={"id": row["id"]}, enabled=0)
-
-    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"Name": self.brand, "Quantity to": str(self.most)}, {}
+    def look(self, page: Observation, search: bool) -> Steps:
+        if search:
+            return pages.search(page, self.brand)
+        return pages.narrow(page, {"Name": self.brand, "Quantity to": str(self.most)})
 
     def wanted(self, line: pages.Line) -> bool:
         return int(line["Quantity"]) <= self.most
 
 
-class BulkReviewChore(BulkChore, abstract=True):
-    """Acts on reviews."""
-
-    first_column = "ID"
-
-    user: str
-
-    def _reviews(self, worlds: Worlds, condition: str, *params: str) -> list[Row]:
-        """In the order of the grid."""
-        return office.rows(
-            worlds["admin"],
-            "SELECT v.*, p.name AS product, p.sku FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
-            f" WHERE {condition} ORDER BY v.created_at DESC, v.id DESC",
-            *params,
-        )
-
-    def sight(self, row: Row) -> Sight:
-        return shown(str(row["id"]), row["nickname"], row["sku"])
+def _review(row: Row) -> Sight:
+    return shown(str(row["id"]), row["nickname"], row["sku"])
 
 
-@dataclass(frozen=True)
-class ApproveByWord(BulkReviewChore):
+class ApproveByWord(BulkChore):
     """Approve the pending reviews that contain a word."""
 
     name = "admin.approve-reviews-with"
@@ -376,38 +246,30 @@ class ApproveByWord(BulkReviewChore):
     )
     menu = "Pending Reviews"
     path = "/reviews/pending"
+    table = "reviews"
     action = "Approve"
+    becomes = {"status": "approved"}
+    steps = 9
 
-    user: str
     word: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(office.chief(stream), stream.choice(_WORDS))
-        fitting = drawn.fitting(worlds)
-        inside = [one for one in drawn._pending(worlds) if drawn.word in one["text"].lower() and one not in fitting]
-        return drawn if 2 <= len(fitting) <= 14 and not inside else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(office.chief(stream), stream.choice(_WORDS))
 
-    def _pending(self, worlds: Worlds) -> list[Row]:
-        return self._reviews(worlds, "v.status = 'pending'")
+    def end(self, world: World, **how: Any) -> Parts:
+        pending = office.reviews(world, "v.status = 'pending'")
+        fitting = [one for one in pending if self.word in _words(one["text"])]
+        without = [one for one in pending if self.word not in one["text"].lower()]
+        # The word must not stand inside another one.
+        yield fair(2 <= len(fitting) <= 14, len(fitting) + len(without) == len(pending))
+        yield from self.acted(fitting, without[:20], _review, **how)
 
-    def fitting(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._pending(worlds) if self.word in _words(one["text"])]
-
-    def others(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._pending(worlds) if self.word not in one["text"].lower()][:20]
-
-    def change(self, row: Row) -> Key:
-        return Key.update("reviews", where={"id": row["id"]}, status="approved")
-
-    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"Review": self.word}, {}
+    def look(self, page: Observation, search: bool) -> Steps:
+        return pages.search(page, self.word) if search else pages.narrow(page, {"Review": self.word})
 
     def wanted(self, line: pages.Line) -> bool:
         return self.word in _words(line["Review"])
-
-    def words(self) -> str:
-        return self.word
 
 
 _WORDS = ("good", "price", "quality", "small", "easy", "color", "size", "broke", "love", "gift", "box", "week", "every",
@@ -418,8 +280,7 @@ def _words(text: str) -> set[str]:
     return {word.strip(".,!?:;()\"'") for word in text.lower().split()}
 
 
-@dataclass(frozen=True)
-class RejectOfProductLine(BulkReviewChore):
+class RejectOfProductLine(BulkChore):
     """Reject what guests wrote on some days about the products of one department."""
 
     name = "admin.reject-guest-reviews"
@@ -430,18 +291,25 @@ class RejectOfProductLine(BulkReviewChore):
     )
     menu = "All Reviews"
     path = "/reviews"
+    table = "reviews"
     action = "Reject"
+    becomes = {"status": "rejected"}
+    steps = 12
+    misread = {
+        **BulkChore.misread,
+        "every-department": {"every_department": True},
+        "pending-only": {"pending_only": True},
+    }
 
-    user: str
     department: str
     code: str
     first: str
     last: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         departments = office.rows(
-            worlds["admin"],
+            world,
             "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"
             " ON k.id = p.category_id JOIN categories AS m ON m.id = k.parent_id JOIN categories AS d"
             " ON d.id = m.parent_id GROUP BY 1, 2 ORDER BY 1, 2",
@@ -449,48 +317,27 @@ class RejectOfProductLine(BulkReviewChore):
         found = stream.choice(departments)
         # In a small shop it takes longer until customers have written beside guests.
         span = office.days_in_a_row(stream, stream.choice((2, 3, 4, 5, 10, 20)))
-        drawn = cls(office.chief(stream), found["name"], found["code"], *span)
-        return drawn if 2 <= len(drawn.fitting(worlds)) <= 16 and drawn.others(worlds) else None
+        return cls(office.chief(stream), found["name"], found["code"], *span)
 
-    def _of_days(self, worlds: Worlds) -> list[Row]:
-        """Those that can be rejected; the others were before."""
+    def end(self, world: World, *, every_department: bool = False, pending_only: bool = False, **how: Any) -> Parts:
+        # Those that can be rejected; the others were before.
         days = "v.status <> 'rejected' AND substr(v.created_at, 1, 10) BETWEEN ? AND ?"
-        return self._reviews(worlds, days, self.first, self.last)
+        written = office.reviews(world, days, self.first, self.last)
+        listed = [one for one in written if every_department or one["sku"].startswith(self.code)]
+        guests = [one for one in listed if one["customer_id"] is None]
+        customers = [one for one in listed if one["customer_id"] is not None]
+        yield fair(2 <= len(guests) <= 16, customers)
+        if pending_only:
+            guests = [one for one in guests if one["status"] == "pending"]
+        yield from self.acted(guests, customers, _review, **how)
 
-    def _of_line(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._of_days(worlds) if one["sku"].startswith(self.code)]
-
-    def fitting(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._of_line(worlds) if one["customer_id"] is None]
-
-    def others(self, worlds: Worlds) -> list[Row]:
-        return [one for one in self._of_line(worlds) if one["customer_id"] is not None]
-
-    def change(self, row: Row) -> Key:
-        return Key.update("reviews", where={"id": row["id"]}, status="rejected")
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        guests = [one for one in self._of_days(worlds) if one["customer_id"] is None]
-        found = {"every-department": Key.all_of(map(self.change, guests))}
-        if pending := [one for one in self.fitting(worlds) if one["status"] == "pending"]:
-            found["pending-only"] = Key.all_of(map(self.change, pending))
-        return {**super().shortcuts(worlds), **found}
-
-    def _days(self) -> dict[str, str]:
-        return {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
-
-    def filters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return {"SKU": self.code, **self._days()}, {"Type": "Guest"}
+    def look(self, page: Observation, search: bool) -> Steps:
+        days = {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
+        if search:
+            page = yield from pages.search(page, self.code)
+            return (yield from pages.narrow(page, days))
+        return (yield from pages.narrow(page, {"SKU": self.code, **days}, {"Type": "Guest"}))
 
     def wanted(self, line: pages.Line) -> bool:
         fits = line["SKU"].startswith(self.code) and line["Type"] == "Guest"
         return fits and line["Status"] != "Not Approved"
-
-    def words(self) -> str:
-        return self.code
-
-    def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", self.menu)
-        page = yield from pages.search(page, self.words())
-        yield from self._finish((yield from pages.narrow(page, self._days())))
-        return done("mutate")

@@ -183,3 +183,39 @@ def seen(sights: Iterable[Sight | Fact]) -> Key:
 def spread(found: list[Row], most: int = 40) -> list[Row]:
     """Evenly spread: who has read the list has read these."""
     return found if len(found) <= most else [found[place * len(found) // most] for place in range(most)]
+
+
+# --- papers and reviews -----------------------------------------------------------------------------------
+
+
+def invoices(world: World, first: str, last: str) -> list[Row]:
+    """Those of these days, the newest first, as the grid lists them."""
+    return rows(
+        world,
+        "SELECT i.*, o.number AS order_number, o.created_at AS ordered, o.total_cents,"
+        " b.first_name || ' ' || b.last_name AS bill_to FROM invoices AS i JOIN orders AS o ON o.id = i.order_id"
+        " JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
+        " WHERE substr(i.created_at, 1, 10) BETWEEN ? AND ? ORDER BY i.created_at DESC, i.id DESC",
+        first, last,
+    )  # fmt: skip
+
+
+def reviews(world: World, condition: str, *params: str) -> list[Row]:
+    """The newest first, as the grid lists them; `condition` may use v and p."""
+    return rows(
+        world,
+        "SELECT v.*, substr(v.created_at, 1, 10) AS day, p.name AS product, p.sku FROM reviews AS v"
+        f" JOIN products AS p ON p.id = v.product_id WHERE {condition} ORDER BY v.created_at DESC, v.id DESC",
+        *params,
+    )
+
+
+def reviews_between(world: World, first: str, last: str) -> list[Row]:
+    """Those of these days, the newest first; without their texts, since there may be very many."""
+    return rows(
+        world,
+        "SELECT v.id, v.nickname, v.title, v.customer_id, p.sku, p.name FROM reviews AS v"
+        " JOIN products AS p ON p.id = v.product_id"
+        " WHERE substr(v.created_at, 1, 10) BETWEEN ? AND ? ORDER BY v.created_at DESC, v.id DESC",
+        first, last,
+    )  # fmt: skip
