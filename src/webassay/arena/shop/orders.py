@@ -1,29 +1,24 @@
 """One's own orders: looking through them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
+from webassay.arena.kit.readings import Navigate, Parts, Retrieve, clear, fair, first_page, top
 from webassay.arena.kit.walking import answer, click, done, every_page, go_back
 from webassay.arena.shop import facts, pages, queries
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
-from webassay.core.record import Json
 from webassay.core.task import Expectation
 from webassay.sites.kit import Row, World
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 SHORT_PAGE = 10
 """What the list of orders shows unless it is asked for more."""
 LIST = Key.checkpoint("order history", queries.ORDER_LIST)
-
-
-def _total(orders: list[Row]) -> int:
-    return sum(order["total_cents"] for order in orders)
+YEARS = range(2015, 2030)
+"""All in which there may be orders."""
 
 
 def list_page(world: World, user: str, number: str) -> int:
@@ -32,172 +27,132 @@ def list_page(world: World, user: str, number: str) -> int:
     return numbers.index(number) // pages.ORDERS_ON_A_PAGE + 1
 
 
-@dataclass(frozen=True)
-class MonthSpend(Template):
+class MonthSpend(Retrieve):
     """Add up one month's orders, without the canceled ones."""
 
     name = "shop.month-spend"
-    kind = "retrieve"
     chore = "calculation"
     instruction = (
         "How much did my orders of {month} come to in total, with shipping and tax? Leave canceled orders out."
     )
     levels = ("easy", "medium")
+    misread = {
+        "canceled-counted": {"canceled": True},
+        "without-shipping-and-tax": {"amount": "subtotal_cents"},
+        "one-missed": {"missed": 1},
+        "newest-month": {"newest": True},
+        **{f"same-month-of-{year}": {"year": year} for year in YEARS},
+    }
+    may_agree = ("newest-month",)
+    ways = {"order-by-order": {"opening": True}}
 
     user: str
     month: str
     year_month: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream, *stream.choice(((12, 60), (200, 400))))
-        months = queries.rows(
-            worlds["shop"],
-            "SELECT substr(o.created_at, 1, 7) AS month FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
-            " WHERE c.email = ? GROUP BY 1 HAVING sum(o.status <> 'canceled') >= 2 AND sum(o.status = 'canceled') >= 1"
-            " ORDER BY 1",
-            user,
-        )
-        found = queries.pick(stream, months)
-        if found is None:
-            return None
-        year, month = found["month"].split("-")
-        return cls(user, f"{pages.MONTHS[int(month) - 1]} {year}", found["month"])
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        user = queries.shopper(world, stream, *stream.choice(((12, 60), (200, 400))))
+        some_of_each = "sum(o.status <> 'canceled') >= 2 AND sum(o.status = 'canceled') >= 1"
+        return cls(user, *queries.month_of_orders(world, stream, user, some_of_each))
 
-    def _orders(self, world: World, month: str = "") -> list[Row]:
-        orders = queries.orders_of(world, self.user)
-        return [order for order in orders if order["created_at"].startswith(month or self.year_month)]
+    def end(
+        self,
+        world: World,
+        *,
+        amount: str = "total_cents",
+        canceled: bool = False,
+        missed: int = 0,
+        newest: bool = False,
+        year: int = 0,
+    ) -> Parts:
+        own_year, own_month = self.year_month.split("-")
+        if year and abs(year - int(own_year)) != 1:
+            raise NothingToDraw
+        month = f"{year or own_year}-{own_month}"
+        if newest:
+            month = queries.orders_of(world, self.user)[0]["created_at"][:7]
+        orders = queries.orders_during(world, self.user, month)
+        counted = [one for one in orders if canceled or one["status"] != "canceled"]
+        if year and not counted:
+            raise NothingToDraw
+        yield Key.answer(money(sum(one[amount] for one in counted[: len(counted) - missed])))
+        yield Key.seen_share(1.0, [facts.order_total(one) for one in orders])
+        yield LIST
+        first, last = (list_page(world, self.user, one["number"]) for one in (orders[0], orders[-1]))
+        yield Effort(rows=len(orders), pages=last - first + 1, steps=last + 4, longest=last + 2 * len(orders) + 5)
 
-    def key(self, worlds: Worlds) -> Key:
-        orders = self._orders(worlds["shop"])
-        totals = Key.seen_share(1.0, [facts.order_total(order) for order in orders])
-        return Key.answer(money(_total(_kept(orders)))) & totals & LIST
+    def solve(self, page: Observation, *, opening: bool = False) -> Walk:
+        def fits(order: pages.Order) -> bool:
+            return order.year_month == self.year_month
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        world = worlds["shop"]
-        orders, newest = self._orders(world), queries.orders_of(world, self.user)[0]["created_at"][:7]
-        found = {
-            "canceled-counted": Key.answer(money(_total(orders))),
-            "without-shipping-and-tax": Key.answer(money(sum(order["subtotal_cents"] for order in _kept(orders)))),
-            "one-missed": Key.answer(money(_total(_kept(orders)[:-1]))),
-        }
-        if newest != self.year_month:
-            found["newest-month"] = Key.answer(money(_total(_kept(self._orders(world, newest)))))
-        year, month = self.year_month.split("-")
-        for other in (int(year) - 1, int(year) + 1):
-            if elsewhere := _kept(self._orders(world, f"{other}-{month}")):
-                found[f"same-month-of-{other}"] = Key.answer(money(_total(elsewhere)))
-        return found
+        def past(order: pages.Order) -> bool:
+            return order.year_month < self.year_month
 
-    def effort(self, worlds: Worlds) -> Effort:
-        orders = self._orders(worlds["shop"])
-        first, last = (list_page(worlds["shop"], self.user, orders[place]["number"]) for place in (0, -1))
-        return Effort(rows=len(orders), pages=last - first + 1, steps=last + 4, longest=last + 2 * len(orders) + 5)
-
-    def solve(self, page: Observation) -> Walk:
-        orders = yield from pages.all_orders_until(page, self._past)
-        kept = [order for order in orders if self._fits(order) and order.status != "canceled"]
+        if opening:
+            orders = [order for order, _ in (yield from pages.read_orders(page, fits, past))]
+        else:
+            orders = yield from pages.all_orders_until(page, past)
+        kept = [order for order in orders if fits(order) and order.status != "canceled"]
         return answer(pages.dollars(sum(order.cents for order in kept)))
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"order-by-order": self._order_by_order}
 
-    def _order_by_order(self, page: Observation) -> Walk:
-        read = yield from pages.read_orders(page, self._fits, self._past)
-        kept = [order for order, _ in read if order.status != "canceled"]
-        return answer(pages.dollars(sum(order.cents for order in kept)))
-
-    def _fits(self, order: pages.Order) -> bool:
-        return f"{order.year}-{order.month:02d}" == self.year_month
-
-    def _past(self, order: pages.Order) -> bool:
-        return f"{order.year}-{order.month:02d}" < self.year_month
-
-
-def _kept(orders: list[Row]) -> list[Row]:
-    return [order for order in orders if order["status"] != "canceled"]
-
-
-@dataclass(frozen=True)
-class OrdersByStatus(Template):
+class OrdersByStatus(Retrieve):
     """Count and add up the larger orders with one status."""
 
     name = "shop.orders-by-status"
-    kind = "retrieve"
     chore = "massive_memory"
     instruction = (
         "How many of my orders have the status {status} and an order total of more than ${above}, and what do these "
         'come to together? Answer with one object with the keys "count" and "total".'
     )
     levels = ("easy", "medium", "extreme")
+    misread = {
+        "first-page-only": {"first": SHORT_PAGE},
+        "amount-ignored": {"above": -1},
+        "status-ignored": {"status": ""},
+        "total-of-all": {"adding_all": True},
+    }
+    ways = {"ten-at-a-time": {"short": True}}
 
     user: str
     status: str
     above: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream, *stream.choice(((11, 20), (21, 70), (200, 400))))
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        user = queries.shopper(world, stream, *stream.choice(((11, 20), (21, 70), (200, 400))))
         # Only new orders are pending or being processed: nobody would read on for those.
         status = stream.choice(("complete", "canceled"))
-        drawn = cls(user, status, stream.choice((30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 180, 200, 250)))
-        edge = any(order["total_cents"] == drawn.above * 100 for order in queries.orders_of(worlds["shop"], user))
-        return None if edge or len(drawn._orders(queries.orders_of(worlds["shop"], user))) < 2 else drawn
+        return cls(user, status, stream.choice((30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 180, 200, 250)))
 
-    def _orders(self, orders: list[Row]) -> list[Row]:
-        return [order for order in orders if order["status"] == self.status and _above(order, self.above)]
+    def end(self, world: World, *, first: int = 0, adding_all: bool = False) -> Parts:
+        orders = first_page(queries.orders_of(world, self.user), first)
+        larger = [one for one in orders if one["total_cents"] > self.above * 100]
+        fitting = [one for one in larger if self.status in ("", one["status"])]
+        yield fair(len(fitting) >= 2, all(one["total_cents"] != self.above * 100 for one in orders))
+        total = sum(one["total_cents"] for one in (orders if adding_all else fitting))
+        yield Key.answer({"count": Expectation.of(len(fitting), unit="orders"), "total": money(total)})
+        yield facts.read_orders(orders, fitting)
+        yield LIST
+        count, long = len(orders), pages_of(len(orders), pages.ORDERS_ON_A_PAGE)
+        yield Effort(rows=count, pages=long, steps=4 + long, longest=4 + pages_of(count, SHORT_PAGE))
 
-    def key(self, worlds: Worlds) -> Key:
-        orders = queries.orders_of(worlds["shop"], self.user)
-        fitting = self._orders(orders)
-        return _counted(fitting) & facts.read_orders(orders, fitting) & LIST
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        orders = queries.orders_of(worlds["shop"], self.user)
-        fitting = self._orders(orders)
-        return {
-            "first-page-only": _counted(self._orders(orders[:SHORT_PAGE])),
-            "amount-ignored": _counted([order for order in orders if order["status"] == self.status]),
-            "status-ignored": _counted([order for order in orders if _above(order, self.above)]),
-            "total-of-all": Key.answer({"count": len(fitting), "total": money(_total(orders))}),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(queries.orders_of(worlds["shop"], self.user))
-        on_pages = pages_of(count, pages.ORDERS_ON_A_PAGE)
-        return Effort(rows=count, pages=on_pages, steps=4 + on_pages, longest=4 + pages_of(count, SHORT_PAGE))
-
-    def solve(self, page: Observation) -> Walk:
-        return self._findings((yield from pages.all_orders(page)))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"ten-at-a-time": self._ten}
-
-    def _ten(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Orders")
-        listed = yield from every_page(page)
-        return self._findings([order for one in listed for order in pages.listed_orders(one)])
-
-    def _findings(self, orders: list[pages.Order]) -> Json:
+    def solve(self, page: Observation, *, short: bool = False) -> Walk:
+        page = yield from (click(page, "link", "Orders") if short else pages.open_orders(page))
+        orders = [order for one in (yield from every_page(page)) for order in pages.listed_orders(one)]
         kept = [order for order in orders if order.status == self.status and order.cents > self.above * 100]
         return answer({"count": len(kept), "total": pages.dollars(sum(order.cents for order in kept))})
 
 
-def _above(order: Row, dollars: int) -> bool:
-    return bool(order["total_cents"] > dollars * 100)
+def _total(order: Row) -> int:
+    return int(order["total_cents"])
 
 
-def _counted(orders: list[Row]) -> Key:
-    count = Expectation.of(len(orders), unit="orders")
-    return Key.answer({"count": count, "total": money(_total(orders))})
-
-
-@dataclass(frozen=True)
-class DearestPurchase(Template):
+class DearestPurchase(Retrieve):
     """Find the most expensive article bought in a year."""
 
     name = "shop.dearest-purchase"
-    kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
         "Of everything that I ordered in {year}, whatever became of the order, which article had the highest price "
@@ -205,250 +160,170 @@ class DearestPurchase(Template):
     )
     reads = ("*",)
     levels = ("medium", "hard")
+    misread = {
+        "highest-subtotal": {"by": queries.subtotal},
+        "largest-order": {"largest": True},
+        "any-year": {"any_year": True},
+    }
+    ways = {"skipping-small-orders": {"skipping": True}}
 
     user: str
     year: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(queries.shopper(worlds["shop"], stream, 6, 400), stream.between(2021, 2025))
-        orders = drawn._orders(worlds["shop"])
-        dearest = queries.best(drawn._items(worlds["shop"]), queries.unit_price)
-        if dearest is None or not 3 <= len(orders) <= 40:
-            return None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(queries.shopper(world, stream, 6, 400), stream.between(2021, 2025))
+
+    def end(
+        self,
+        world: World,
+        *,
+        by: Callable[[Row], int] = queries.unit_price,
+        largest: bool = False,
+        any_year: bool = False,
+    ) -> Parts:
+        orders = queries.orders_during(world, self.user, "" if any_year else f"{self.year}-")
+        yield fair(3 <= len(orders) <= 40)
+        opened = [max(orders, key=_total)] if largest else orders
+        items = [item for one in opened for item in queries.order_items(world, one["number"])]
+        ranked = sorted(items, key=by, reverse=True)
+        dearest = top(ranked)
         # With a coupon an order can come to less than this article, and who goes by the totals would never open it.
-        (total,) = (order["total_cents"] for order in orders if order["id"] == dearest["order_id"])
-        return drawn if total >= dearest["unit_price_cents"] else None
+        total = next(_total(one) for one in orders if one["id"] == dearest["order_id"])
+        yield fair(clear(ranked, by), total >= queries.unit_price(dearest))
+        yield Key.answer(dearest["sku"])
+        # For the same reason nobody has to open an order that came to less.
+        needed = [one["number"] for one in orders if _total(one) >= queries.unit_price(dearest)]
+        lines = [max(queries.order_items(world, number), key=queries.unit_price) for number in needed]
+        yield facts.seen([facts.bought(line) for line in lines])
+        yield Key.seen_share(1.0, [facts.order_total(one) for one in orders])
+        yield LIST
+        numbers = [one["number"] for one in orders]
+        yield Key.all_of(Key.checkpoint(f"order {number}", queries.order_page(number)) for number in numbers)
+        last = list_page(world, self.user, numbers[-1])
+        yield Effort(rows=len(items), pages=len(orders) + 1, steps=last + 2 * len(orders) + 5)
 
-    def _orders(self, world: World) -> list[Row]:
-        orders = queries.orders_of(world, self.user)
-        return [order for order in orders if order["created_at"].startswith(f"{self.year}-")]
-
-    def _items(self, world: World) -> list[Row]:
-        return [item for order in self._orders(world) for item in queries.order_items(world, order["number"])]
-
-    def key(self, worlds: Worlds) -> Key:
-        world = worlds["shop"]
-        orders, dearest = self._orders(world), max(self._items(world), key=queries.unit_price)
-        # The order with this article came to at least its price, so that nobody has to open one that came to less.
-        opened = [order["number"] for order in orders if order["total_cents"] >= dearest["unit_price_cents"]]
-        lines = [max(queries.order_items(world, number), key=queries.unit_price) for number in opened]
-        return (
-            Key.answer(dearest["sku"])
-            & facts.seen([facts.bought(line) for line in lines])
-            & Key.seen_share(1.0, [facts.order_total(order) for order in orders])
-            & LIST
-            & Key.all_of(
-                Key.checkpoint(f"order {order['number']}", queries.order_page(order["number"])) for order in orders
-            )
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        world = worlds["shop"]
-        orders, items = self._orders(world), self._items(world)
-        largest = queries.order_items(world, max(orders, key=lambda order: int(order["total_cents"]))["number"])
-        numbers = [order["number"] for order in queries.orders_of(world, self.user)]
-        ever = [item for number in numbers for item in queries.order_items(world, number)]
-        return {
-            "highest-subtotal": Key.answer(max(items, key=queries.subtotal)["sku"]),
-            "largest-order": Key.answer(max(largest, key=queries.unit_price)["sku"]),
-            "any-year": Key.answer(max(ever, key=queries.unit_price)["sku"]),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        orders = self._orders(worlds["shop"])
-        last = list_page(worlds["shop"], self.user, orders[-1]["number"])
-        return Effort(rows=len(self._items(worlds["shop"])), pages=len(orders) + 1, steps=last + 2 * len(orders) + 5)
-
-    def solve(self, page: Observation) -> Walk:
-        read = yield from pages.read_orders(page, self._fits, self._past)
-        return answer(max((item for _, items in read for item in items), key=lambda item: item.cents).sku)
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"skipping-small-orders": self._skipping}
-
-    def _skipping(self, page: Observation) -> Walk:
-        """Leaves out orders that came to less than the best price so far."""
+    def solve(self, page: Observation, *, skipping: bool = False) -> Walk:
+        """With `skipping`, leaves out orders that came to less than the best price so far."""
         best = pages.Item("", "", 0, 0)
         page = yield from pages.open_orders(page)
         while True:
             for order in pages.listed_orders(page):
-                if self._fits(order) and order.cents > best.cents:
+                if order.year < self.year:
+                    return answer(best.sku)
+                if order.year == self.year and (order.cents > best.cents or not skipping):
                     opened = yield from click(page, "link", f"View Order {order.number}")
                     best = max((best, *pages.items(opened)), key=lambda item: item.cents)
                     page = yield from go_back()
-                elif self._past(order):
-                    return answer(best.sku)
             if page.find("link", "Next") is None:
                 return answer(best.sku)
             page = yield from click(page, "link", "Next")
 
-    def _fits(self, order: pages.Order) -> bool:
-        return order.year == self.year
 
-    def _past(self, order: pages.Order) -> bool:
-        return order.year < self.year
+def _all_pieces(item: Row) -> int:
+    return int(item["weight_oz"] * item["quantity"])
 
 
-@dataclass(frozen=True)
-class OrderWeight(Template):
+class OrderWeight(Retrieve):
     """Add up the weights of an order, product page by product page."""
 
     name = "shop.order-weight"
-    kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
         "What do all the articles of my order {order} weigh together, every piece counted, by the weights on the "
         "product pages? Answer with the number of ounces; a pound has 16 ounces."
     )
     levels = ("medium",)
+    misread = {
+        "quantities-ignored": {"weight": itemgetter("weight_oz")},
+        "pounds-overlooked": {"weight": lambda item: item["weight_oz"] % 16 * item["quantity"]},
+        "ounces-overlooked": {"weight": lambda item: item["weight_oz"] // 16 * 16 * item["quantity"]},
+        "first-article-only": {"those": slice(1)},
+        "last-article-missed": {"those": slice(-1)},
+    }
+    ways = {"by-search": {"searching": True}}
 
     user: str
     order: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream)
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        user = queries.shopper(world, stream)
         orders = queries.rows(
-            worlds["shop"],
+            world,
             "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
             " JOIN order_items AS i ON i.order_id = o.id WHERE c.email = ?"
             " GROUP BY o.id HAVING count(*) >= 3 ORDER BY o.id",
             user,
         )
-        found = queries.pick(stream, orders)
-        return None if found is None else cls(user, found["number"])
+        return cls(user, stream.choice(orders)["number"])
 
-    def key(self, worlds: Worlds) -> Key:
-        items = queries.order_items(worlds["shop"], self.order)
-        order = Key.checkpoint("order", queries.order_page(self.order))
-        return (
-            Key.answer(_weighed(items), unit="ounces")
-            & facts.seen([sight for item in items for sight in (facts.bought(item), facts.weighed(item))])
-            & order
-            & Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
-        )
+    def end(self, world: World, *, weight: Callable[[Row], int] = _all_pieces, those: slice = slice(None)) -> Parts:
+        items = queries.order_items(world, self.order)
+        yield Key.answer(sum(map(weight, items[those])), unit="ounces")
+        yield facts.seen([sight for item in items for sight in (facts.bought(item), facts.weighed(item))])
+        yield Key.checkpoint("order", queries.order_page(self.order))
+        yield Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
+        listed, count = list_page(world, self.user, self.order), len(items)
+        yield Effort(rows=2 * count, pages=count + 1, steps=listed + 3 * count + 4)
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        items = queries.order_items(worlds["shop"], self.order)
-        return {
-            "quantities-ignored": Key.answer(sum(item["weight_oz"] for item in items)),
-            "pounds-overlooked": Key.answer(sum(item["weight_oz"] % 16 * item["quantity"] for item in items)),
-            "ounces-overlooked": Key.answer(sum(item["weight_oz"] // 16 * 16 * item["quantity"] for item in items)),
-            "first-article-only": Key.answer(_weighed(items[:1])),
-            "last-article-missed": Key.answer(_weighed(items[:-1])),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        items = queries.order_items(worlds["shop"], self.order)
-        found = list_page(worlds["shop"], self.user, self.order)
-        return Effort(rows=2 * len(items), pages=len(items) + 1, steps=found + 3 * len(items) + 4)
-
-    def solve(self, page: Observation) -> Walk:
-        order = yield from pages.open_order(page, self.order)
-        total = 0
-        for item in pages.items(order):
-            page = yield from click(order, "link", item.name)
-            total += item.quantity * pages.ounces(page)
-            order = yield from go_back()
-        return answer(total)
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-search": self._by_search}
-
-    def _by_search(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, searching: bool = False) -> Walk:
         page = yield from pages.open_order(page, self.order)
         total = 0
         for item in pages.items(page):
-            page = yield from pages.open_product(page, item.name)
+            page = yield from (pages.open_product(page, item.name) if searching else click(page, "link", item.name))
             total += item.quantity * pages.ounces(page)
+            if not searching:
+                page = yield from go_back()
         return answer(total)
 
 
-def _weighed(items: list[Row]) -> int:
-    return sum(item["weight_oz"] * item["quantity"] for item in items)
-
-
-@dataclass(frozen=True)
-class OpenOrderWith(Template):
+class OpenOrderWith(Navigate):
     """Open the order that contains an article."""
 
     name = "shop.open-order-with"
-    kind = "navigate"
     chore = "long_term_memory"
     instruction = 'Open the page of the order with which I bought "{product}".'
     levels = ("medium", "hard")
+    misread = {
+        "newest-order": {"newest": True},
+        "oldest-order": {"other": itemgetter(-1)},
+        "largest-order": {"other": lambda orders: max(orders, key=_total)},
+    }
+    ways = {"oldest-first": {"oldest_first": True}}
 
     user: str
     product: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream, 6, 45)
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        user = queries.shopper(world, stream, 6, 45)
         bought = queries.rows(
-            worlds["shop"],
+            world,
             "SELECT DISTINCT i.name FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
             " JOIN customers AS c ON c.id = o.customer_id WHERE c.email = ? ORDER BY 1",
             user,
         )
-        found = queries.pick(stream, bought)
-        if found is None or len(queries.orders_with(worlds["shop"], user, found["name"])) != 1:
-            return None
-        return cls(user, found["name"])
+        return cls(user, stream.choice(bought)["name"])
 
-    def _number(self, world: World) -> str:
-        (order,) = queries.orders_with(world, self.user, self.product)
-        return str(order["number"])
+    def end(self, world: World, *, newest: bool = False, other: Callable[[list[Row]], Row] | None = None) -> Parts:
+        orders = queries.orders_of(world, self.user)
+        containing = queries.orders_with(world, self.user, self.product)
+        yield fair(len(containing) == 1)
+        order = orders[0] if newest else other(orders) if other else containing[0]
+        yield Key.page(queries.order_page(order["number"]))
+        items = queries.order_items(world, order["number"])
+        yield facts.seen([next(facts.bought(item) for item in items if item["name"] == self.product)])
+        yield LIST
+        count, place = len(orders), orders.index(order) + 1
+        listed = pages_of(count, pages.ORDERS_ON_A_PAGE)
+        backward = 2 * (count - place + 1) + 2 * listed + 4
+        yield Effort(rows=place, pages=place + 1, steps=2 * place + listed + 4, longest=backward)
 
-    def key(self, worlds: Worlds) -> Key:
-        number = self._number(worlds["shop"])
-        line = next(item for item in queries.order_items(worlds["shop"], number) if item["name"] == self.product)
-        return Key.page(queries.order_page(number)) & facts.seen([facts.bought(line)]) & LIST
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        orders = queries.orders_of(worlds["shop"], self.user)
-        wrong = {
-            "newest-order": orders[0],
-            "oldest-order": orders[-1],
-            "largest-order": max(orders, key=lambda order: int(order["total_cents"])),
-        }
-        return {name: Key.page(queries.order_page(order["number"])) for name, order in wrong.items()}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        numbers = [order["number"] for order in queries.orders_of(worlds["shop"], self.user)]
-        place = numbers.index(self._number(worlds["shop"])) + 1
-        listed = pages_of(len(numbers), pages.ORDERS_ON_A_PAGE)
-        return Effort(
-            rows=place,
-            pages=place + 1,
-            steps=2 * place + listed + 4,
-            longest=2 * (len(numbers) - place + 1) + 2 * listed + 4,
-        )
-
-    def solve(self, page: Observation) -> Walk:
-        yield from pages.open_order_with(page, self.product)
-        return done("navigate")
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"oldest-first": self._oldest_first}
-
-    def _oldest_first(self, page: Observation) -> Walk:
-        page = yield from pages.open_orders(page)
-        page = (yield from every_page(page))[-1]
-        while True:
-            for order in reversed(pages.listed_orders(page)):
-                opened = yield from click(page, "link", f"View Order {order.number}")
-                if any(item.name == self.product for item in pages.items(opened)):
-                    return done("navigate")
-                page = yield from go_back()
-            if page.find("link", "Previous") is None:
-                raise AgentError(f"No order contains {self.product!r}.")
-            page = yield from click(page, "link", "Previous")
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"newest-order": self._newest}
-
-    def _newest(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Orders")
-        yield from click(page, "link", contains="View Order")
+    def solve(self, page: Observation, *, newest: bool = False, oldest_first: bool = False) -> Walk:
+        if newest:
+            page = yield from click(page, "link", "Orders")
+            yield from click(page, "link", contains="View Order")
+        else:
+            yield from pages.open_order_with(page, self.product, oldest_first=oldest_first)
         return done("navigate")

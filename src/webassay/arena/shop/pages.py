@@ -162,6 +162,11 @@ class Order(NamedTuple):
     cents: int
     status: str
 
+    @property
+    def year_month(self) -> str:
+        """As `2025-03`."""
+        return f"{self.year}-{self.month:02d}"
+
 
 class Item(NamedTuple):
     name: str
@@ -205,11 +210,11 @@ def all_orders_until(page: Observation, past: Wanted) -> Reading[list[Order]]:
     return found
 
 
-def read_orders(
+def opened_orders(
     page: Observation, wanted: Wanted, past: Wanted = lambda order: False
-) -> Reading[list[tuple[Order, list[Item]]]]:
+) -> Reading[list[tuple[Order, Observation]]]:
     """Opens the wanted ones from the list, the newest first, until one is past what is looked for."""
-    found: list[tuple[Order, list[Item]]] = []
+    found: list[tuple[Order, Observation]] = []
     page = yield from open_orders(page)
     while True:
         for order in listed_orders(page):
@@ -217,11 +222,17 @@ def read_orders(
                 return found
             if wanted(order):
                 opened = yield from click(page, "link", f"View Order {order.number}")
-                found.append((order, items(opened)))
+                found.append((order, opened))
                 page = yield from go_back()
         if page.find("link", "Next") is None:
             return found
         page = yield from click(page, "link", "Next")
+
+
+def read_orders(
+    page: Observation, wanted: Wanted, past: Wanted = lambda order: False
+) -> Reading[list[tuple[Order, list[Item]]]]:
+    return [(order, items(opened)) for order, opened in (yield from opened_orders(page, wanted, past))]
 
 
 def find_order(page: Observation, number: str) -> Steps:
@@ -237,16 +248,21 @@ def open_order(page: Observation, number: str) -> Steps:
     return (yield from click(page, "link", f"View Order {number}"))
 
 
-def open_order_with(page: Observation, product: str, wanted: Wanted = lambda order: True) -> Steps:
+def open_order_with(
+    page: Observation, product: str, wanted: Wanted = lambda order: True, *, oldest_first: bool = False
+) -> Steps:
     """Opens one after the other, the newest first, until one has the product."""
     page = yield from open_orders(page)
+    if oldest_first:
+        page = (yield from every_page(page))[-1]
     while True:
-        for order in filter(wanted, listed_orders(page)):
+        listed = [order for order in listed_orders(page) if wanted(order)]
+        for order in reversed(listed) if oldest_first else listed:
             opened = yield from click(page, "link", f"View Order {order.number}")
             if any(item.name == product for item in items(opened)):
                 return opened
             page = yield from go_back()
-        page = yield from click(page, "link", "Next")
+        page = yield from click(page, "link", "Previous" if oldest_first else "Next")
 
 
 def items(page: Observation) -> list[Item]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from webassay.arena.shop.pages import MONTHS
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.rng import Stream
@@ -281,3 +282,21 @@ def order_page(number: str, status: int = 200) -> PagePattern:
 
 
 ORDER_LIST = PagePattern(site="shop", path="/account/orders")
+
+
+def orders_during(world: World, email: str, period: str) -> list[Row]:
+    """Those whose date begins with `2025-`, say, or `2025-03`; the newest first."""
+    return [one for one in orders_of(world, email) if one["created_at"].startswith(period)]
+
+
+def month_of_orders(world: World, stream: Stream, email: str, condition: str) -> tuple[str, str]:
+    """A month as `March 2025` and as `2025-03`. `condition` is about all of the month's orders, called o."""
+    months = rows(
+        world,
+        "SELECT substr(o.created_at, 1, 7) AS month FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
+        f" WHERE c.email = ? GROUP BY 1 HAVING {condition} ORDER BY 1",
+        email,
+    )
+    chosen = str(stream.choice(months)["month"])
+    year, month = chosen.split("-")
+    return f"{MONTHS[int(month) - 1]} {year}", chosen
