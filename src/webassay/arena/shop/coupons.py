@@ -1,39 +1,52 @@
 """Discount codes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from operator import itemgetter
-from typing import Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
+from webassay.arena.kit.readings import Mutate, Parts, Refuse, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import Reading, answer, below, click, done, every_page, go_back, refusal
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
-from webassay.core.record import Json
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 COUPONS_ON_A_PAGE = 10
 CART = PagePattern(site="shop", path="/cart")
 COUPONS = PagePattern(site="shop", path="/coupons")
 
 
+def _working(world: World, user: str) -> list[Row]:
+    """The codes that work today for the cart, with what each takes off."""
+    goods = queries.cart(world, user)
+    tried = [{**one, "off": queries.taken_off(one, goods)} for one in queries.current_coupons(world)]
+    return [one for one in tried if one["off"] is not None]
+
+
 def _applied(world: World, user: str, coupon: Row) -> Key:
     return Key.insert("cart_coupons", customer_id=queries.customer_id(world, user), code=coupon["code"])
 
 
-@dataclass(frozen=True)
-class BestCoupon(Template):
+def _is_applied(page: Observation, code: str) -> bool:
+    return f"The discount code {code} was applied." in " ".join(node.name for node in page.nodes)
+
+
+def _worth(coupon: Row) -> tuple[int, str]:
+    return coupon["off"], coupon["ends_on"]
+
+
+def _value(coupon: Row) -> int:
+    return int(coupon["value"])
+
+
+class BestCoupon(Mutate):
     """Enter the discount code that takes the most off the cart."""
 
     name = "shop.best-coupon"
-    kind = "mutate"
     chore = "calculation"
     instruction = (
         "Of the codes on the coupon page that work today for what is in my cart, apply the one that takes the most "
@@ -42,112 +55,71 @@ class BestCoupon(Template):
     )
     levels = ("medium",)
     tags = ("form",)
+    misread = {
+        "first-that-works": {"first": True},
+        "first-of-equals": {"by": lambda coupon: coupon["off"]},
+        "highest-percentage": {"kind": "percent", "by": _value},
+        "highest-amount": {"kind": "amount", "by": _value},
+    }
+    may_agree = ("first-of-equals", "highest-percentage", "highest-amount")
+    ways = {"trying-every-code": {"trying": True}}
 
     user: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        world = worlds["shop"]
-        drawn = cls(queries.with_cart(world, stream))
-        ranked = sorted(((off, coupon["ends_on"]) for coupon, off in drawn._working(world)), reverse=True)
-        sold_out = world.scalar(
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(queries.with_cart(world, stream))
+
+    def end(self, world: World, *, first: bool = False, kind: str = "", by: Callable[[Row], Any] = _worth) -> Parts:
+        working = [one for one in _working(world, self.user) if kind in ("", one["kind"])]
+        ranked = sorted(working, key=by, reverse=True)
+        scarce = queries.rows(
+            world,
             "SELECT 1 FROM cart_items AS k JOIN products AS p ON p.id = k.product_id"
             " WHERE k.customer_id = ? AND p.stock < k.quantity",
-            queries.customer_id(world, drawn.user),
+            queries.customer_id(world, self.user),
         )
-        return drawn if len(ranked) >= 3 and ranked[0] > ranked[1] and not sold_out else None
+        yield fair(len(working) >= 3, clear(ranked, by), not scarce)
+        best = top(working if first else ranked)
+        yield _applied(world, self.user, best)
+        current = queries.current_coupons(world)
+        yield facts.seen([facts.coupon(one) for one in (*current[::COUPONS_ON_A_PAGE], current[-1], best)])
+        yield Key.checkpoint("coupons", COUPONS)
+        yield Key.checkpoint("cart", CART)
+        lines, coupons = len(queries.cart(world, self.user)), len(current)
+        lists = pages_of(coupons, COUPONS_ON_A_PAGE)
+        yield Effort(coupons + lines, lists + lines + 1, 2 * lines + lists + 7, longest=2 * coupons + lists + 8)
 
-    def _working(self, world: World) -> list[tuple[Row, int]]:
-        goods = queries.cart(world, self.user)
-        found = [(coupon, queries.taken_off(coupon, goods)) for coupon in queries.current_coupons(world)]
-        return [(coupon, off) for coupon, off in found if off is not None]
-
-    def _best(self, world: World) -> Row:
-        return max(self._working(world), key=lambda one: (one[1], one[0]["ends_on"]))[0]
-
-    def key(self, worlds: Worlds) -> Key:
-        world, current = worlds["shop"], queries.current_coupons(worlds["shop"])
-        read = (*current[::COUPONS_ON_A_PAGE], current[-1], self._best(world))
-        return (
-            _applied(world, self.user, self._best(world))
-            & facts.seen([facts.coupon(coupon) for coupon in read])
-            & Key.checkpoint("coupons", COUPONS)
-            & Key.checkpoint("cart", CART)
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        world = worlds["shop"]
-        working = [coupon for coupon, _ in self._working(world)]
-        wrong = {"first-that-works": working[0], "first-of-equals": max(self._working(world), key=itemgetter(1))[0]}
-        if percents := [coupon for coupon in working if coupon["kind"] == "percent"]:
-            wrong["highest-percentage"] = max(percents, key=lambda coupon: int(coupon["value"]))
-        if amounts := [coupon for coupon in working if coupon["kind"] == "amount"]:
-            wrong["highest-amount"] = max(amounts, key=lambda coupon: int(coupon["value"]))
-        # One of these may well be the best; but not the one that is tried first.
-        best = self._best(world)["code"]
-        wrong = {name: one for name, one in wrong.items() if name == "first-that-works" or one["code"] != best}
-        return {name: _applied(world, self.user, coupon) for name, coupon in wrong.items()}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        lines, coupons = len(queries.cart(worlds["shop"], self.user)), len(queries.current_coupons(worlds["shop"]))
-        on_pages = pages_of(coupons, COUPONS_ON_A_PAGE)
-        return Effort(
-            rows=coupons + lines,
-            pages=on_pages + lines + 1,
-            steps=2 * lines + on_pages + 7,
-            longest=2 * coupons + on_pages + 8,
-        )
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_cart(page)
-        goods: dict[str, int] = {}
-        for line in pages.cart_lines(page):
-            opened = yield from click(page, "link", line.name)
-            department = _department(opened)
-            goods[department] = goods.get(department, 0) + line.cents
-            page = yield from go_back()
-        offers = yield from self._offers(page)
-        best = max(offers, key=lambda offer: (_taken_off(offer, goods), offer.until))
-        page = yield Action.of("goto", page.url)
-        yield from pages.apply_code(page, best.code)
-        return done("mutate")
-
-    def _offers(self, page: Observation) -> Reading[list[pages.Offer]]:
+    def solve(self, page: Observation, *, trying: bool = False, first: bool = False) -> Walk:
         page = yield from pages.open_coupons(page)
-        return [offer for one in (yield from every_page(page)) for offer in pages.offers(one)]
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"trying-every-code": self._try_every_code}
-
-    def _try_every_code(self, page: Observation) -> Walk:
-        offers = yield from self._offers(page)
+        offers = [offer for one in (yield from every_page(page)) for offer in pages.offers(one)]
         page = yield from pages.open_cart(page)
-        best = (0, "", "")
-        for offer in offers:
-            page = yield from pages.apply_code(page, offer.code)
-            if f"The discount code {offer.code} was applied." in " ".join(node.name for node in page.nodes):
-                best = max(best, (_discount(page), offer.until, offer.code))
-        yield from pages.apply_code(page, best[2])
-        return done("mutate")
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"first-that-works": self._first_that_works}
-
-    def _first_that_works(self, page: Observation) -> Walk:
-        offers = yield from self._offers(page)
-        page = yield from pages.open_cart(page)
-        for offer in offers:
-            page = yield from pages.apply_code(page, offer.code)
-            if f"The discount code {offer.code} was applied." in " ".join(node.name for node in page.nodes):
-                break
+        if trying or first:
+            ranked: list[tuple[int, str, str]] = []
+            for offer in offers:
+                page = yield from pages.apply_code(page, offer.code)
+                if _is_applied(page, offer.code):
+                    ranked.append((_discount(page), offer.until, offer.code))
+                    if first:
+                        return done("mutate")
+        else:
+            goods = yield from _goods(page)
+            ranked = [(_taken_off(offer, goods), offer.until, offer.code) for offer in offers]
+            page = yield Action.of("goto", page.url)
+        yield from pages.apply_code(page, max(ranked)[2])
         return done("mutate")
 
 
-def _department(page: Observation) -> str:
-    """From the path on top of a product's page."""
-    trail = next(node for node in page.nodes if node.role == "navigation" and node.name == "Breadcrumb")
-    links = [node.name for node in below(page, trail) if node.role == "link"]
-    return links[1]
+def _goods(page: Observation) -> Reading[dict[str, int]]:
+    """From the cart to the department of each article: department to cents."""
+    goods: dict[str, int] = {}
+    for line in pages.cart_lines(page):
+        opened = yield from click(page, "link", line.name)
+        trail = next(node for node in opened.nodes if node.role == "navigation" and node.name == "Breadcrumb")
+        department = [node.name for node in below(opened, trail) if node.role == "link"][1]
+        goods[department] = goods.get(department, 0) + line.cents
+        page = yield from go_back()
+    return goods
 
 
 def _taken_off(offer: pages.Offer, goods: Mapping[str, int]) -> int:
@@ -158,176 +130,127 @@ def _taken_off(offer: pages.Offer, goods: Mapping[str, int]) -> int:
 
 
 def _discount(page: Observation) -> int:
-    """What the cart's summary says."""
-    said = [node.name for node in page.nodes]
-    found = next((text for text in said if text.startswith("-$")), "$0.00")
-    return pages.cents(found.lstrip("-"))
+    """By the summary of a cart or an order."""
+    line = next((node.name for node in page.nodes if node.name.startswith("-$")), "$0.00")
+    return pages.cents(line.lstrip("-"))
 
 
-@dataclass(frozen=True)
-class CouponRefused(Template):
+class CouponRefused(Refuse):
     """Ask for a discount code that does not work any more, or not yet, though others do."""
 
     name = "shop.coupon-refused"
-    kind = "unachievable"
-    chore = "others"
     instruction = "Apply the discount code {code} to my cart."
-    levels = ("easy",)
     tags = ("form",)
+    misread = {"another-code": {"instead": True}}
+    ways = {"from-the-list": {"listed": True}}
 
     user: str
     code: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        world = worlds["shop"]
+    def drawn(cls, world: World, stream: Stream) -> Self:
         user = queries.with_cart(world, stream)
-        found = queries.rows(
-            world, "SELECT code FROM coupons WHERE NOT ? BETWEEN starts_on AND ends_on ORDER BY code", queries.TODAY
-        )
-        chosen = queries.pick(stream, found)
-        drawn = None if chosen is None else cls(user, chosen["code"])
-        return drawn if drawn is not None and drawn._working(world) else None
+        others = "SELECT code FROM coupons WHERE NOT ? BETWEEN starts_on AND ends_on ORDER BY code"
+        return cls(user, stream.choice(queries.rows(world, others, queries.TODAY))["code"])
 
-    def _working(self, world: World) -> list[Row]:
-        goods = queries.cart(world, self.user)
-        return [one for one in queries.current_coupons(world) if queries.taken_off(one, goods) is not None]
+    def end(self, world: World, *, instead: bool = False) -> Parts:
+        working = _working(world, self.user)
+        yield fair(working)
+        if instead:
+            yield _applied(world, self.user, working[0])
+        coupons = queries.rows(world, "SELECT * FROM coupons ORDER BY ends_on, code")
+        coupon = next(one for one in coupons if one["code"] == self.code)
+        if coupon["ends_on"] < queries.TODAY:
+            notice = f"expired on {facts.long_date(coupon['ends_on'])}"
+        else:
+            notice = f"is valid from {facts.long_date(coupon['starts_on'])}"
+        refused = Key.seen_any(shown(f"The code {self.code} {notice}", together="page"), facts.coupon(coupon))
+        yield Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=refused)
+        yield Key.checkpoint("cart", CART)
+        yield Effort(rows=1, pages=1, steps=5, longest=pages_of(len(coupons), COUPONS_ON_A_PAGE) + 4)
 
-    def key(self, worlds: Worlds) -> Key:
-        (coupon,) = queries.rows(worlds["shop"], "SELECT * FROM coupons WHERE code = ?", self.code)
-        ended = coupon["ends_on"] < queries.TODAY
-        day = facts.long_date(coupon["ends_on" if ended else "starts_on"])
-        said = f"The code {self.code} {'expired on' if ended else 'is valid from'} {day}"
-        refused = Key.seen_any(shown(said, together="page"), facts.coupon(coupon))
-        return Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=refused) & Key.checkpoint(
-            "cart", CART
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        world = worlds["shop"]
-        return {"another-code": _applied(world, self.user, self._working(world)[0])}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        listed = queries.rows(worlds["shop"], "SELECT code FROM coupons ORDER BY ends_on, code")
-        return Effort(rows=1, pages=1, steps=5, longest=pages_of(len(listed), COUPONS_ON_A_PAGE) + 4)
-
-    def solve(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, listed: bool = False) -> Walk:
+        """With `listed`, by its days in the list of all coupons."""
+        if listed:
+            page = yield from pages.open_coupons(page)
+            page = yield Action.of("goto", f"{page.url.partition('?')[0]}?show=all")
+            while all(offer.code != self.code for offer in pages.offers(page)):
+                page = yield from click(page, "link", "Next")
+            return refusal("mutate", "DATA_VALIDATION_ERROR", "The code does not work today.")
         page = yield from pages.open_cart(page)
         page = yield from pages.apply_code(page, self.code)
-        if f"The discount code {self.code} was applied." in " ".join(node.name for node in page.nodes):
+        if _is_applied(page, self.code):
             raise AgentError(f"{self.code} works after all.")
         return refusal("mutate", "DATA_VALIDATION_ERROR", "The shop does not accept this code.")
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"from-the-list": self._from_the_list}
 
-    def _from_the_list(self, page: Observation) -> Walk:
-        """Its days stand in the list of all coupons."""
-        page = yield from pages.open_coupons(page)
-        page = yield Action.of("goto", f"{page.url.partition('?')[0]}?show=all")
-        while all(offer.code != self.code for offer in pages.offers(page)):
-            page = yield from click(page, "link", "Next")
-        return refusal("mutate", "DATA_VALIDATION_ERROR", "The code does not work today.")
+def _saved(order: Row) -> int:
+    return int(order["discount_cents"])
 
 
-@dataclass(frozen=True)
-class DiscountTotal(Template):
+def _without_smallest(discounts: list[int]) -> int:
+    return sum(discounts) - min(filter(None, discounts))
+
+
+class DiscountTotal(Retrieve):
     """Add up what discount codes saved in a year, order by order."""
 
     name = "shop.discount-total"
-    kind = "retrieve"
     chore = "calculation"
     instruction = (
         "How much did discount codes take off my orders of {year}, all together? Leave canceled orders out. The "
         "discounts stand on the pages of the orders. Answer with the sum."
     )
     levels = ("medium", "hard")
+    misread = {
+        "largest-only": {"total": max},
+        "one-missed": {"total": _without_smallest},
+        "canceled-counted": {"canceled": True},
+        "any-year": {"canceled": True, "any_year": True},
+    }
+    may_agree = ("canceled-counted",)
+    ways = {"by-address": {"by_address": True}}
 
     user: str
     year: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(queries.shopper(worlds["shop"], stream, 6, 400), stream.between(2021, 2025))
-        orders = drawn._orders(worlds["shop"])
-        saved = [order for order in orders if order["discount_cents"]]
-        return drawn if 3 <= len(orders) <= 40 and len(saved) >= 2 else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(queries.shopper(world, stream, 6, 400), stream.between(2021, 2025))
 
-    def _orders(self, world: World) -> list[Row]:
-        orders = queries.orders_of(world, self.user)
-        fitting = [order for order in orders if order["created_at"].startswith(f"{self.year}-")]
-        return [order for order in fitting if order["status"] != "canceled"]
+    def end(
+        self,
+        world: World,
+        *,
+        total: Callable[[list[int]], int] = sum,
+        canceled: bool = False,
+        any_year: bool = False,
+    ) -> Parts:
+        own, every = (queries.orders_during(world, self.user, period) for period in (f"{self.year}-", ""))
+        if any_year and sum(map(_saved, every)) == sum(map(_saved, own)):
+            raise NothingToDraw
+        orders = [one for one in (every if any_year else own) if canceled or one["status"] != "canceled"]
+        discounts = [*map(_saved, orders)]
+        yield fair(3 <= len(orders) <= 40, sum(map(bool, discounts)) >= 2)
+        yield Key.answer(money(total(discounts)))
+        yield facts.seen([facts.discount(one) for one in orders])
+        yield LIST
+        last = list_page(world, self.user, orders[-1]["number"])
+        yield Effort(rows=len(orders), pages=len(orders) + 1, steps=last + 2 * len(orders) + 5)
 
-    def key(self, worlds: Worlds) -> Key:
-        orders = self._orders(worlds["shop"])
-        opened = [
-            shown(f"Order # {order['number']}", *_saved(order), "Items Ordered", together="page") for order in orders
-        ]
-        return Key.answer(money(_total(orders))) & facts.seen(opened) & LIST
+    def solve(self, page: Observation, *, by_address: bool = False) -> Walk:
+        def fits(order: pages.Order) -> bool:
+            return order.year == self.year and order.status != "canceled"
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        world = worlds["shop"]
-        orders = self._orders(world)
-        every = queries.orders_of(world, self.user)
-        canceled = [
-            order for order in every if order["created_at"].startswith(f"{self.year}-") and order["discount_cents"]
-        ]
-        found = {
-            "largest-only": Key.answer(money(max(order["discount_cents"] for order in orders))),
-            "one-missed": Key.answer(
-                money(_total(orders) - min(order["discount_cents"] for order in orders if order["discount_cents"]))
-            ),
-        }
-        if _total(canceled) != _total(orders):
-            found["canceled-counted"] = Key.answer(money(_total(canceled)))
-        if _total(every) != _total(canceled):
-            found["any-year"] = Key.answer(money(_total(every)))
-        return found
+        def past(order: pages.Order) -> bool:
+            return order.year < self.year
 
-    def effort(self, worlds: Worlds) -> Effort:
-        orders = self._orders(worlds["shop"])
-        last = list_page(worlds["shop"], self.user, orders[-1]["number"])
-        return Effort(rows=len(orders), pages=len(orders) + 1, steps=last + 2 * len(orders) + 5)
-
-    def solve(self, page: Observation) -> Walk:
-        return self._added((yield from self._opened(page)))
-
-    def _opened(self, page: Observation) -> Reading[list[int]]:
-        found: list[int] = []
-        page = yield from pages.open_orders(page)
-        while True:
-            for order in pages.listed_orders(page):
-                if order.year < self.year:
-                    return found
-                if self._fits(order):
-                    opened = yield from click(page, "link", f"View Order {order.number}")
-                    found.append(_discount(opened))
-                    page = yield from go_back()
-            if page.find("link", "Next") is None:
-                return found
-            page = yield from click(page, "link", "Next")
-
-    def _fits(self, order: pages.Order) -> bool:
-        return order.year == self.year and order.status != "canceled"
-
-    def _added(self, discounts: list[int]) -> Json:
-        return answer(pages.dollars(sum(discounts)))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-address": self._by_address}
-
-    def _by_address(self, page: Observation) -> Walk:
-        orders = yield from pages.all_orders_until(page, lambda order: order.year < self.year)
-        base, found = page.url.partition("/account")[0].rstrip("/"), []
-        for order in filter(self._fits, orders):
-            opened = yield Action.of("goto", f"{base}/account/orders/{order.number}")
-            found.append(_discount(opened))
-        return self._added(found)
-
-
-def _total(orders: list[Row]) -> int:
-    return sum(order["discount_cents"] for order in orders)
-
-
-def _saved(order: Row) -> tuple[str, ...]:
-    return (f"-{facts.amount(order['discount_cents'])}",) if order["discount_cents"] else ()
+        if by_address:
+            orders = yield from pages.all_orders_until(page, past)
+            base, total = page.url.partition("/account")[0].rstrip("/"), 0
+            for order in filter(fits, orders):
+                page = yield Action.of("goto", f"{base}/account/orders/{order.number}")
+                total += _discount(page)
+        else:
+            total = sum(_discount(opened) for _, opened in (yield from pages.opened_orders(page, fits, past)))
+        return answer(pages.dollars(total))

@@ -115,6 +115,12 @@ def bought(item: Row) -> Sight:
     return shown(item["name"], item["sku"], amount(item["unit_price_cents"]), f"Ordered: {item['quantity']}")
 
 
+def discount(order: Row) -> Sight:
+    """On the order's own page: what a coupon took off, if there was one."""
+    saved = (f"-{amount(order['discount_cents'])}",) if order["discount_cents"] else ()
+    return shown(f"Order # {order['number']}", *saved, "Items Ordered", together="page")
+
+
 # --- coupons ----------------------------------------------------------------------------------------------
 
 
