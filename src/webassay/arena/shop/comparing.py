@@ -1,31 +1,34 @@
 """Comparing products: those of a whole department, or those in open tabs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, answer, submit
+from webassay.arena.kit.readings import Mutate, Parts, Retrieve, fair, first_page
+from webassay.arena.kit.walking import answer, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.catalog import SHORT_PAGE
 from webassay.core.interaction import Action, Observation, Walk
-from webassay.core.record import Json
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
 
-@dataclass(frozen=True)
-class ReviewsBetween(Template):
+class ReviewsBetween(Retrieve):
     """Count the products of a category with so many reviews."""
 
     name = "shop.reviews-between"
-    kind = "retrieve"
     chore = "massive_memory"
     instruction = "How many products in {shelf} have at least {low} and at most {high} reviews? Answer with one number."
     levels = ("medium", "hard", "extreme")
+    misread = {
+        "first-page-only": {"first": SHORT_PAGE},
+        "more-than": {"above": 1},
+        "fewer-than": {"below": 1},
+        "at-least-only": {"high": 10**6},
+        "at-most-only": {"low": 0},
+    }
+    ways = {"twelve-at-a-time": {"short": True}}
 
     shelf: str
     path: str
@@ -33,62 +36,39 @@ class ReviewsBetween(Template):
     high: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         fewest, most = stream.choice(((15, 59), (60, 199), (361, 800)))
-        shelf, path = queries.place(worlds["shop"], stream, fewest, most)
+        place = queries.place(world, stream, fewest, most)
         low = stream.choice((4, 5, 6, 8, 10, 12))
-        drawn = cls(shelf, path, low, low + stream.choice((4, 6, 8, 10, 15)))
-        counts = [product["review_count"] for product in queries.products(worlds["shop"], path)]
-        return drawn if low in counts and drawn.high in counts and drawn._count(counts) >= 3 else None
+        return cls(*place, low, low + stream.choice((4, 6, 8, 10, 15)))
 
-    def _count(self, counts: list[int]) -> int:
-        return sum(self.low <= count <= self.high for count in counts)
-
-    def key(self, worlds: Worlds) -> Key:
-        found = queries.products(worlds["shop"], self.path)
-        fitting = [product for product in found if self.low <= product["review_count"] <= self.high]
-        others = [product for product in found if product not in fitting and product["review_count"]]
+    def end(self, world: World, *, first: int = 0, above: int = 0, below: int = 0) -> Parts:
+        listed = first_page(queries.products(world, self.path), first)
+        counts = [one["review_count"] for one in listed]
+        fitting = [one for one in listed if self.low + above <= one["review_count"] <= self.high - below]
+        yield fair(self.low in counts, self.high in counts, len(fitting) >= 3)
+        yield Key.answer(len(fitting), unit="products")
         # Sorted by rating, those without reviews come last: nobody has to look at them.
-        cards = facts.seen([facts.reviewed(product) for product in (*fitting, *facts.sample(others))])
-        category = Key.checkpoint("category", queries.place_page(self.path))
-        return Key.answer(len(fitting), unit="products") & cards & category
+        others = facts.sample([one for one in listed if one not in fitting and one["review_count"]])
+        yield facts.seen([facts.reviewed(one) for one in (*fitting, *others)])
+        yield Key.checkpoint("category", queries.place_page(self.path))
+        count, long = len(listed), pages_of(len(listed), pages.PRODUCTS_ON_A_PAGE)
+        yield Effort(rows=count, pages=long, steps=5 + long, longest=5 + pages_of(count, SHORT_PAGE))
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        counts = [product["review_count"] for product in queries.products(worlds["shop"], self.path)]
-        return {
-            "first-page-only": Key.answer(self._count(counts[:SHORT_PAGE])),
-            "more-than": Key.answer(sum(self.low < count <= self.high for count in counts)),
-            "fewer-than": Key.answer(sum(self.low <= count < self.high for count in counts)),
-            "at-least-only": Key.answer(sum(self.low <= count for count in counts)),
-            "at-most-only": Key.answer(sum(count <= self.high for count in counts)),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(queries.products(worlds["shop"], self.path))
-        on_pages = pages_of(count, pages.PRODUCTS_ON_A_PAGE)
-        return Effort(rows=count, pages=on_pages, steps=5 + on_pages, longest=5 + pages_of(count, SHORT_PAGE))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        return self._counted((yield from pages.all_cards(page)))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"twelve-at-a-time": self._twelve}
-
-    def _twelve(self, page: Observation) -> Walk:
-        page = yield from pages.open_place(page, self.shelf)
-        return self._counted((yield from pages.all_cards(page)))
-
-    def _counted(self, cards: list[pages.Card]) -> Json:
-        return answer(self._count([card.reviews for card in cards]))
+    def solve(self, page: Observation, *, short: bool = False) -> Walk:
+        page = yield from (pages.open_place if short else pages.open_long_place)(page, self.shelf)
+        cards = yield from pages.all_cards(page)
+        return answer(sum(self.low <= card.reviews <= self.high for card in cards))
 
 
-@dataclass(frozen=True)
-class CheapestByWeight(Template):
+def _cost_of_an_ounce(cents: int, ounces: int) -> float:
+    return cents / ounces
+
+
+class CheapestByWeight(Mutate):
     """Put the product with the lowest price for its weight into the cart, out of those in open tabs."""
 
     name = "shop.cheapest-by-weight"
-    kind = "mutate"
     chore = "others"
     instruction = (
         "My open tabs show {count} products from {shelf}. Put one piece of the product that costs the least for each "
@@ -97,6 +77,11 @@ class CheapestByWeight(Template):
     )
     levels = ("medium",)
     tags = ("tabs",)
+    misread = {
+        "lowest-price": {"cost": lambda cents, ounces: cents},
+        "first-tab": {"cost": lambda cents, ounces: 0},
+    }
+    ways = {"last-tab-first": {"last_first": True}}
 
     user: str
     shelf: str
@@ -104,91 +89,45 @@ class CheapestByWeight(Template):
     slugs: tuple[str, ...]
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        world = worlds["shop"]
+    def drawn(cls, world: World, stream: Stream) -> Self:
         user = queries.without_cart(world, stream, 1, 400)
         shelf, path = queries.place(world, stream, 8, 100, levels=(3,))
-        found = [one for one in queries.products(world, path) if not one["has_options"] and one["stock"] >= 5]
+        simple = [one for one in queries.products(world, path) if not one["has_options"] and one["stock"] >= 5]
         # All of them are open from the start, so that few would leave little to do but guess.
         count = stream.between(5, 7)
-        if len(found) < count:
-            return None
-        drawn = cls(user, shelf, count, tuple(one["slug"] for one in stream.sample(found, count)))
-        products = drawn._products(world)
-        first, second, *_ = sorted(products, key=_by_weight)
-        # Whoever presses the first button there is must not be right by chance.
-        if first["id"] == products[0]["id"] or _by_weight(first) * 11 > _by_weight(second) * 10:
-            return None
-        return drawn
+        return cls(user, shelf, count, tuple(one["slug"] for one in stream.sample(simple, count)))
 
     @property
     def start_pages(self) -> tuple[str, ...]:
         return tuple(f"/p/{slug}" for slug in self.slugs)
 
-    def _products(self, world: World) -> list[Row]:
-        return [queries.find_products(world, "p.slug = ?", slug)[0] for slug in self.slugs]
+    def end(self, world: World, *, cost: Callable[[int, int], float] = _cost_of_an_ounce) -> Parts:
+        def measure(product: Row) -> float:
+            return cost(product["price_cents"], product["weight_oz"])
 
-    def key(self, worlds: Worlds) -> Key:
-        world = worlds["shop"]
-        products = self._products(world)
-        best = min(products, key=_by_weight)
-        seen = facts.seen([sight for one in products for sight in (facts.priced(one), facts.weighed(one))])
-        return self._bought(world, best) & seen & Key.checkpoint("product page", queries.product_page(best["slug"]))
-
-    def _bought(self, world: World, product: Row) -> Key:
+        products = [queries.find_products(world, "p.slug = ?", slug)[0] for slug in self.slugs]
+        best, second, *_ = sorted(products, key=measure)
+        # Whoever presses the first button there is must not be right by chance.
+        yield fair(best is not products[0], measure(best) * 11 <= measure(second) * 10)
         customer = queries.customer_id(world, self.user)
-        return Key.insert("cart_items", customer_id=customer, product_id=product["id"], options="", quantity=1)
+        yield Key.insert("cart_items", customer_id=customer, product_id=best["id"], options="", quantity=1)
+        yield facts.seen([sight for one in products for sight in (facts.priced(one), facts.weighed(one))])
+        yield Key.checkpoint("product page", queries.product_page(best["slug"]))
+        yield Effort(rows=2 * self.count, pages=self.count, steps=2 * self.count + 2)
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        products = self._products(worlds["shop"])
-        wrong = {"lowest-price": min(products, key=queries.price), "first-tab": products[0]}
-        return {name: self._bought(worlds["shop"], product) for name, product in wrong.items()}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=2 * self.count, pages=self.count, steps=2 * self.count + 2)
-
-    def solve(self, page: Observation) -> Walk:
-        seen = yield from self._look(page)
-        best = min(seen, key=lambda tab: seen[tab][0] / seen[tab][1])
-        return (yield from self._buy(best))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"last-tab-first": self._last_first}
-
-    def _last_first(self, page: Observation) -> Walk:
-        best, choice = 0.0, 0
-        for tab in reversed(range(self.count)):
+    def solve(
+        self,
+        page: Observation,
+        *,
+        cost: Callable[[int, int], float] = _cost_of_an_ounce,
+        last_first: bool = False,
+    ) -> Walk:
+        costs: dict[int, float] = {}
+        for tab in sorted(range(self.count), reverse=last_first):
             page = yield Action.of("tab_focus", tab)
-            cost = _price(page) / pages.ounces(page)
-            if not best or cost < best:
-                best, choice = cost, tab
-        return (yield from self._buy(choice))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"lowest-price": self._cheapest, "first-tab": self._first}
-
-    def _first(self, page: Observation) -> Walk:
-        return (yield from self._buy(0))
-
-    def _cheapest(self, page: Observation) -> Walk:
-        seen = yield from self._look(page)
-        return (yield from self._buy(min(seen, key=lambda tab: seen[tab][0])))
-
-    def _look(self, page: Observation) -> Reading[dict[int, tuple[int, int]]]:
-        """Tab to price and weight."""
-        seen = {0: (_price(page), pages.ounces(page))}
-        for tab in range(1, self.count):
-            page = yield Action.of("tab_focus", tab)
-            seen[tab] = (_price(page), pages.ounces(page))
-        return seen
-
-    def _buy(self, tab: int) -> Walk:
-        page = yield Action.of("tab_focus", tab)
+            costs[tab] = cost(_price(page), pages.ounces(page))
+        page = yield Action.of("tab_focus", min(costs, key=lambda tab: costs[tab]))
         return (yield from submit(page, "Add to Cart"))
-
-
-def _by_weight(product: Row) -> float:
-    return float(product["price_cents"] / product["weight_oz"])
 
 
 def _price(page: Observation) -> int:
