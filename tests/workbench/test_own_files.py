@@ -20,7 +20,6 @@ from webassay.store import Store
 from webassay.workbench import GradeOptions, Workbench, in_words
 
 TEMPLATE = """
-from dataclasses import dataclass
 from pathlib import Path
 
 from webassay.arena.shop.catalog import PriceOfNothing
@@ -29,7 +28,6 @@ with Path(__file__).with_suffix(".log").open("a") as log:
     log.write("loaded ")
 
 
-@dataclass(frozen=True)
 class Mine(PriceOfNothing):
     '''Ask for nothing.'''
 
