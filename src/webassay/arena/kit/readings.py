@@ -134,7 +134,7 @@ class Chore(Template, abstract=True):
         return {name: self._walk(how) for name, how in self.ways.items()}
 
     def hasty(self) -> Mapping[str, Route]:
-        if self.kind not in ("mutate", "navigate"):
+        if self.kind == "retrieve":
             return {}
         known = {*signature(self.solve).parameters}
         sure = {name: how for name, how in self.misread.items() if name not in self.may_agree}

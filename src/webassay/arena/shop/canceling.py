@@ -1,19 +1,15 @@
 """Canceling orders."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Self
 
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, click, done, go_back, refusal
+from webassay.arena.kit.readings import Mutate, Parts, Refuse, fair
+from webassay.arena.kit.walking import done, links, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
-from webassay.core.interaction import Observation, Walk
-from webassay.core.record import Json
+from webassay.core.interaction import Action, Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
@@ -22,152 +18,110 @@ def _canceled(order: Row) -> Key:
     return Key.update("orders", where={"id": order["id"]}, status="canceled")
 
 
-def _cancel(page: Observation) -> Steps:
+def _pending(world: World, user: str) -> list[Row]:
+    return [order for order in queries.orders_of(world, user) if order["status"] == "pending"]
+
+
+def _cancel(page: Observation) -> Walk:
     """From the order's page."""
-    page = yield from click(page, "link", "Cancel Order")
-    return (yield from click(page, "button", "Yes, Cancel This Order"))
+    page = yield from links(page, "Cancel Order")
+    yield from send(page, "Yes, Cancel This Order")
+    return done("mutate")
 
 
 def _is_pending(order: pages.Order) -> bool:
     return order.status == "pending"
 
 
-def _cancel_newest(page: Observation) -> Walk:
-    page = yield from click(page, "link", "Orders")
-    newest = next(filter(_is_pending, pages.listed_orders(page)))
-    page = yield from click(page, "link", f"View Order {newest.number}")
-    yield from _cancel(page)
-    return done("mutate")
+def _is_long_ago(order: pages.Order) -> bool:
+    """Before last month: nothing is pending for that long."""
+    return (order.year, order.month) < (2026, 2)
 
 
-@dataclass(frozen=True)
-class CancelOrderWith(Template):
+class CancelOrderWith(Mutate):
     """Cancel the order that contains an article, out of several that could be canceled."""
 
     name = "shop.cancel-order-with"
-    kind = "mutate"
     chore = "others"
     instruction = 'Cancel the order with which I bought "{product}".'
     levels = ("medium",)
+    misread = {"newest-pending": {"newest": True}}
+    ways = {"looking-at-all-first": {"all_first": True}}
 
     user: str
     product: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = queries.rows(
-            worlds["shop"],
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        pending = queries.rows(
+            world,
             "SELECT c.email, i.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
             " JOIN order_items AS i ON i.order_id = o.id WHERE o.status = 'pending' ORDER BY i.id",
         )
-        chosen = queries.pick(stream, found)
-        if chosen is None or len(queries.orders_with(worlds["shop"], chosen["email"], chosen["name"])) != 1:
-            return None
-        drawn = cls(chosen["email"], chosen["name"])
-        return drawn if len(_pending(worlds["shop"], drawn.user)) >= 2 else None
+        article = stream.choice(pending)
+        return cls(article["email"], article["name"])
 
-    def _order(self, world: World) -> Row:
-        (order,) = queries.orders_with(world, self.user, self.product)
-        return order
+    def end(self, world: World, *, newest: bool = False) -> Parts:
+        orders, pending = queries.orders_with(world, self.user, self.product), _pending(world, self.user)
+        yield fair(len(orders) == 1, len(pending) >= 2)
+        order = (pending if newest else orders)[0]
+        yield _canceled(order)
+        items = queries.order_items(world, order["number"])
+        yield facts.seen([facts.bought(item) for item in items if item["name"] == self.product])
+        yield LIST
+        yield Key.checkpoint("the order", queries.order_page(order["number"]))
+        count, listed = len(pending), list_page(world, self.user, pending[-1]["number"])
+        yield Effort(rows=count, pages=count + listed, steps=2 * count + 2 * listed + 8)
 
-    def key(self, worlds: Worlds) -> Key:
-        order = self._order(worlds["shop"])
-        items = queries.order_items(worlds["shop"], order["number"])
-        line = facts.seen([facts.bought(item) for item in items if item["name"] == self.product])
-        return _canceled(order) & line & LIST & Key.checkpoint("the order", queries.order_page(order["number"]))
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"newest-pending": _canceled(_pending(worlds["shop"], self.user)[0])}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        waiting = _pending(worlds["shop"], self.user)
-        listed = list_page(worlds["shop"], self.user, waiting[-1]["number"])
-        return Effort(rows=len(waiting), pages=len(waiting) + listed, steps=2 * len(waiting) + 2 * listed + 8)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_order_with(page, self.product, _is_pending)
-        yield from _cancel(page)
-        return done("mutate")
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"looking-at-all-first": self._all_first}
-
-    def _all_first(self, page: Observation) -> Walk:
-        page = yield from pages.open_orders(page)
-        number = ""
-        while waiting := [order for order in pages.listed_orders(page) if _is_pending(order)]:
-            for order in waiting:
-                opened = yield from click(page, "link", f"View Order {order.number}")
-                if any(item.name == self.product for item in pages.items(opened)):
-                    number = order.number
-                page = yield from go_back()
-            if page.find("link", "Next") is None:
-                break
-            page = yield from click(page, "link", "Next")
-        page = yield from pages.open_order(page, number)
-        yield from _cancel(page)
-        return done("mutate")
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"newest-pending": _cancel_newest}
+    def solve(self, page: Observation, *, newest: bool = False, all_first: bool = False) -> Walk:
+        if newest:
+            page = yield from pages.open_newest_order(page, _is_pending)
+        elif all_first:
+            pending = yield from pages.read_orders(page, _is_pending, past=_is_long_ago)
+            number = next(order.number for order, items in pending if any(one.name == self.product for one in items))
+            page = yield Action.of("goto", f"{page.url.rstrip('/')}/account/orders/{number}")
+        else:
+            page = yield from pages.open_order_with(page, self.product, _is_pending)
+        return (yield from _cancel(page))
 
 
-def _pending(world: World, user: str) -> list[Row]:
-    return [order for order in queries.orders_of(world, user) if order["status"] == "pending"]
-
-
-@dataclass(frozen=True)
-class CancelTooLate(Template):
+class CancelTooLate(Refuse):
     """Ask to cancel an order that cannot be canceled any more, though another one could be."""
 
     name = "shop.cancel-too-late"
-    kind = "unachievable"
-    chore = "others"
     instruction = "Cancel my order {order}."
-    levels = ("easy",)
+    misread = {"another-order": {"instead": True}}
+    ways = {"from-the-list": {"from_list": True}}
 
     user: str
     order: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream, 3, 60)
-        late = [
-            order for order in queries.orders_of(worlds["shop"], user) if order["status"] in ("complete", "processing")
-        ]
-        chosen = queries.pick(stream, late)
-        return None if chosen is None or not _pending(worlds["shop"], user) else cls(user, chosen["number"])
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        user = queries.shopper(world, stream, 3, 60)
+        late = [order for order in queries.orders_of(world, user) if order["status"] in ("complete", "processing")]
+        return cls(user, stream.choice(late)["number"])
 
-    def key(self, worlds: Worlds) -> Key:
-        status = Key.seen_share(1.0, [facts.order_status(queries.order(worlds["shop"], self.order))])
-        return Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=status) & LIST
+    def end(self, world: World, *, instead: bool = False) -> Parts:
+        pending = _pending(world, self.user)
+        yield fair(pending)
+        if instead:
+            yield _canceled(pending[0])
+        status = facts.order_status(queries.order(world, self.order))
+        yield Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=Key.seen_share(1.0, [status]))
+        yield LIST
+        listed = list_page(world, self.user, self.order)
+        yield Effort(rows=1, pages=listed, steps=listed + 4)
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"another-order": _canceled(_pending(worlds["shop"], self.user)[0])}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        listed = list_page(worlds["shop"], self.user, self.order)
-        return Effort(rows=1, pages=listed, steps=listed + 4)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_order(page, self.order)
-        if page.find("link", "Cancel Order") is not None:
-            raise AgentError(f"Order {self.order} can be canceled after all.")
-        return _too_late()
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"from-the-list": self._from_the_list}
-
-    def _from_the_list(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, instead: bool = False, from_list: bool = False) -> Walk:
+        if instead:
+            page = yield from pages.open_newest_order(page, _is_pending)
+            return (yield from _cancel(page))
         page = yield from pages.find_order(page, self.order)
-        status = next(order.status for order in pages.listed_orders(page) if order.number == self.order)
-        if status == "pending":
+        pending = any(order.number == self.order and _is_pending(order) for order in pages.listed_orders(page))
+        if not from_list:
+            page = yield from links(page, f"View Order {self.order}")
+            pending = page.find("link", "Cancel Order") is not None
+        if pending:
             raise AgentError(f"Order {self.order} can be canceled after all.")
-        return _too_late()
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"another-order": _cancel_newest}
-
-
-def _too_late() -> Json:
-    return refusal("mutate", "ACTION_NOT_ALLOWED_ERROR", "The order cannot be canceled any more.")
+        return refusal("mutate", "ACTION_NOT_ALLOWED_ERROR", "The order cannot be canceled any more.")

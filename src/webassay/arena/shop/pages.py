@@ -387,3 +387,16 @@ def cart_lines(page: Observation) -> list[CartLine]:
 def apply_code(page: Observation, code: str) -> Steps:
     page = yield from fill(page, "textbox", "Discount Code", code)
     return (yield from click(page, "button", "Apply Discount"))
+
+
+def put_in_cart(page: Observation, quantity: int) -> Steps:
+    """From a product's page."""
+    page = yield from fill(page, "spinbutton", "Quantity", str(quantity))
+    return (yield from click(page, "button", "Add to Cart"))
+
+
+def open_newest_order(page: Observation, wanted: Wanted) -> Steps:
+    page = yield from open_orders(page)
+    while (newest := next(filter(wanted, listed_orders(page)), None)) is None:
+        page = yield from click(page, "link", "Next")
+    return (yield from click(page, "link", f"View Order {newest.number}"))

@@ -300,3 +300,7 @@ def month_of_orders(world: World, stream: Stream, email: str, condition: str) ->
     chosen = str(stream.choice(months)["month"])
     year, month = chosen.split("-")
     return f"{MONTHS[int(month) - 1]} {year}", chosen
+
+
+def address_book(world: World, email: str) -> list[Row]:
+    return rows(world, "SELECT * FROM addresses WHERE customer_id = ? ORDER BY id", customer_id(world, email))
