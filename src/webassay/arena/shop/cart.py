@@ -27,11 +27,6 @@ def _can_be_bought(product: Row) -> bool:
     return not product["has_options"] and bool(product["stock"] >= 10)
 
 
-def _as_sorted(product: Row) -> tuple[int, int]:
-    """The order of the list when it is sorted by price."""
-    return product["price_cents"], product["id"]
-
-
 class CartCheapestWellRated(Mutate):
     """Put some pieces of a category's cheapest well-rated product into the cart."""
 
@@ -66,13 +61,13 @@ class CartCheapestWellRated(Mutate):
     def _tenths(self) -> int:
         return int(self.rating.replace(".", ""))
 
-    def end(self, world: World, *, by: Callable[[Row], Any] = _as_sorted) -> Parts:
+    def end(self, world: World, *, by: Callable[[Row], Any] = queries.as_sorted) -> Parts:
         listed = queries.products(world, self.path)
         good = [one for one in listed if queries.tenths(one) >= self._tenths]
         ranked = sorted(good, key=queries.price)
         rounded_up = any(one["rating_sum"] * 10 < self._tenths * one["review_count"] for one in good)
         yield fair(clear(ranked, queries.price), not rounded_up)
-        best, cheapest = min(good, key=by), min(listed, key=_as_sorted)
+        best, cheapest = min(good, key=by), min(listed, key=queries.as_sorted)
         # What a hasty agent buys must be for sale as well, or the shop itself would put it right.
         yield fair(queries.price(cheapest) < queries.price(best), _can_be_bought(cheapest), _can_be_bought(best))
         yield fair(not queries.cart(world, self.user))

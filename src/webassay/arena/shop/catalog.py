@@ -211,11 +211,6 @@ class MostReviewedTotal(Retrieve):
         return answer(pages.dollars(sum(card.cents for card in most)))
 
 
-def _as_sorted(product: Row) -> tuple[int, int]:
-    """The order of the list when it is sorted by price."""
-    return product["price_cents"], product["id"]
-
-
 class OpenCheapest(Navigate):
     """Open the cheapest product of a category that enough people reviewed."""
 
@@ -242,7 +237,7 @@ class OpenCheapest(Navigate):
         place = queries.place(world, stream, 14, 150, levels=(2, 3))
         return cls(*place, stream.choice((5, 8, 10, 12, 15, 20, 30)))
 
-    def end(self, world: World, *, by: Callable[[Row], Any] = _as_sorted) -> Parts:
+    def end(self, world: World, *, by: Callable[[Row], Any] = queries.as_sorted) -> Parts:
         listed = queries.products(world, self.path)
         fitting = sorted((one for one in listed if one["review_count"] >= self.reviews), key=by)
         yield fair(clear(fitting, queries.price))

@@ -50,9 +50,8 @@ class OrderToAddress(Mutate):
         user = queries.without_cart(world, stream, 1, 60)
         book = queries.address_book(world, user)
         cities = [one["city"] for one in book]
-        address = stream.choice(
-            [one for one in book if not one["is_default_shipping"] and cities.count(one["city"]) == 1]
-        )
+        others = [one for one in book if not one["is_default_shipping"] and cities.count(one["city"]) == 1]
+        address = stream.choice(others)
         product = stream.choice(queries.find_products(world, "p.stock >= 20"))
         method, payment = stream.choice(("express", "next_day")), stream.choice(("transfer", "cod", "invoice"))
         return cls(
@@ -139,8 +138,9 @@ class ReorderCanceled(Mutate):
         yield Key.seen_share(1.0, [facts.order_status(order)])
         yield LIST
         yield Key.checkpoint("the order", queries.order_page(number))
-        steps = list_page(world, self.user, number) + 5
-        yield Effort(orders.index(order) + 1, pages=steps - 4, steps=steps, longest=steps + 6 * len(items))
+        listed = list_page(world, self.user, number)
+        steps = listed + 5
+        yield Effort(orders.index(order) + 1, pages=listed + 1, steps=steps, longest=steps + 6 * len(items))
 
     def solve(self, page: Observation, *, status: str = "canceled", one_by_one: bool = False) -> Walk:
         page = yield from pages.open_newest_order(page, lambda order: status in ("", order.status))

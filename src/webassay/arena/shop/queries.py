@@ -304,3 +304,8 @@ def month_of_orders(world: World, stream: Stream, email: str, condition: str) ->
 
 def address_book(world: World, email: str) -> list[Row]:
     return rows(world, "SELECT * FROM addresses WHERE customer_id = ? ORDER BY id", customer_id(world, email))
+
+
+def as_sorted(product: Row) -> tuple[int, int]:
+    """The order of a list of products that is sorted by price."""
+    return product["price_cents"], product["id"]

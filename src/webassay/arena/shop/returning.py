@@ -73,10 +73,10 @@ class ReturnArticle(Mutate):
 
     def end(self, world: World, *, pieces: int = 0, whole: bool = False) -> Parts:
         orders = queries.orders_with(world, self.user, self.product)
-        items = queries.order_items(world, orders[0]["number"])
+        order = orders[0]
+        items = queries.order_items(world, order["number"])
         bought = [item for item in items if item["name"] == self.product]
         yield fair(len(orders) == 1, len(items) >= 2, len(bought) == 1)
-        (order,) = orders
         yield _returned(order, items if whole else bought, self.reason, self.comment, pieces)
         yield facts.seen([facts.bought(item) for item in bought])
         yield LIST
