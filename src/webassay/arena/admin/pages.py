@@ -73,6 +73,11 @@ def lines(page: Observation) -> list[Line]:
     return found
 
 
+def line_with(page: Observation, column: str, value: str) -> Line:
+    """The first row with that in the column."""
+    return next(line for line in lines(page) if line[column] == value)
+
+
 def all_lines(page: Observation) -> Reading[list[Line]]:
     """From this page of a grid to its last, with as many rows on each as it offers."""
     page = yield from lengthen(page)
