@@ -1,35 +1,32 @@
 """Reading grids and reports: customers, credit memos, stock, bestsellers, reviews, searches."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
-from webassay.arena.kit.key import Key, fact, money, shown
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, answer, click
+from webassay.arena.kit.key import Key, money, shown
+from webassay.arena.kit.readings import Parts, Retrieve, clear, fair, first_page
+from webassay.arena.kit.walking import answer, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
-from webassay.sites.kit import Row
+from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
 STATES = {
-    "CA": "California", "TX": "Texas", "FL": "Florida", "NY": "New York", "IL": "Illinois", "OH": "Ohio",
-    "PA": "Pennsylvania", "WA": "Washington", "CO": "Colorado", "AZ": "Arizona", "GA": "Georgia", "MN": "Minnesota",
-    "OR": "Oregon", "NC": "North Carolina", "MI": "Michigan", "MA": "Massachusetts", "VA": "Virginia",
-    "TN": "Tennessee", "MO": "Missouri", "WI": "Wisconsin",
+    "California": "CA", "Texas": "TX", "Florida": "FL", "New York": "NY", "Illinois": "IL", "Ohio": "OH",
+    "Pennsylvania": "PA", "Washington": "WA", "Colorado": "CO", "Arizona": "AZ", "Georgia": "GA", "Minnesota": "MN",
+    "Oregon": "OR", "North Carolina": "NC", "Michigan": "MI", "Massachusetts": "MA", "Virginia": "VA",
+    "Tennessee": "TN", "Missouri": "MO", "Wisconsin": "WI",
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class CustomersOfStates(Template):
+class CustomersOfStates(Retrieve):
     """Merge the customers of three states, and name some of them by their place."""
 
     name = "admin.customers-of-states"
-    kind = "retrieve"
     chore = "long_term_memory"
     instruction = (
         "Take all customers whose state in the list of customers is {one}, {two} or {three}, and put them in the "
@@ -38,6 +35,13 @@ class CustomersOfStates(Template):
     )
     reads = ("*",)
     levels = ("medium", "hard")
+    misread = {
+        "by-last-name": {"by": lambda name: name.split()[::-1]},
+        "first-state-only": {"states": 1},
+        "two-states-only": {"states": 2},
+    }
+    may_agree = ("first-state-only", "two-states-only")
+    ways = {"reading-everything": {"everything": True}}
 
     user: str
     one: str
@@ -46,91 +50,60 @@ class CustomersOfStates(Template):
     place: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        one, two, three = stream.sample(list(STATES.values()), 3)
-        drawn = cls(office.chief(stream), one, two, three, stream.between(4, 15))
-        names = drawn._names(worlds)
-        if len(names) <= drawn.place or min(len(drawn._of(worlds, state)) for state in drawn._states()) < 2:
-            return None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        one, two, three = stream.sample(list(STATES), 3)
+        return cls(office.chief(stream), one, two, three, stream.between(4, 15))
+
+    def end(self, world: World, *, states: int = 3, by: Callable[[str], Any] = str) -> Parts:
+        customers = {state: _customers(world, state) for state in (self.one, self.two, self.three)[:states]}
+        names = sorted((row["name"] for some in customers.values() for row in some), key=by)
+        yield fair(len(names) > self.place, min(map(len, customers.values())) >= 2)
         # Two of the same name cannot be told apart, and capitals would sort differently.
-        return drawn if len(set(names)) == len(names) and all(name[0].isupper() for name in names) else None
+        yield fair(len(set(names)) == len(names), all(name[0].isupper() for name in names))
+        yield Key.answer(names[0], names[min(self.place, len(names)) - 1], names[-1], ordered=True)
+        ends = [(state, row) for state, some in customers.items() for row in (some[0], some[-1])]
+        yield office.seen(shown(row["name"], row["email"], state) for state, row in ends)
+        yield Key.checkpoint("customers", office.page("/customers"))
+        yield Effort(rows=len(names), pages=3, steps=18)
 
-    def _states(self) -> tuple[str, str, str]:
-        return self.one, self.two, self.three
-
-    @staticmethod
-    def _of(worlds: Worlds, state: str) -> list[Row]:
-        code = next(code for code, name in STATES.items() if name == state)
-        return office.rows(
-            worlds["admin"],
-            "SELECT c.first_name || ' ' || c.last_name AS name, c.email FROM customers AS c JOIN addresses AS a"
-            " ON a.customer_id = c.id AND a.is_default_billing WHERE a.region = ? ORDER BY name",
-            code,
-        )
-
-    def _names(self, worlds: Worlds, states: tuple[str, ...] = ()) -> list[str]:
-        return sorted(row["name"] for state in states or self._states() for row in self._of(worlds, state))
-
-    def _said(self, names: list[str]) -> Key:
-        return Key.answer(names[0], names[min(self.place, len(names)) - 1], names[-1], ordered=True)
-
-    def key(self, worlds: Worlds) -> Key:
-        facts = [
-            fact(shown(row["name"], row["email"], state))
-            for state in self._states()
-            for row in (self._of(worlds, state)[0], self._of(worlds, state)[-1])
-        ]
-        return (
-            self._said(self._names(worlds))
-            & Key.seen_share(1.0, dict.fromkeys(facts))
-            & Key.checkpoint("customers", office.page("/customers"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        last_first = sorted(self._names(worlds), key=lambda name: name.split()[::-1])
-        found = {"by-last-name": self._said(last_first)}
-        for name, states in (("first-state-only", (self.one,)), ("two-states-only", (self.one, self.two))):
-            wrong = self._said(self._names(worlds, states))
-            if wrong.results != self._said(self._names(worlds)).results:
-                found[name] = wrong
-        return found
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._names(worlds)), pages=3, steps=18)
-
-    def solve(self, page: Observation) -> Walk:
-        names: list[str] = []
-        for state in self._states():
-            page = yield from click(page, "link", "All Customers")
-            page = yield from pages.narrow(page, {}, {"State": state})
-            names += [line["Name"] for line in (yield from pages.all_lines(page))]
-        return self._answer(names)
-
-    def _answer(self, names: list[str]) -> Json:
-        names.sort()
+    def solve(self, page: Observation, *, everything: bool = False) -> Walk:
+        states = self.one, self.two, self.three
+        lines: list[pages.Line] = []
+        for state in ("",) if everything else states:
+            page = yield from links(page, "All Customers")
+            if state:
+                page = yield from pages.narrow(page, {}, {"State": state})
+            lines += yield from pages.all_lines(page)
+        names = sorted(line["Name"] for line in lines if line["State"] in states)
         return answer(names[0], names[self.place - 1], names[-1])
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"reading-everything": self._everything}
 
-    def _everything(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "All Customers")
-        found = yield from pages.all_lines(page)
-        return self._answer([line["Name"] for line in found if line["State"] in self._states()])
+def _customers(world: World, state: str) -> list[Row]:
+    return office.rows(
+        world,
+        "SELECT c.first_name || ' ' || c.last_name AS name, c.email FROM customers AS c JOIN addresses AS a"
+        " ON a.customer_id = c.id AND a.is_default_billing WHERE a.region = ? ORDER BY name",
+        STATES[state],
+    )
 
 
-@dataclass(frozen=True)
-class RefundsFor(Template):
+class RefundsFor(Retrieve):
     """Add up the credit memos of some months that have one reason."""
 
     name = "admin.refunds-for"
-    kind = "retrieve"
     chore = "calculation"
     instruction = (
         'How much was refunded with credit memos that give the reason "{reason}" and were created from {first} to '
         "{last}, both days included? Answer with one amount."
     )
     levels = ("medium", "hard")
+    misread = {
+        "reason-ignored": {"reason": ""},
+        "first-page-only": {"size": pages.FEW_ROWS},
+        "without-the-last": {"missed": 1},
+    }
+    may_agree = ("reason-ignored",)
+    ways = {"by-days-only": {"by_reason": False}}
 
     user: str
     reason: str
@@ -138,67 +111,36 @@ class RefundsFor(Template):
     last: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         span = office.some_days(stream, *range(2, 10))
-        drawn = cls(office.chief(stream), stream.choice(("Returned goods", "Damaged in transit", "Goodwill")), *span)
-        return drawn if len(drawn._memos(worlds)) >= 3 else None
+        return cls(office.chief(stream), stream.choice(("Returned goods", "Damaged in transit", "Goodwill")), *span)
 
-    def _memos(self, worlds: Worlds, every: bool = False) -> list[Row]:
-        found = office.rows(
-            worlds["admin"],
+    def end(self, world: World, *, size: int = 0, missed: int = 0) -> Parts:
+        created = office.rows(
+            world,
             "SELECT * FROM refunds WHERE substr(created_at, 1, 10) BETWEEN ? AND ? ORDER BY created_at DESC, id DESC",
             self.first, self.last,
         )  # fmt: skip
-        return [one for one in found if every or one["reason"] == self.reason]
+        memos = [one for one in created if self.reason in ("", one["reason"])]
+        yield fair(len(memos) >= 3)
+        read = first_page(memos, size)[: len(memos) - missed]
+        yield Key.answer(money(sum(one["amount_cents"] for one in read)))
+        yield office.seen(shown(one["number"], self.reason, office.amount(one["amount_cents"])) for one in memos)
+        yield Key.checkpoint("credit memos", office.page("/refunds"))
+        yield Effort(len(memos), pages_of(len(memos), pages.ROWS_ON_A_PAGE), 10, longest=12)
 
-    @staticmethod
-    def _sum(memos: list[Row]) -> Key:
-        return Key.answer(money(sum(one["amount_cents"] for one in memos)))
-
-    def key(self, worlds: Worlds) -> Key:
-        memos = self._memos(worlds)
-        facts = office.seen(shown(one["number"], self.reason, office.amount(one["amount_cents"])) for one in memos)
-        return self._sum(memos) & facts & Key.checkpoint("credit memos", office.page("/refunds"))
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        memos, every = self._memos(worlds), self._memos(worlds, every=True)
-        found = {}
-        if len(every) > len(memos):
-            found["reason-ignored"] = self._sum(every)
-        if len(memos) > pages.FEW_ROWS:
-            found["first-page-only"] = self._sum(memos[: pages.FEW_ROWS])
-        found["without-the-last"] = self._sum(memos[:-1])
-        return found
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(self._memos(worlds))
-        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), 10, longest=12)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Credit Memos")
-        typed = {"Reason": self.reason, "Created from": self.first, "Created to": self.last}
-        page = yield from pages.narrow(page, typed)
-        return self._answer((yield from pages.all_lines(page)))
-
-    def _answer(self, found: list[pages.Line]) -> Json:
-        return answer(pages.dollars(sum(pages.cents(one["Refunded"]) for one in found if one["Reason"] == self.reason)))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-days-only": self._by_days}
-
-    def _by_days(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Credit Memos")
+    def solve(self, page: Observation, *, by_reason: bool = True) -> Walk:
+        page = yield from links(page, "Credit Memos")
         typed = {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
-        page = yield from pages.narrow(page, typed)
-        return self._answer((yield from pages.all_lines(page)))
+        page = yield from pages.narrow(page, ({"Reason": self.reason} if by_reason else {}) | typed)
+        lines = yield from pages.all_lines(page)
+        return answer(pages.dollars(sum(pages.cents(one["Refunded"]) for one in lines if one["Reason"] == self.reason)))
 
 
-@dataclass(frozen=True)
-class StockOfBrand(Template):
+class StockOfBrand(Retrieve):
     """Add up the stock of a brand, and what it is worth."""
 
     name = "admin.stock-of-brand"
-    kind = "retrieve"
     chore = "calculation"
     instruction = (
         "How many pieces of products that cost at least ${least} are in stock whose name contains {brand}, all "
@@ -206,90 +148,51 @@ class StockOfBrand(Template):
         '"pieces" and "worth".'
     )
     levels = ("medium",)
+    misread = {"price-ignored": {"least": 0}, "first-page-only": {"size": pages.FEW_ROWS}}
+    ways = {"by-keyword": {"keyword": True}, "in-stock-only": {"in_stock": True}}
 
     user: str
     brand: str
     least: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        found = office.pick(stream, office.brands(worlds["admin"], most=120))
-        if found is None:
-            return None
-        drawn = cls(office.chief(stream), found["brand"], stream.choice((15, 20, 30, 40)))
-        products = drawn._products(worlds)
-        close = any(one["price_cents"] == drawn.least * 100 for one in products)
-        return drawn if len(drawn._in_stock(products)) >= 5 and not close else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        brand = stream.choice(office.brands(world, most=120))["brand"]
+        return cls(office.chief(stream), brand, stream.choice((15, 20, 30, 40)))
 
-    def _products(self, worlds: Worlds) -> list[Row]:
-        return office.rows(
-            worlds["admin"], "SELECT * FROM products WHERE instr(lower(name), lower(?)) ORDER BY id", self.brand
-        )
+    def end(self, world: World, *, size: int = 0) -> Parts:
+        sql = "SELECT * FROM products WHERE instr(lower(name), lower(?)) ORDER BY id"
+        products = office.rows(world, sql, self.brand)
+        fitting = [one for one in products if one["price_cents"] >= self.least * 100]
+        # The others add nothing, and a filter can leave them out.
+        in_stock = [one for one in first_page(fitting, size) if one["stock"]]
+        yield fair(len(in_stock) >= 5, all(one["price_cents"] != self.least * 100 for one in products))
+        worth = sum(one["stock"] * one["price_cents"] for one in in_stock)
+        yield Key.answer({"pieces": sum(one["stock"] for one in in_stock), "worth": money(worth)})
+        yield office.seen(shown(one["sku"], office.amount(one["price_cents"]), str(one["stock"])) for one in in_stock)
+        yield Key.checkpoint("products", office.page("/products"))
+        yield Effort(len(fitting), pages_of(len(fitting), pages.ROWS_ON_A_PAGE), 10, longest=12)
 
-    def _fitting(self, products: list[Row]) -> list[Row]:
-        return [one for one in products if one["price_cents"] >= self.least * 100]
-
-    def _in_stock(self, products: list[Row]) -> list[Row]:
-        """Those that add something: a filter can leave out the others."""
-        return [one for one in self._fitting(products) if one["stock"]]
-
-    @staticmethod
-    def _said(products: list[Row]) -> Key:
-        worth = sum(one["stock"] * one["price_cents"] for one in products)
-        return Key.answer({"pieces": sum(one["stock"] for one in products), "worth": money(worth)})
-
-    def key(self, worlds: Worlds) -> Key:
-        fitting = self._in_stock(self._products(worlds))
-        facts = office.seen(shown(one["sku"], office.amount(one["price_cents"]), str(one["stock"])) for one in fitting)
-        return self._said(fitting) & facts & Key.checkpoint("products", office.page("/products"))
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        products = self._products(worlds)
-        found = {"price-ignored": self._said(products)}
-        fitting = self._fitting(products)
-        if len(fitting) > pages.FEW_ROWS:
-            found["first-page-only"] = self._said(fitting[: pages.FEW_ROWS])
-        return found
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(self._fitting(self._products(worlds)))
-        return Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), 10, longest=12)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.narrow(page, {"Name": self.brand, "Price from": str(self.least)})
-        return self._answer((yield from pages.all_lines(page)))
-
-    def _answer(self, found: list[pages.Line]) -> Json:
+    def solve(self, page: Observation, *, keyword: bool = False, in_stock: bool = False) -> Walk:
+        page = yield from links(page, "Products")
+        if keyword:
+            page = yield from pages.search(page, self.brand)
+        else:
+            typed = {"Name": self.brand, "Price from": str(self.least)}
+            page = yield from pages.narrow(page, typed | ({"Quantity from": "1"} if in_stock else {}))
         fitting = [
             (int(one["Quantity"]), pages.cents(one["Price"]))
-            for one in found
+            for one in (yield from pages.all_lines(page))
             if pages.cents(one["Price"]) >= self.least * 100 and self.brand.lower() in one["Name"].lower()
         ]
         worth = pages.dollars(sum(pieces * cents for pieces, cents in fitting))
         return answer({"pieces": sum(pieces for pieces, _ in fitting), "worth": worth})
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-keyword": self._by_keyword, "in-stock-only": self._in_stock_only}
 
-    def _by_keyword(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        page = yield from pages.search(page, self.brand)
-        return self._answer((yield from pages.all_lines(page)))
-
-    def _in_stock_only(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Products")
-        typed = {"Name": self.brand, "Price from": str(self.least), "Quantity from": "1"}
-        page = yield from pages.narrow(page, typed)
-        return self._answer((yield from pages.all_lines(page)))
-
-
-@dataclass(frozen=True)
-class BestOfMonths(Template):
+class BestOfMonths(Retrieve):
     """Name the best-selling product of each month."""
 
     name = "admin.best-of-months"
-    kind = "retrieve"
     chore = "massive_memory"
     instruction = (
         "Which product sold best in each month from {since} to {until}, according to the bestsellers report? Answer "
@@ -297,6 +200,8 @@ class BestOfMonths(Template):
     )
     reads = ("*",)
     levels = ("medium",)
+    misread = {"latest-first": {"latest_first": True}, "second-best": {"place": 1}}
+    ways = {"month-by-month": {"each_month": True}}
 
     user: str
     month: str
@@ -305,66 +210,38 @@ class BestOfMonths(Template):
     until: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         months = office.months_from(f"{stream.between(2022, 2025)}-{stream.between(1, 7):02d}", stream.between(4, 7))
-        drawn = cls(
-            office.chief(stream), months[0], len(months), office.in_words(months[0]), office.in_words(months[-1])
-        )
-        best = drawn._best(worlds)
-        if min(map(len, best)) < 2:
-            return None
-        return drawn if len({one[0]["pieces"] for one in best}) >= 3 else None
+        words = office.in_words(months[0]), office.in_words(months[-1])
+        return cls(office.chief(stream), months[0], len(months), *words)
 
-    def _best(self, worlds: Worlds) -> list[list[Row]]:
-        """The two best of each month."""
+    def end(self, world: World, *, latest_first: bool = False, place: int = 0) -> Parts:
+        sold = [office.bestsellers(world, month) for month in office.months_from(self.month, self.count)]
+        yield fair(min(map(len, sold)) >= 2)
+        best = [products[place] for products in sold]
+        pieces = [one["pieces"] for one in best]
+        yield fair(len(set(pieces)) >= 3)
+        yield Key.answer(*(reversed(pieces) if latest_first else pieces), ordered=True)
+        yield office.seen(map(office.bestseller, best))
+        yield Key.checkpoint("the report", office.page("/reports/bestsellers"))
+        yield Effort(rows=5 * self.count, pages=1, steps=9, longest=1 + 7 * self.count)
+
+    def solve(self, page: Observation, *, each_month: bool = False) -> Walk:
         months = office.months_from(self.month, self.count)
-        return [office.bestsellers(worlds["admin"], month)[:2] for month in months]
-
-    def key(self, worlds: Worlds) -> Key:
-        best = [one[0] for one in self._best(worlds)]
-        facts = office.seen(office.bestseller(one) for one in best)
-        return (
-            Key.answer(*(one["pieces"] for one in best), ordered=True)
-            & facts
-            & Key.checkpoint("the report", office.page("/reports/bestsellers"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        best = self._best(worlds)
-        return {
-            "latest-first": Key.answer(*(one[0]["pieces"] for one in reversed(best)), ordered=True),
-            "second-best": Key.answer(*(one[1]["pieces"] for one in best), ordered=True),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=5 * self.count, pages=1, steps=9, longest=1 + 7 * self.count)
-
-    def solve(self, page: Observation) -> Walk:
-        months = office.months_from(self.month, self.count)
-        first, last = office.month_span(months[0])[0], office.month_span(months[-1])[1]
-        page = yield from pages.report(page, "Bestsellers", (office.typed(first), office.typed(last)), "Month")
         best: dict[str, int] = {}
-        for line in pages.lines(page):
-            best.setdefault(line["Interval"], int(line["Order Quantity"]))
+        for some in [[month] for month in months] if each_month else [months]:
+            first, last = office.span_of(some)
+            days = office.typed(first), office.typed(last)
+            page = yield from pages.report(page, "Bestsellers", days, "Month")
+            for line in pages.lines(page):
+                best.setdefault(line["Interval"], int(line["Order Quantity"]))
         return answer(*(best[month] for month in months))
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"month-by-month": self._month_by_month}
 
-    def _month_by_month(self, page: Observation) -> Walk:
-        found: list[Json] = []
-        for month in office.months_from(self.month, self.count):
-            page = yield from pages.report(page, "Bestsellers", office.month_span(month), "Month")
-            found.append(int(pages.lines(page)[0]["Order Quantity"]))
-        return answer(*found)
-
-
-@dataclass(frozen=True)
-class BestReviewed(Template):
+class WorstAverage(Retrieve):
     """Find the product with the lowest average of all its reviews in a month."""
 
     name = "admin.worst-average"
-    kind = "retrieve"
     chore = "massive_memory"
     instruction = (
         "Of the products that got at least {least} reviews from {first} to {last}, both days included, whatever became "
@@ -372,6 +249,12 @@ class BestReviewed(Template):
     )
     reads = ("*",)
     levels = ("medium", "hard")
+    misread = {
+        "highest": {"place": -1},
+        "few-reviews-count": {"least": 1},
+        "most-reviews": {"by": lambda product: -product["n"]},
+    }
+    ways = {"by-address": {"typing": True}}
 
     user: str
     first: str
@@ -379,66 +262,39 @@ class BestReviewed(Template):
     least: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         months = office.months_from(f"{stream.between(2022, 2025)}-{stream.between(1, 10):02d}", stream.between(1, 3))
-        span = office.month_span(months[0])[0], office.month_span(months[-1])[1]
-        drawn = cls(office.chief(stream), *span, stream.between(4, 8))
-        found = drawn._averages(worlds)
-        return drawn if len(found) >= 5 and found[0]["shown"] != found[1]["shown"] else None
+        return cls(office.chief(stream), *office.span_of(months), stream.between(4, 8))
 
-    def _averages(self, worlds: Worlds, least: int = 0) -> list[Row]:
-        """The lowest first."""
-        found = office.rows(
-            worlds["admin"],
+    def end(self, world: World, *, place: int = 0, by: Callable[[Row], Any] = itemgetter("average")) -> Parts:
+        reviewed = office.rows(
+            world,
             "SELECT p.name, p.sku, count(*) AS n, printf('%.2f', avg(v.rating)) AS shown, avg(v.rating) AS average"
             " FROM reviews AS v JOIN products AS p ON p.id = v.product_id WHERE substr(v.created_at, 1, 10)"
             " BETWEEN ? AND ? GROUP BY p.id ORDER BY average, p.id",
             self.first, self.last,
         )  # fmt: skip
-        return [one for one in found if one["n"] >= (least or self.least)]
+        ranked = sorted((one for one in reviewed if one["n"] >= self.least), key=by)
+        yield fair(len(ranked) >= 5, clear(ranked, itemgetter("shown")))
+        yield Key.answer(ranked[place]["sku"])
+        yield office.seen(shown(one["sku"], str(one["n"]), one["shown"]) for one in office.spread(ranked))
+        yield Key.checkpoint("the report", office.page("/reports/reviews-by-product"))
+        yield Effort(rows=len(ranked), pages=1, steps=7, longest=8)
 
-    def key(self, worlds: Worlds) -> Key:
-        found = self._averages(worlds)
-        facts = office.seen(shown(one["sku"], str(one["n"]), one["shown"]) for one in office.spread(found))
-        return (
-            Key.answer(found[0]["sku"])
-            & facts
-            & Key.checkpoint("the report", office.page("/reports/reviews-by-product"))
-        )
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        found = self._averages(worlds)
-        return {
-            "highest": Key.answer(found[-1]["sku"]),
-            "few-reviews-count": Key.answer(self._averages(worlds, 1)[0]["sku"]),
-            "most-reviews": Key.answer(max(found, key=lambda one: int(one["n"]))["sku"]),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._averages(worlds)), pages=1, steps=7, longest=8)
-
-    def _answer(self, page: Observation) -> Json:
+    def solve(self, page: Observation, *, typing: bool = False) -> Walk:
+        if typing:
+            page = yield from pages.goto(page, f"/reports/reviews-by-product?report=1&from={self.first}&to={self.last}")
+        else:
+            days = office.typed(self.first), office.typed(self.last)
+            page = yield from pages.report(page, "Reviews by Products", days)
         fitting = [one for one in pages.lines(page) if int(one["Reviews"]) >= self.least]
         return answer(min(fitting, key=lambda one: float(one["Average"]))["SKU"])
 
-    def solve(self, page: Observation) -> Walk:
-        days = office.typed(self.first), office.typed(self.last)
-        return self._answer((yield from pages.report(page, "Reviews by Products", days)))
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-address": self._by_address}
-
-    def _by_address(self, page: Observation) -> Walk:
-        page = yield from pages.goto(page, f"/reports/reviews-by-product?report=1&from={self.first}&to={self.last}")
-        return self._answer(page)
-
-
-@dataclass(frozen=True)
-class SearchesInVain(Template):
+class SearchesInVain(Retrieve):
     """List the searches that were made often and found little."""
 
     name = "admin.searches-in-vain"
-    kind = "retrieve"
     chore = "massive_memory"
     instruction = (
         "Which search terms were used at least {uses} times and found fewer than {results} products, according to the "
@@ -446,6 +302,8 @@ class SearchesInVain(Template):
     )
     reads = ("*",)
     levels = ("hard",)
+    misread = {"results-ignored": {"results": 10**9}, "uses-ignored": {"uses": 0}}
+    ways = {"by-address": {"typing": True}}
     _USES: ClassVar = (20, 30, 40, 50, 60, 70, 80, 90, 100, 120, 150, 200, 250)
     _RESULTS: ClassVar = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30)
 
@@ -454,71 +312,45 @@ class SearchesInVain(Template):
     results: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         user = office.chief(stream)
-        chosen = office.pick(stream, cls._fair(worlds))
-        return cls(user, chosen["uses"], chosen["results"]) if chosen else None
+        limits = stream.choice(cls._limits(world))
+        return cls(user, limits["uses"], limits["results"])
 
     @classmethod
-    def _fair(cls, worlds: Worlds) -> list[Row]:
+    def _limits(cls, world: World) -> list[Row]:
         """In a small shop every search finds little, so that other numbers tell them apart than in a large one, and
         few may have been used often enough."""
         for least, uses in ((60, cls._USES), (15, range(50, 500, 10))):
-            found = office.rows(
-                worlds["admin"],
+            limits = office.rows(
+                world,
                 "SELECT u.value AS uses, r.value AS results FROM search_terms AS s, json_each(?) AS u, json_each(?)"
                 " AS r WHERE s.uses >= u.value GROUP BY u.key, r.key HAVING count(*) >= ?"
                 " AND sum(s.results < r.value) BETWEEN 3 AND 15 ORDER BY u.key, r.key",
                 json.dumps(list(uses)), json.dumps(cls._RESULTS), least,
             )  # fmt: skip
-            if len(found) >= 5:
-                return found
-        return found
+            if len(limits) >= 5:
+                return limits
+        return limits
 
-    def _terms(self, worlds: Worlds) -> list[Row]:
-        return office.rows(worlds["admin"], "SELECT * FROM search_terms ORDER BY uses DESC, term")
+    def end(self, world: World) -> Parts:
+        terms = office.rows(world, "SELECT * FROM search_terms ORDER BY uses DESC, term")
+        often = [one for one in terms if one["uses"] >= self.uses]
+        fitting = [one for one in often if one["results"] < self.results]
+        yield Key.answer(*(one["term"] for one in fitting))
+        yield office.seen(shown(one["term"], str(one["results"]), str(one["uses"])) for one in fitting)
+        yield Key.checkpoint("the report", office.page("/reports/search-terms"))
+        # The report has those on top that were used the most.
+        yield Effort(rows=len(often), pages=1, steps=4)
 
-    def _fitting(self, worlds: Worlds) -> list[Row]:
-        return self._of(self._terms(worlds))
-
-    def _of(self, terms: list[Row]) -> list[Row]:
-        return [one for one in self._often(terms) if one["results"] < self.results]
-
-    def _often(self, terms: list[Row]) -> list[Row]:
-        return [one for one in terms if one["uses"] >= self.uses]
-
-    @staticmethod
-    def _said(terms: list[Row]) -> Key:
-        return Key.answer(*(one["term"] for one in terms))
-
-    def key(self, worlds: Worlds) -> Key:
-        fitting = self._fitting(worlds)
-        facts = office.seen(shown(one["term"], str(one["results"]), str(one["uses"])) for one in fitting)
-        return self._said(fitting) & facts & Key.checkpoint("the report", office.page("/reports/search-terms"))
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        terms = self._terms(worlds)
-        return {
-            "results-ignored": self._said(self._often(terms)),
-            "uses-ignored": self._said([one for one in terms if one["results"] < self.results]),
-        }
-
-    def effort(self, worlds: Worlds) -> Effort:
-        """The report has those on top that were used the most."""
-        return Effort(rows=len(self._often(self._terms(worlds))), pages=1, steps=4)
-
-    def _answer(self, page: Observation) -> Json:
-        fitting = [
-            one for one in pages.lines(page) if int(one["Uses"]) >= self.uses and int(one["Results"]) < self.results
+    def solve(self, page: Observation, *, typing: bool = False) -> Walk:
+        if typing:
+            page = yield from pages.goto(page, "/reports/search-terms")
+        else:
+            page = yield from links(page, "All Reports", "Search Terms")
+        terms: list[Json] = [
+            line["Search Query"]
+            for line in pages.lines(page)
+            if int(line["Uses"]) >= self.uses and int(line["Results"]) < self.results
         ]
-        return answer(*(one["Search Query"] for one in fitting))
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "All Reports")
-        return self._answer((yield from click(page, "link", "Search Terms")))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-address": self._by_address}
-
-    def _by_address(self, page: Observation) -> Reading[Json]:
-        return self._answer((yield from pages.goto(page, "/reports/search-terms")))
+        return answer(*terms)
