@@ -1,103 +1,95 @@
 """Reading reviews, and writing one."""
 
+import operator
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
 
 from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, answer, click, fill, submit
+from webassay.arena.kit.readings import Mutate, Parts, Retrieve, clear, fair, first_page, top
+from webassay.arena.kit.walking import answer, click, done, links, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
 from webassay.core.task import ChoreType
 from webassay.sites.kit import Row, World
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 SIZES = ((11, 25), (26, 59), (60, 199), (200, 400))
+FIRST_PAGE = {"first": pages.REVIEWS_ON_A_PAGE}
+ANY = 0
+"""As a number of stars: whoever does not look at them."""
 
 
-class ReadReviews(Template, abstract=True):
+class ReadReviews(Retrieve, abstract=True):
     """Reads all the reviews of one product, found by search or by the link on its card."""
 
-    sites = ("shop",)
-    kind = "retrieve"
     chore: ClassVar[ChoreType] = "massive_memory"
     levels: ClassVar[tuple[Difficulty, ...]] = ("easy", "medium", "hard", "extreme")
+    ways = {"from-card": {"from_card": True}}
 
     product: str
 
     @abstractmethod
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
-        """The response, once all are read."""
+    def conclusion(self, reviews: list[Row], *_: Any, **how: Any) -> Parts:
+        """Fairness, the key, and evidence besides that all were read."""
 
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(queries.reviews(worlds["shop"], self.product))
-        on_pages = pages_of(count, pages.REVIEWS_ON_A_PAGE)
-        return Effort(rows=count, pages=on_pages, steps=5 + on_pages)
+    @abstractmethod
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
+        """What the walk answers, once all are read."""
 
-    def solve(self, page: Observation) -> Walk:
-        return self.findings((yield from pages.reviews_of(page, self.product)))
+    def end(self, world: World, *, first: int = 0, **how: Any) -> Parts:
+        reviews = queries.reviews(world, self.product)
+        yield from self.conclusion([*first_page(reviews, first)], **how)
+        yield facts.read_reviews(reviews)
+        yield Key.checkpoint("product page", queries.product_page(queries.product(world, self.product)["slug"]))
+        on_pages = pages_of(len(reviews), pages.REVIEWS_ON_A_PAGE)
+        yield Effort(rows=len(reviews), pages=on_pages, steps=5 + on_pages)
 
-    def routes(self) -> Mapping[str, Route]:
-        return {"from-card": self._from_card}
-
-    def _from_card(self, page: Observation) -> Walk:
-        return self.findings((yield from pages.reviews_from_card(page, self.product)))
+    def solve(self, page: Observation, *, from_card: bool = False) -> Walk:
+        read = pages.reviews_from_card if from_card else pages.reviews_of
+        return self.response((yield from read(page, self.product)))
 
 
-def draw_product(world: World, stream: Stream) -> str | None:
+def some_product(world: World, stream: Stream) -> str:
     low, high = stream.choice(SIZES)
-    found = queries.pick(stream, queries.find_products(world, "r.review_count BETWEEN ? AND ?", low, high))
-    return None if found is None else str(found["name"])
+    return str(stream.choice(queries.find_products(world, "r.review_count BETWEEN ? AND ?", low, high))["name"])
 
 
-def read_all(world: World, product: str) -> Key:
-    """That all the reviews were read."""
-    page = Key.checkpoint("product page", queries.product_page(queries.product(world, product)["slug"]))
-    return facts.read_reviews(queries.reviews(world, product)) & page
+def can_be_listed(nicknames: Sequence[str]) -> bool:
+    """A few, and all of them different."""
+    return 2 <= len(nicknames) <= 14 and len({name.casefold() for name in nicknames}) == len(nicknames)
 
 
-@dataclass(frozen=True)
 class LowReviews(ReadReviews):
     """Count the bad reviews of a product."""
 
     name = "shop.low-reviews"
     instruction = 'How many reviews give "{product}" {stars} stars or fewer? Answer with one number.'
+    misread = {
+        "first-page-only": FIRST_PAGE,
+        "exactly-that-many": {"counts": operator.eq},
+        "fewer-only": {"counts": operator.lt},
+        "more-instead": {"counts": operator.ge},
+    }
 
-    product: str
     stars: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = draw_product(worlds["shop"], stream)
-        return None if product is None else cls(product, stream.between(2, 4))
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream), stream.between(2, 4))
 
-    def key(self, worlds: Worlds) -> Key:
-        reviews = queries.reviews(worlds["shop"], self.product)
-        few = sum(review["rating"] <= self.stars for review in reviews)
-        low = facts.seen([facts.review(review) for review in reviews if review["rating"] <= self.stars])
-        return Key.answer(few, unit="reviews") & low & read_all(worlds["shop"], self.product)
+    def conclusion(self, reviews: list[Row], *, counts: Callable[[int, int], bool] = operator.le) -> Parts:
+        low = [review for review in reviews if counts(review["rating"], self.stars)]
+        yield Key.answer(len(low), unit="reviews")
+        yield facts.seen([facts.review(review) for review in low])
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
-        first = ratings[: pages.REVIEWS_ON_A_PAGE]
-        return {
-            "first-page-only": Key.answer(sum(rating <= self.stars for rating in first)),
-            "exactly-that-many": Key.answer(sum(rating == self.stars for rating in ratings)),
-            "fewer-only": Key.answer(sum(rating < self.stars for rating in ratings)),
-            "more-instead": Key.answer(sum(rating >= self.stars for rating in ratings)),
-        }
-
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(sum(review.stars <= self.stars for review in reviews))
 
 
-@dataclass(frozen=True)
 class RatingDistribution(ReadReviews):
     """Count the reviews of a product by their stars."""
 
@@ -106,36 +98,21 @@ class RatingDistribution(ReadReviews):
         'How are the ratings of "{product}" distributed? Answer with five numbers: how many reviews give '
         "5, 4, 3, 2 and 1 stars, in that order."
     )
-
-    product: str
+    misread = {"first-page-only": FIRST_PAGE, "from-one-star-up": {"order": (1, 2, 3, 4, 5)}}
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = draw_product(worlds["shop"], stream)
-        return None if product is None else cls(product)
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream))
 
-    def key(self, worlds: Worlds) -> Key:
-        ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
-        answer = Key.answer(*_distribution(ratings), ordered=True, unit="reviews")
-        return answer & read_all(worlds["shop"], self.product)
+    def conclusion(self, reviews: list[Row], *, order: Sequence[int] = (5, 4, 3, 2, 1)) -> Parts:
+        counted = Counter(review["rating"] for review in reviews)
+        yield Key.answer(*(counted[stars] for stars in order), ordered=True, unit="reviews")
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        ratings = [review["rating"] for review in queries.reviews(worlds["shop"], self.product)]
-        return {
-            "first-page-only": Key.answer(*_distribution(ratings[: pages.REVIEWS_ON_A_PAGE]), ordered=True),
-            "from-one-star-up": Key.answer(*reversed(_distribution(ratings)), ordered=True),
-        }
-
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
-        return answer(*_distribution([review.stars for review in reviews]))
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
+        counted = Counter(review.stars for review in reviews)
+        return answer(*(counted[stars] for stars in (5, 4, 3, 2, 1)))
 
 
-def _distribution(ratings: list[int]) -> list[int]:
-    counted = Counter(ratings)
-    return [counted[stars] for stars in (5, 4, 3, 2, 1)]
-
-
-@dataclass(frozen=True)
 class CriticalReviewers(ReadReviews):
     """List who gave a product a certain number of stars."""
 
@@ -145,37 +122,25 @@ class CriticalReviewers(ReadReviews):
         "List their nicknames, one element for each review."
     )
     reads = ("*",)
+    misread = {"first-page-only": FIRST_PAGE, "or-fewer": {"or_fewer": True}}
 
-    product: str
     stars: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product, stars = draw_product(worlds["shop"], stream), stream.between(1, 4)
-        if product is None:
-            return None
-        drawn = cls(product, stars)
-        names = drawn._nicknames(queries.reviews(worlds["shop"], product))
-        usable = 2 <= len(names) <= 14 and len({name.casefold() for name in names}) == len(names)
-        return drawn if usable else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream), stream.between(1, 4))
 
-    def _nicknames(self, reviews: list[Row]) -> list[str]:
-        return [review["nickname"] for review in reviews if review["rating"] == self.stars]
+    def conclusion(self, reviews: list[Row], *, or_fewer: bool = False) -> Parts:
+        if or_fewer and self.stars == 1:
+            raise NothingToDraw
+        least = 1 if or_fewer else self.stars
+        fitting = [review for review in reviews if least <= review["rating"] <= self.stars]
+        names = [review["nickname"] for review in fitting]
+        yield fair(can_be_listed(names))
+        yield Key.answer(*names)
+        yield facts.seen([facts.review(review) for review in fitting])
 
-    def key(self, worlds: Worlds) -> Key:
-        reviews = queries.reviews(worlds["shop"], self.product)
-        theirs = facts.seen([facts.review(review) for review in reviews if review["rating"] == self.stars])
-        return Key.answer(*self._nicknames(reviews)) & theirs & read_all(worlds["shop"], self.product)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        reviews = queries.reviews(worlds["shop"], self.product)
-        found = {"first-page-only": Key.answer(*self._nicknames(reviews[: pages.REVIEWS_ON_A_PAGE]))}
-        if self.stars > 1:
-            or_fewer = [review["nickname"] for review in reviews if review["rating"] <= self.stars]
-            found["or-fewer"] = Key.answer(*or_fewer)
-        return found
-
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(*(review.nickname for review in reviews if review.stars == self.stars))
 
 
@@ -193,18 +158,30 @@ _TEXTS = (
 _NICKNAMES = ("Quiet Otter", "Marlow", "Tess from Ohio", "B. Underhill", "paperkite", "Rosalind K")
 
 
-@dataclass(frozen=True)
-class ReviewDearest(Template):
+Measure = Callable[[int, int], int]
+"""Of the price of one piece and the number of pieces."""
+
+
+def _one_piece(cents: int, pieces: int) -> int:
+    return cents
+
+
+class ReviewDearest(Mutate):
     """Review the most expensive article of the latest order."""
 
     name = "shop.review-dearest"
-    kind = "mutate"
     chore = "long_term_memory"
     instruction = (
         "Write a review of the article with the highest price for a single piece in my latest order. "
         'Rating: {stars} of 5. Nickname: "{nickname}". Summary: "{title}". Review: "{text}"'
     )
     levels = ("medium",)
+    misread = {
+        "first-article": {"by": lambda cents, pieces: 0},
+        "highest-subtotal": {"by": operator.mul},
+        "order-before": {"back": 1},
+    }
+    ways = {"from-account-by-search": {"search": True}}
 
     user: str
     stars: int
@@ -213,92 +190,43 @@ class ReviewDearest(Template):
     nickname: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(
-            user=queries.shopper(worlds["shop"], stream, 2, 400),
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(
+            user=queries.shopper(world, stream, 2, 400),
             stars=stream.between(1, 5),
             title=stream.choice(_TITLES),
             text=stream.choice(_TEXTS),
             nickname=stream.choice(_NICKNAMES),
         )
-        return None if queries.best(drawn._items(worlds["shop"]), queries.unit_price) is None else drawn
 
-    def _items(self, world: World, back: int = 0) -> list[Row]:
-        """What was in the latest order, or in one before it."""
-        return queries.order_items(world, queries.orders_of(world, self.user)[back]["number"])
-
-    def key(self, worlds: Worlds) -> Key:
-        latest = queries.orders_of(worlds["shop"], self.user)[0]["number"]
-        items = self._items(worlds["shop"])
-        bought = max(items, key=queries.unit_price)
-        return (
-            self._review_of(worlds["shop"], bought)
-            & facts.seen([facts.bought(item) for item in items])
-            & Key.checkpoint("latest order", queries.order_page(latest))
-            & Key.checkpoint("product page", queries.product_page(bought["slug"]))
-        )
-
-    def _review_of(self, world: World, item: Row) -> Key:
-        return Key.insert(
+    def end(self, world: World, *, back: int = 0, by: Measure = _one_piece) -> Parts:
+        number = queries.orders_of(world, self.user)[back]["number"]
+        items = queries.order_items(world, number)
+        ranked = sorted(items, key=lambda item: by(item["unit_price_cents"], item["quantity"]), reverse=True)
+        yield fair(clear(ranked, queries.unit_price))
+        bought = top(ranked)
+        yield Key.insert(
             "reviews",
             title=self.title,
             text=self.text,
             nickname=self.nickname,
-            product_id=item["product_id"],
+            product_id=bought["product_id"],
             customer_id=queries.customer_id(world, self.user),
             rating=self.stars,
             status="pending",
         )
+        yield facts.seen([facts.bought(item) for item in items])
+        yield Key.checkpoint("latest order", queries.order_page(number))
+        yield Key.checkpoint("product page", queries.product_page(bought["slug"]))
+        yield Effort(rows=len(items), pages=3, steps=13)
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        latest, before = self._items(worlds["shop"]), self._items(worlds["shop"], 1)
-        wrong = {
-            "first-article": latest[0],
-            "highest-subtotal": max(latest, key=queries.subtotal),
-            "order-before": max(before, key=queries.unit_price),
-        }
-        return {name: self._review_of(worlds["shop"], item) for name, item in wrong.items()}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self._items(worlds["shop"])), pages=3, steps=13)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "Orders")
+    def solve(self, page: Observation, *, by: Measure = _one_piece, search: bool = False) -> Walk:
+        page = yield from links(page, "My Account" if search else "Orders")
         page = yield from click(page, "link", contains="View Order")
-        page = yield from click(page, "link", max(pages.items(page), key=lambda item: item.cents).name)
-        return (yield from self._write(page))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"from-account-by-search": self._by_search}
-
-    def _by_search(self, page: Observation) -> Walk:
-        page = yield from click(page, "link", "My Account")
-        page = yield from click(page, "link", contains="View Order")
-        page = yield from pages.open_product(page, max(pages.items(page), key=lambda item: item.cents).name)
-        return (yield from self._write(page))
-
-    def hasty(self) -> Mapping[str, Route]:
-        return {"first-article": self._first, "highest-subtotal": self._highest_subtotal}
-
-    def _first(self, page: Observation) -> Walk:
-        page = yield from self._latest(page)
-        page = yield from click(page, "link", pages.items(page)[0].name)
-        return (yield from self._write(page))
-
-    def _highest_subtotal(self, page: Observation) -> Walk:
-        page = yield from self._latest(page)
-        most = max(pages.items(page), key=lambda item: item.cents * item.quantity)
-        page = yield from click(page, "link", most.name)
-        return (yield from self._write(page))
-
-    def _latest(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", "Orders")
-        return (yield from click(page, "link", contains="View Order"))
-
-    def _write(self, page: Observation) -> Walk:
+        bought = max(pages.items(page), key=lambda item: by(item.cents, item.quantity)).name
+        page = yield from (pages.open_product if search else links)(page, bought)
         page = yield from pages.open_reviews(page)
         page = yield from click(page, "radio", "1 star" if self.stars == 1 else f"{self.stars} stars")
-        page = yield from fill(page, "textbox", "Nickname", self.nickname)
-        page = yield from fill(page, "textbox", "Summary", self.title)
-        page = yield from fill(page, "textbox", "Review", self.text)
-        return (yield from submit(page, "Submit Review"))
+        typed = {"Nickname": self.nickname, "Summary": self.title, "Review": self.text}
+        yield from send(page, "Submit Review", typed)
+        return done("mutate")

@@ -1,16 +1,16 @@
 """What other people thought of reviews. Their votes are a bar without a number; only the accessible name says it."""
 
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable
 from typing import Self
 
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Worlds
+from webassay.arena.kit.readings import Parts, clear, fair, top
 from webassay.arena.kit.walking import answer
-from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.reviews import ReadReviews, draw_product, read_all
+from webassay.arena.shop import facts, pages
+from webassay.arena.shop.reviews import ANY, FIRST_PAGE, ReadReviews, can_be_listed, some_product
 from webassay.core.record import Json
-from webassay.sites.kit import Row
+from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
 
@@ -27,7 +27,6 @@ def _share(review: Row) -> int:
     return _helpful(review) * 1000 // _votes(review) if _votes(review) else 0
 
 
-@dataclass(frozen=True)
 class HelpfulReview(ReadReviews):
     """Find the review with so many stars that most people found helpful."""
 
@@ -39,46 +38,32 @@ class HelpfulReview(ReadReviews):
     reads = ("*",)
     levels = ("medium", "hard", "extreme")
     tags = ("tree",)
+    misread = {
+        "stars-ignored": {"stars": ANY},
+        "most-votes": {"by": _votes},
+        "highest-share": {"by": _share},
+        "first-page-only": FIRST_PAGE,
+    }
 
-    product: str
     stars: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product, stars = draw_product(worlds["shop"], stream), stream.between(1, 5)
-        if product is None:
-            return None
-        drawn = cls(product, stars)
-        best = queries.best(drawn._fitting(queries.reviews(worlds["shop"], product)), _helpful)
-        return None if best is None or best["nickname"] in product else drawn
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream), stream.between(1, 5))
 
-    def _fitting(self, reviews: list[Row]) -> list[Row]:
-        return [review for review in reviews if review["rating"] == self.stars]
+    def conclusion(self, reviews: list[Row], *, by: Callable[[Row], int] = _helpful) -> Parts:
+        fitting = [review for review in reviews if self.stars in (ANY, review["rating"])]
+        ranked = sorted(fitting, key=by, reverse=True)
+        best = top(ranked)["nickname"]
+        yield fair(clear(ranked, by), best not in self.product)
+        yield Key.answer(best)
+        yield facts.seen([facts.votes(review) for review in ranked[:5] if review["votes"]])
 
-    def key(self, worlds: Worlds) -> Key:
-        fitting = self._fitting(queries.reviews(worlds["shop"], self.product))
-        ranked = sorted(fitting, key=_helpful, reverse=True)
-        compared = facts.seen([facts.votes(review) for review in ranked[:5] if review["votes"]])
-        return Key.answer(ranked[0]["nickname"]) & compared & read_all(worlds["shop"], self.product)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        reviews = queries.reviews(worlds["shop"], self.product)
-        fitting = self._fitting(reviews)
-        wrong = {
-            "stars-ignored": max(reviews, key=_helpful),
-            "most-votes": max(fitting, key=_votes),
-            "highest-share": max(fitting, key=_share),
-        }
-        if first := self._fitting(reviews[: pages.REVIEWS_ON_A_PAGE]):
-            wrong["first-page-only"] = max(first, key=_helpful)
-        return {name: Key.answer(review["nickname"]) for name, review in wrong.items()}
-
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
         fitting = [review for review in reviews if review.stars == self.stars]
         return answer(max(fitting, key=lambda review: review.helpful).nickname)
 
 
-@dataclass(frozen=True)
 class HelpfulTotal(ReadReviews):
     """Add up how many people found the bad reviews of a product helpful."""
 
@@ -89,40 +74,35 @@ class HelpfulTotal(ReadReviews):
         "these reviews added up? Answer with one number."
     )
     tags = ("tree",)
+    misread = {
+        "first-page-only": FIRST_PAGE,
+        "all-votes": {"count": _votes},
+        "stars-ignored": {"stars": 5},
+        "exactly-that-many": {"counts": operator.eq},
+        "reviews-counted": {"count": lambda review: 1},
+    }
 
-    product: str
     stars: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product = draw_product(worlds["shop"], stream)
-        return None if product is None else cls(product, stream.between(2, 4))
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream), stream.between(2, 4))
 
-    def _fitting(self, reviews: list[Row]) -> list[Row]:
-        return [review for review in reviews if review["rating"] <= self.stars]
+    def conclusion(
+        self,
+        reviews: list[Row],
+        *,
+        counts: Callable[[int, int], bool] = operator.le,
+        count: Callable[[Row], int] = _helpful,
+    ) -> Parts:
+        fitting = [review for review in reviews if counts(review["rating"], self.stars)]
+        yield Key.answer(sum(map(count, fitting)), unit="people")
+        yield facts.seen([facts.votes(review) for review in facts.sample(fitting) if review["votes"]])
 
-    def key(self, worlds: Worlds) -> Key:
-        fitting = self._fitting(queries.reviews(worlds["shop"], self.product))
-        voted = facts.seen([facts.votes(review) for review in facts.sample(fitting) if review["votes"]])
-        total = Key.answer(sum(map(_helpful, fitting)), unit="people")
-        return total & voted & read_all(worlds["shop"], self.product)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        reviews = queries.reviews(worlds["shop"], self.product)
-        exactly = [review for review in reviews if review["rating"] == self.stars]
-        return {
-            "first-page-only": Key.answer(sum(map(_helpful, self._fitting(reviews[: pages.REVIEWS_ON_A_PAGE])))),
-            "all-votes": Key.answer(sum(map(_votes, self._fitting(reviews)))),
-            "stars-ignored": Key.answer(sum(map(_helpful, reviews))),
-            "exactly-that-many": Key.answer(sum(map(_helpful, exactly))),
-            "reviews-counted": Key.answer(len(self._fitting(reviews))),
-        }
-
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
         return answer(sum(review.helpful for review in reviews if review.stars <= self.stars))
 
 
-@dataclass(frozen=True)
 class UnhelpfulReviewers(ReadReviews):
     """List whose reviews with so many stars were helpful to the lesser part of those who voted."""
 
@@ -134,44 +114,28 @@ class UnhelpfulReviewers(ReadReviews):
     )
     reads = ("*",)
     tags = ("tree",)
+    misread = {
+        "first-page-only": FIRST_PAGE,
+        "stars-ignored": {"stars": ANY},
+        "helpful-instead": {"than_half": operator.gt},
+        "half-is-enough": {"than_half": operator.le},
+    }
+    may_agree = ("half-is-enough",)
 
-    product: str
     stars: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        product, stars = draw_product(worlds["shop"], stream), stream.between(1, 5)
-        if product is None:
-            return None
-        drawn = cls(product, stars)
-        names = [review["nickname"] for review in drawn._fitting(queries.reviews(worlds["shop"], product))]
-        different = len({name.casefold() for name in names}) == len(names)
-        return drawn if 2 <= len(names) <= 14 and different and not any(name in product for name in names) else None
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream), stream.between(1, 5))
 
-    def _fitting(self, reviews: list[Row]) -> list[Row]:
-        voted = [review for review in reviews if review["rating"] == self.stars and review["votes"]]
-        return [review for review in voted if 2 * _helpful(review) < _votes(review)]
+    def conclusion(self, reviews: list[Row], *, than_half: Callable[[int, int], bool] = operator.lt) -> Parts:
+        voted = [review for review in reviews if self.stars in (ANY, review["rating"]) and review["votes"]]
+        fitting = [review for review in voted if than_half(2 * _helpful(review), _votes(review))]
+        names = [review["nickname"] for review in fitting]
+        yield fair(can_be_listed(names), not any(name in self.product for name in names))
+        yield Key.answer(*names)
+        yield facts.seen([facts.votes(review) for review in fitting])
 
-    def key(self, worlds: Worlds) -> Key:
-        fitting = self._fitting(queries.reviews(worlds["shop"], self.product))
-        theirs = facts.seen([facts.votes(review) for review in fitting])
-        listed = Key.answer(*(review["nickname"] for review in fitting))
-        return listed & theirs & read_all(worlds["shop"], self.product)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        reviews = queries.reviews(worlds["shop"], self.product)
-        voted = [review for review in reviews if review["votes"]]
-        exactly = [review for review in voted if review["rating"] == self.stars]
-        wrong = {
-            "first-page-only": self._fitting(reviews[: pages.REVIEWS_ON_A_PAGE]),
-            "stars-ignored": [review for review in voted if 2 * _helpful(review) < _votes(review)],
-            "helpful-instead": [review for review in exactly if 2 * _helpful(review) > _votes(review)],
-        }
-        half = [review for review in exactly if 2 * _helpful(review) <= _votes(review)]
-        if len(half) > len(self._fitting(reviews)):
-            wrong["half-is-enough"] = half
-        return {name: Key.answer(*(review["nickname"] for review in found)) for name, found in wrong.items()}
-
-    def findings(self, reviews: list[pages.ShownReview]) -> Json:
+    def response(self, reviews: list[pages.ShownReview]) -> Json:
         fitting = [review for review in reviews if review.stars == self.stars and 2 * review.helpful < review.votes]
         return answer(*(review.nickname for review in fitting))
