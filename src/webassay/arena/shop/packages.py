@@ -1,15 +1,14 @@
 """What is ticked on the cards in the packages. They are pictures: whoever cannot look at them cannot know."""
 
+import operator
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Reading, answer, choose, click, done
+from webassay.arena.kit.readings import Navigate, Parts, Retrieve, clear, fair
+from webassay.arena.kit.walking import answer, choose, click, done
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.catalog import SHORT_PAGE
 from webassay.arena.shop.orders import list_page
@@ -18,81 +17,63 @@ from webassay.core.record import Json
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
-Looked = tuple[pages.Item, pages.PackageCard]
+CardOfItem = tuple[pages.Item, pages.PackageCard]
 
 
-class CardChore(Template, abstract=True):
+class ReadCards(Retrieve, abstract=True):
     """Looks at the card of every article of an order."""
 
-    sites = ("shop",)
-    kind = "retrieve"
     levels = ("medium",)
     modality = "tree+screenshot"
     tags = ("screenshot",)
+    ways = {"by-search": {"search": True}}
 
     user: str
     order: str
 
     @abstractmethod
-    def findings(self, found: list[Looked]) -> Json:
-        """The response, once all are read."""
+    def conclusion(self, items: list[Row], *_: Any, **how: Any) -> Parts:
+        """Fairness and the key."""
 
-    def read(self, world: World) -> Key:
-        """That the order and all its cards were seen."""
+    @abstractmethod
+    def response(self, cards: list[CardOfItem]) -> Json:
+        """What the walk answers, once all are read."""
+
+    def end(self, world: World, *, articles: slice = slice(None), **how: Any) -> Parts:
         items = queries.order_items(world, self.order)
-        return (
-            facts.seen([sight for item in items for sight in (facts.bought(item), facts.card(item))])
-            & Key.checkpoint("order", queries.order_page(self.order))
-            & Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
-        )
+        yield from self.conclusion(items[articles], **how)
+        yield facts.seen([sight for item in items for sight in (facts.bought(item), facts.card(item))])
+        yield Key.checkpoint("order", queries.order_page(self.order))
+        yield Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
+        count, before = len(items), list_page(world, self.user, self.order) + 5
+        yield Effort(rows=2 * count, pages=count + 1, steps=before + 3 * count, longest=before + 5 * count)
 
-    def effort(self, worlds: Worlds) -> Effort:
-        items = queries.order_items(worlds["shop"], self.order)
-        found = list_page(worlds["shop"], self.user, self.order)
-        return Effort(
-            rows=2 * len(items),
-            pages=len(items) + 1,
-            steps=found + 3 * len(items) + 5,
-            longest=found + 5 * len(items) + 5,
-        )
-
-    def solve(self, page: Observation) -> Walk:
+    def solve(self, page: Observation, *, search: bool = False) -> Walk:
         order = yield from pages.open_order(page, self.order)
-        found = []
+        cards = []
         for item in pages.items(order):
-            page = yield from click(order, "link", item.name)
-            found.append((item, (yield from pages.read_package_card(page))))
+            page = yield from (pages.open_product(order, item.name) if search else click(order, "link", item.name))
+            cards.append((item, (yield from pages.read_package_card(page))))
             order = yield Action.of("goto", order.url)
-        return self.findings(found)
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-search": self._by_search}
-
-    def _by_search(self, page: Observation) -> Walk:
-        page = yield from pages.open_order(page, self.order)
-        order, found = page.url, list[Looked]()
-        for item in pages.items(page):
-            opened = yield from pages.open_product(page, item.name)
-            found.append((item, (yield from pages.read_package_card(opened))))
-            page = yield Action.of("goto", order)
-        return self.findings(found)
+        return self.response(cards)
 
 
-def _draw_order(world: World, stream: Stream, user: str) -> str | None:
+def _user_and_order(world: World, stream: Stream) -> tuple[str, str]:
     """With three articles or more, all different."""
-    found = queries.rows(
-        world,
+    user = queries.shopper(world, stream)
+    sql = (
         "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
         " JOIN order_items AS i ON i.order_id = o.id WHERE c.email = ?"
-        " GROUP BY o.id HAVING count(*) >= 3 AND count(DISTINCT i.product_id) = count(*) ORDER BY o.id",
-        user,
+        " GROUP BY o.id HAVING count(*) >= 3 AND count(DISTINCT i.product_id) = count(*) ORDER BY o.id"
     )
-    chosen = queries.pick(stream, found)
-    return None if chosen is None else str(chosen["number"])
+    return user, str(stream.choice(queries.rows(world, sql, user))["number"])
 
 
-@dataclass(frozen=True)
-class CardOrigin(CardChore):
+def _wherever(origin: str, country: str) -> bool:
+    return True
+
+
+class CardOrigin(ReadCards):
     """Find out which articles of an order come from a country."""
 
     name = "shop.card-origin"
@@ -102,43 +83,32 @@ class CardOrigin(CardChore):
         "its page shows as a picture. Answer with the SKUs, one element for each article."
     )
     reads = ("*",)
+    misread = {
+        "first-article-only": {"articles": slice(1), "fits": _wherever},
+        "all-articles": {"fits": _wherever},
+        "the-others": {"fits": operator.ne},
+    }
 
-    user: str
-    order: str
     country: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream)
-        order = _draw_order(worlds["shop"], stream, user)
-        if order is None:
-            return None
-        countries = [item["origin"] for item in queries.order_items(worlds["shop"], order)]
-        drawn = cls(user, order, stream.choice(countries))
-        return None if len(set(countries)) == 1 else drawn
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        user, order = _user_and_order(world, stream)
+        return cls(user, order, stream.choice([item["origin"] for item in queries.order_items(world, order)]))
 
-    def _from(self, items: list[Row]) -> list[Row]:
-        return [item for item in items if item["origin"] == self.country]
+    def conclusion(self, items: list[Row], *, fits: Callable[[str, str], bool] = operator.eq) -> Parts:
+        yield fair(len({item["origin"] for item in items}) > 1)
+        yield Key.answer(*(item["sku"] for item in items if fits(item["origin"], self.country)))
 
-    def key(self, worlds: Worlds) -> Key:
-        found = self._from(queries.order_items(worlds["shop"], self.order))
-        return Key.answer(*(item["sku"] for item in found)) & self.read(worlds["shop"])
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        items = queries.order_items(worlds["shop"], self.order)
-        wrong = {
-            "first-article-only": items[:1],
-            "all-articles": items,
-            "the-others": [item for item in items if item["origin"] != self.country],
-        }
-        return {name: Key.answer(*(item["sku"] for item in found)) for name, found in wrong.items()}
-
-    def findings(self, found: list[Looked]) -> Json:
-        return answer(*(item.sku for item, card in found if card.origin == self.country))
+    def response(self, cards: list[CardOfItem]) -> Json:
+        return answer(*(item.sku for item, card in cards if card.origin == self.country))
 
 
-@dataclass(frozen=True)
-class CardWarranty(CardChore):
+def _quantity(item: Row) -> int:
+    return int(item["quantity"])
+
+
+class CardWarranty(ReadCards):
     """Add up the warranties of an order, card by card."""
 
     name = "shop.card-warranty"
@@ -147,34 +117,27 @@ class CardWarranty(CardChore):
         "How many months of warranty do all the pieces of my order {order} have together, every piece counted? "
         "It is ticked on the card of each product, which its page shows as a picture. Answer with one number."
     )
-
-    user: str
-    order: str
+    misread = {
+        "quantities-ignored": {"pieces": lambda item: 1},
+        "last-article-missed": {"articles": slice(-1)},
+        "longest-only": {"together": max, "pieces": lambda item: 1},
+    }
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        user = queries.shopper(worlds["shop"], stream)
-        order = _draw_order(worlds["shop"], stream, user)
-        return None if order is None else cls(user, order)
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        return cls(*_user_and_order(world, stream))
 
-    def key(self, worlds: Worlds) -> Key:
-        items = queries.order_items(worlds["shop"], self.order)
-        return Key.answer(_months(items), unit="months") & self.read(worlds["shop"])
+    def conclusion(
+        self,
+        items: list[Row],
+        *,
+        pieces: Callable[[Row], int] = _quantity,
+        together: Callable[[Iterable[int]], int] = sum,
+    ) -> Parts:
+        yield Key.answer(together(item["warranty_months"] * pieces(item) for item in items), unit="months")
 
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        items = queries.order_items(worlds["shop"], self.order)
-        return {
-            "quantities-ignored": Key.answer(sum(item["warranty_months"] for item in items)),
-            "last-article-missed": Key.answer(_months(items[:-1])),
-            "longest-only": Key.answer(max(item["warranty_months"] for item in items)),
-        }
-
-    def findings(self, found: list[Looked]) -> Json:
-        return answer(sum(item.quantity * card.months for item, card in found))
-
-
-def _months(items: list[Row]) -> int:
-    return sum(item["warranty_months"] * item["quantity"] for item in items)
+    def response(self, cards: list[CardOfItem]) -> Json:
+        return answer(sum(item.quantity * card.months for item, card in cards))
 
 
 def _warranty(product: Row) -> int:
@@ -182,16 +145,13 @@ def _warranty(product: Row) -> int:
 
 
 def _longest_there_is(world: World) -> int:
-    (found,) = queries.rows(world, "SELECT max(warranty_months) AS months FROM products")
-    return int(found["months"])
+    return int(queries.rows(world, "SELECT max(warranty_months) AS months FROM products")[0]["months"])
 
 
-@dataclass(frozen=True)
-class OpenLongestWarranty(Template):
+class OpenLongestWarranty(Navigate):
     """Open the product of a shelf whose card promises the longest warranty."""
 
     name = "shop.open-longest-warranty"
-    kind = "navigate"
     chore = "massive_memory"
     instruction = (
         "Open the page of the product in {shelf} with the longest warranty among those that cost less than ${below} "
@@ -201,76 +161,56 @@ class OpenLongestWarranty(Template):
     levels = ("hard",)
     modality = "tree+screenshot"
     tags = ("screenshot",)
+    misread = {
+        "price-ignored": {"any_price": True},
+        "dearest-product": {"most": queries.price},
+        "first-product": {"most": lambda product: 0},
+    }
+    ways = {"by-name": {"sort": "Product Name"}}
 
     shelf: str
     path: str
     below: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        shelf, path = queries.place(worlds["shop"], stream, 10, 120, levels=(2, 3))
-        prices = [queries.price(product) for product in queries.products(worlds["shop"], path)]
+    def drawn(cls, world: World, stream: Stream) -> Self:
+        shelf, path = queries.place(world, stream, 10, 120, levels=(2, 3))
+        prices = [queries.price(product) for product in queries.products(world, path)]
         limits = [
             dollars
             for dollars in range(5, 305, 5)
             if 7 <= sum(price < dollars * 100 for price in prices) <= min(22, len(prices) - 1)
             and dollars * 100 not in prices
         ]
-        drawn = cls(shelf, path, stream.choice(limits))
-        longest = queries.best(drawn._products(worlds["shop"]), _warranty)
+        return cls(shelf, path, stream.choice(limits))
+
+    def end(self, world: World, *, any_price: bool = False, most: Callable[[Row], int] = _warranty) -> Parts:
+        listed = queries.products(world, self.path)
+        cheap = [product for product in listed if any_price or queries.price(product) < self.below * 100]
+        ranked = sorted(cheap, key=most, reverse=True)
+        best = ranked[0]  # `drawn` sees to it that several are cheap.
         # The cards show every box there is, so that nobody has to look any further who finds the last one ticked.
-        last = _longest_there_is(worlds["shop"])
-        return drawn if longest is not None and _warranty(longest) < last else None
+        yield fair(clear(ranked, most), _warranty(best) < _longest_there_is(world))
+        yield Key.page(queries.product_page(best["slug"]))
+        yield facts.seen([facts.card(product) for product in cheap])
+        yield Key.checkpoint("category", queries.place_page(self.path))
+        count, lists = len(cheap), pages_of(len(listed), SHORT_PAGE)
+        yield Effort(rows=count, pages=count + 1, steps=3 * count + 2 * lists + 8)
 
-    def _products(self, world: World) -> list[Row]:
-        return [product for product in queries.products(world, self.path) if product["price_cents"] < self.below * 100]
-
-    def key(self, worlds: Worlds) -> Key:
-        products = self._products(worlds["shop"])
-        cards = facts.seen([facts.card(product) for product in products])
-        category = Key.checkpoint("category", queries.place_page(self.path))
-        return Key.page(queries.product_page(max(products, key=_warranty)["slug"])) & cards & category
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        products, shown = self._products(worlds["shop"]), queries.products(worlds["shop"], self.path)
-        wrong = {
-            "price-ignored": max(shown, key=_warranty),
-            "dearest-product": max(products, key=queries.price),
-            "first-product": products[0],
-        }
-        return {name: Key.page(queries.product_page(product["slug"])) for name, product in wrong.items()}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count, shown = len(self._products(worlds["shop"])), len(queries.products(worlds["shop"], self.path))
-        steps = 3 * count + 2 * pages_of(shown, SHORT_PAGE) + 8
-        return Effort(rows=count, pages=count + 1, steps=steps)
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from pages.open_long_place(page, self.shelf)
-        longest = yield from self._look(page)
-        yield Action.of("goto", longest)
-        return done("navigate")
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"by-name": self._by_name}
-
-    def _by_name(self, page: Observation) -> Walk:
-        page = yield from pages.open_place(page, self.shelf)
-        page = yield from choose(page, "Sort By", "Product Name")
-        longest = yield from self._look(page)
-        yield Action.of("goto", longest)
-        return done("navigate")
-
-    def _look(self, listing: Observation) -> Reading[str]:
-        """The address of the product with the longest warranty."""
-        best = (0, "")
+    def solve(self, page: Observation, *, sort: str = "") -> Walk:
+        page = yield from (pages.open_place if sort else pages.open_long_place)(page, self.shelf)
+        if sort:
+            page = yield from choose(page, "Sort By", sort)
+        longest = (0, "")
         while True:
-            for card in pages.cards(listing):
+            for card in pages.cards(page):
                 if card.cents < self.below * 100:
-                    page = yield from click(listing, "link", card.name)
-                    ticked = yield from pages.read_package_card(page)
-                    best = max(best, (ticked.months, page.url), key=lambda one: one[0])
-                    listing = yield Action.of("goto", listing.url)
-            if listing.find("link", "Next") is None:
-                return best[1]
-            listing = yield from click(listing, "link", "Next")
+                    opened = yield from click(page, "link", card.name)
+                    ticked = yield from pages.read_package_card(opened)
+                    longest = max(longest, (ticked.months, opened.url), key=lambda one: one[0])
+                    page = yield Action.of("goto", page.url)
+            if page.find("link", "Next") is None:
+                break
+            page = yield from click(page, "link", "Next")
+        yield Action.of("goto", longest[1])
+        return done("navigate")
