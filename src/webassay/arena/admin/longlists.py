@@ -12,8 +12,7 @@ from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key, money
 from webassay.arena.kit.readings import Parts, Retrieve, clear, fair, top
-from webassay.arena.kit.template import Route, Template, Worlds
-from webassay.arena.kit.walking import Steps, answer, choose, click, every_page, links
+from webassay.arena.kit.walking import answer, choose, every_page, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
 from webassay.core.task import Fact, Sight
@@ -26,82 +25,6 @@ def day_of(shown_time: str) -> date:
     month, day, year = shown_time.split()[:3]
     number = next(place for place, name in enumerate(office.MONTHS, 1) if name.startswith(month))
     return date(int(year), number, int(day.rstrip(",")))
-
-
-class LongList(Template, abstract=True):
-    """Reads everything that the filters of a grid leave."""
-
-    sites = ("admin",)
-    kind = "retrieve"
-    levels: ClassVar[tuple[Difficulty, ...]] = ("hard", "extreme")
-
-    menu: ClassVar[str]
-    path: ClassVar[str]
-    column: ClassVar[str]
-    """By which it can be sorted as well."""
-    more_columns: ClassVar[tuple[str, ...]] = ()
-
-    user: str
-
-    @abstractmethod
-    def typed(self) -> Mapping[str, str]:
-        """Filters that are typed."""
-
-    def chosen(self) -> Mapping[str, str]:
-        """Filters that are lists."""
-        return {}
-
-    @abstractmethod
-    def rows(self, worlds: Worlds) -> list[Row]:
-        """What has to be read, the newest first."""
-
-    @abstractmethod
-    def sight(self, row: Row) -> Sight | Fact: ...
-
-    @abstractmethod
-    def findings(self, lines: list[pages.Line]) -> Json:
-        """The response, once all are read."""
-
-    def read(self, worlds: Worlds) -> Key:
-        found = office.seen(self.sight(row) for row in office.spread(self.rows(worlds)))
-        return found & Key.checkpoint("the grid", office.page(self.path))
-
-    def effort(self, worlds: Worlds) -> Effort:
-        count = len(self.rows(worlds))
-        on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
-        more = 9 + len(self.chosen()) + 2 * len(self.more_columns)
-        return Effort(count, on_pages, more + on_pages, longest=more + 1 + pages_of(count, 50))
-
-    def _narrowed(self, page: Observation) -> Steps:
-        page = yield from click(page, "link", self.menu)
-        page = yield from pages.narrow(page, self.typed(), self.chosen())
-        return (yield from pages.show_columns(page, *self.more_columns)) if self.more_columns else page
-
-    def solve(self, page: Observation) -> Walk:
-        page = yield from self._narrowed(page)
-        return self.findings((yield from pages.all_lines(page)))
-
-    def routes(self) -> Mapping[str, Route]:
-        return {"sorted-otherwise": self._sorted}
-
-    def _sorted(self, page: Observation) -> Walk:
-        page = yield from self._narrowed(page)
-        page = yield from click(page, "link", self.column)
-        if page.find("link", "Next") is not None:
-            page = yield from choose(page, "Rows per page", "50")
-        listed = yield from every_page(page)
-        return self.findings([line for one in listed for line in pages.lines(one)])
-
-
-class BetweenDays(LongList, abstract=True):
-    """Reads everything between two days; `column` has these."""
-
-    user: str
-    first: str
-    last: str
-
-    def typed(self) -> Mapping[str, str]:
-        return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
 
 
 class WholeList(Retrieve, abstract=True):
@@ -135,8 +58,12 @@ class WholeList(Retrieve, abstract=True):
     def read(self, rows: list[Row], sight: Callable[[Row], Sight | Fact]) -> Parts:
         """What one has seen who has read these rows, and what it takes."""
         yield office.seen(map(sight, office.spread(rows)))
+        yield from self.grid(len(rows))
+
+    def grid(self, count: int) -> Parts:
+        """The checkpoint, and what it takes to read that many rows."""
         yield Key.checkpoint("the grid", office.page(self.path))
-        count, on_pages = len(rows), pages_of(len(rows), pages.ROWS_ON_A_PAGE)
+        on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
         yield Effort(count, on_pages, self.steps + on_pages, longest=self.steps + 1 + pages_of(count, 50))
 
     def solve(self, page: Observation, *, sort: bool = False) -> Walk:

@@ -1,30 +1,26 @@
 """Products in the back office: attribute sets, configurations, links, new ones."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Self
 
 from webassay.arena.admin import office, pages
-from webassay.arena.admin.longlists import BetweenDays, LongList
+from webassay.arena.admin.longlists import WholeList
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, money, shown
 from webassay.arena.kit.readings import Mutate, Parts, Retrieve, clear, fair
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Worlds
 from webassay.arena.kit.walking import answer, done, links, need, send
 from webassay.arena.shop.queries import price
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
-from webassay.core.task import Fact, Sight
+from webassay.core.task import Sight
 from webassay.sites.kit import Row, World
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 LINKS = {"related": "Related Products", "upsell": "Up-Sell Products", "crosssell": "Cross-Sell Products"}
 
 
-@dataclass(frozen=True)
-class SetsOfColor(LongList):
+class SetsOfColor(WholeList):
     """Count the products of a color by their attribute set."""
 
     name = "admin.sets-of-color"
@@ -38,93 +34,68 @@ class SetsOfColor(LongList):
     path = "/products"
     column = "SKU"
     more_columns = ("Color",)
+    steps = 11
+    misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "similar-colors": {"similar": True}}
 
-    user: str
     color: str
     one: str
     two: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         colors = office.rows(
-            worlds["admin"],
-            "SELECT color FROM products WHERE color <> '' GROUP BY color HAVING count(*) >= 15 ORDER BY 1",
+            world, "SELECT color FROM products WHERE color <> '' GROUP BY color HAVING count(*) >= 15 ORDER BY 1"
         )
-        found = office.pick(stream, colors)
+        color = stream.choice(colors)["color"]
         one, two = stream.sample(("Default", "Consumable", "Electrical"), 2)
-        drawn = cls(office.chief(stream), found["color"], one, two) if found else None
-        return drawn if drawn and all(drawn._counts(drawn._exactly(drawn.rows(worlds)))) else None
+        return cls(office.chief(stream), color, one, two)
 
     def typed(self) -> Mapping[str, str]:
         return {"Color": self.color}
 
-    def rows(self, worlds: Worlds) -> list[Row]:
-        """Those of similar colors too, which the filter finds as well."""
-        return office.rows(
-            worlds["admin"], "SELECT * FROM products WHERE instr(lower(color), ?) ORDER BY id", self.color.lower()
-        )
-
-    def sight(self, row: Row) -> Fact:
-        return fact(*self._ways(row))
-
-    @staticmethod
-    def _ways(row: Row) -> list[Sight]:
-        """With the set in a column of its own, or as the filter."""
-        group, names = row["attribute_set"], (row["sku"], row["name"])
-        filtered = [shown(name, f"Attribute Set: {group}", together="page") for name in names]
-        return [shown(name, group) for name in names] + filtered
-
-    def _exactly(self, rows: list[Row]) -> list[Row]:
-        return [one for one in rows if one["color"] == self.color]
-
-    def _counts(self, rows: list[Row]) -> tuple[int, int]:
-        sets = Counter(one["attribute_set"] for one in rows)
-        return sets[self.one], sets[self.two]
-
-    def _said(self, rows: list[Row]) -> Key:
-        return Key.answer(dict(zip((self.one, self.two), self._counts(rows), strict=True)))
-
-    def key(self, worlds: Worlds) -> Key:
-        rows = self.rows(worlds)
-        facts = [fact(*self._read_rows(rows, group), self._read_counts(rows, group)) for group in (self.one, self.two)]
-        return (
-            self._said(self._exactly(rows))
-            & Key.seen_share(1.0, facts)
-            & Key.checkpoint("the grid", office.page(self.path))
-        )
-
-    def _read_rows(self, rows: list[Row], group: str) -> Iterable[tuple[Sight, ...]]:
-        inside = [one for one in self._exactly(rows) if one["attribute_set"] == group]
-        return zip(*(self._ways(one) for one in office.spread(inside)), strict=True)
-
-    @staticmethod
-    def _read_counts(rows: list[Row], group: str) -> list[Sight]:
-        """With both filters the grid counts by itself; what similar colors have is taken off."""
-        inside = [one["color"] for one in rows if one["attribute_set"] == group]
-        return [
-            shown(
-                f"Color: {color}", f"Attribute Set: {group}",
-                office.counted(sum(color.lower() in one.lower() for one in inside), "products"), together="page",
-            )
-            for color in sorted(set(inside))
-        ]  # fmt: skip
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        rows = self.rows(worlds)
-        wrong = {"first-page-only": self._exactly(rows[: pages.FEW_ROWS]), "similar-colors": rows}
-        return {
-            name: self._said(found)
-            for name, found in wrong.items()
-            if name == "first-page-only" or len(found) > len(self._exactly(rows))
-        }
+    def end(self, world: World, *, limit: int | None = None, similar: bool = False) -> Parts:
+        # The filter finds similar colors as well.
+        rows = office.rows(world, "SELECT * FROM products WHERE instr(lower(color), ?) ORDER BY id", self.color.lower())
+        exact = [one for one in rows[:limit] if one["color"] == self.color]
+        if similar and len(exact) == len(rows):
+            raise NothingToDraw
+        sets = Counter(one["attribute_set"] for one in (rows if similar else exact))
+        counts = {group: sets[group] for group in (self.one, self.two)}
+        yield fair(*counts.values())
+        yield Key.answer(counts)
+        facts = []
+        for group in counts:
+            inside = office.spread([one for one in exact if one["attribute_set"] == group])
+            rows_read = zip(*map(_sights, inside), strict=True)
+            facts.append(fact(*rows_read, _counted([one for one in rows if one["attribute_set"] == group])))
+        yield Key.seen_share(1.0, facts)
+        yield from self.grid(len(rows))
 
     def findings(self, lines: list[pages.Line]) -> Json:
         sets = Counter(one["Attribute Set"] for one in lines if one["Color"] == self.color)
         return answer({self.one: sets[self.one], self.two: sets[self.two]})
 
 
-@dataclass(frozen=True)
-class PriceOfUpdated(BetweenDays):
+def _sights(product: Row) -> list[Sight]:
+    """With the set in a column of its own, or as the filter."""
+    group, names = product["attribute_set"], (product["sku"], product["name"])
+    filtered = [shown(name, f"Attribute Set: {group}", together="page") for name in names]
+    return [shown(name, group) for name in names] + filtered
+
+
+def _counted(products: list[Row]) -> list[Sight]:
+    """With both filters the grid counts a set by itself; what similar colors have is taken off."""
+    colors = [one["color"] for one in products]
+    return [
+        shown(
+            f"Color: {color}", f"Attribute Set: {products[0]['attribute_set']}",
+            office.counted(sum(color.lower() in one.lower() for one in colors), "products"), together="page",
+        )
+        for color in sorted(set(colors))
+    ]  # fmt: skip
+
+
+class PriceOfUpdated(WholeList):
     """Average the prices of what was updated between two days."""
 
     name = "admin.price-of-updated"
@@ -139,54 +110,40 @@ class PriceOfUpdated(BetweenDays):
     path = "/products"
     column = "Last Updated"
     more_columns = ("Last Updated",)
+    steps = 13
+    misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "every-set": {"group": "%"}}
 
-    user: str
     group: str
     first: str
     last: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def drawn(cls, world: World, stream: Stream) -> Self:
         group = stream.choice(("Default", "Consumable", "Electrical"))
-        drawn = cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, 8, since=2025))
-        rows = drawn.rows(worlds)
-        # A half cent could be rounded either way.
-        halves = bool(rows) and sum(one["price_cents"] for one in rows) * 2 % len(rows) == 0
-        # Adding up is the chore: as many as one can still check, or so many that the list is the point.
-        fitting = 25 <= len(rows) <= 80 or len(rows) >= 200
-        return drawn if fitting and not halves else None
+        return cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, 8, since=2025))
+
+    def typed(self) -> Mapping[str, str]:
+        return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
 
     def chosen(self) -> Mapping[str, str]:
         return {"Type": "Simple Product", "Attribute Set": self.group}
 
-    def rows(self, worlds: Worlds) -> list[Row]:
-        return self._rows(worlds, "attribute_set = ?", self.group)
-
-    def _rows(self, worlds: Worlds, condition: str, *params: str) -> list[Row]:
-        return office.rows(
-            worlds["admin"],
-            f"SELECT * FROM products WHERE {condition} AND substr(updated_at, 1, 10) BETWEEN ? AND ?"
+    def end(self, world: World, *, limit: int | None = None) -> Parts:
+        rows = office.rows(
+            world,
+            "SELECT * FROM products WHERE attribute_set LIKE ? AND substr(updated_at, 1, 10) BETWEEN ? AND ?"
             " AND id NOT IN (SELECT product_id FROM product_options) ORDER BY id",
-            *params, self.first, self.last,
-        )  # fmt: skip
-
-    def sight(self, row: Row) -> Fact:
-        return office.row_by((row["sku"], row["name"]), office.amount(row["price_cents"]))
-
-    @staticmethod
-    def _said(rows: list[Row]) -> Key:
-        average = round(sum(one["price_cents"] for one in rows) / len(rows))
-        return Key.answer({"products": len(rows), "average": money(average)})
-
-    def key(self, worlds: Worlds) -> Key:
-        return self._said(self.rows(worlds)) & self.read(worlds)
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        rows = self.rows(worlds)
-        return {
-            "first-page-only": self._said(rows[: pages.FEW_ROWS]),
-            "every-set": self._said(self._rows(worlds, "1")),
-        }
+            self.group, self.first, self.last,
+        )[:limit]  # fmt: skip
+        # Adding up is the chore: as many as one can still check, or so many that the list is the point.
+        yield fair(25 <= len(rows) <= 80 or len(rows) >= 200)
+        total = sum(map(price, rows))
+        # A half cent could be rounded either way.
+        yield fair(total * 2 % len(rows))
+        yield Key.answer({"products": len(rows), "average": money(round(total / len(rows)))})
+        yield from self.read(
+            rows, lambda row: office.row_by((row["sku"], row["name"]), office.amount(row["price_cents"]))
+        )
 
     def findings(self, lines: list[pages.Line]) -> Json:
         prices = [pages.cents(one["Price"]) for one in lines]
