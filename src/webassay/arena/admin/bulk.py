@@ -45,7 +45,7 @@ class BulkChore(Mutate, abstract=True):
     def wanted(self, line: pages.Line) -> bool:
         """Whether a row that is left is one of them."""
 
-    def acted(
+    def parts(
         self,
         fitting: list[Row],
         others: list[Row],
@@ -106,7 +106,7 @@ class OrdersOf(BulkChore, abstract=True):
         pending = [one for one in own if one["status"] == "pending"]
         # Orders that are processed can be held, too.
         processed = [one for one in own if one["status"] == "processing" and self.action == "Hold"]
-        yield from self.acted(pending, processed, office.row_of, **how)
+        yield from self.parts(pending, processed, office.row_of, **how)
 
     def look(self, page: Observation, search: bool) -> Steps:
         if search:
@@ -183,7 +183,7 @@ class InvoicesPaid(BulkChore):
         unpaid = [one for one in office.invoices(world, "2000-01-01", "2100-01-01") if one["status"] == "open"]
         buyers = [one.first_buyer for one in self.rounds()]
         due = [one for buyer in buyers for one in unpaid if one["bill_to"] == buyer]
-        yield from self.acted(due, [], lambda row: shown(row["number"], row["bill_to"], "Open"), **how)
+        yield from self.parts(due, [], lambda row: shown(row["number"], row["bill_to"], "Open"), **how)
 
     def look(self, page: Observation, search: bool) -> Steps:
         if search:
@@ -221,7 +221,7 @@ class DisableSoldOut(BulkChore):
         scarce = [one for one in named if one["stock"] <= self.most]
         others = [one for one in named if one["stock"] > self.most]
         yield fair(all(one["brand"] == self.brand for one in named), 2 <= len(scarce) <= 12)
-        yield from self.acted(scarce, others, lambda row: shown(row["name"], row["sku"], str(row["stock"])), **how)
+        yield from self.parts(scarce, others, lambda row: shown(row["name"], row["sku"], str(row["stock"])), **how)
 
     def look(self, page: Observation, search: bool) -> Steps:
         if search:
@@ -263,7 +263,7 @@ class ApproveByWord(BulkChore):
         without = [one for one in pending if self.word not in one["text"].lower()]
         # The word must not stand inside another one.
         yield fair(2 <= len(fitting) <= 14, len(fitting) + len(without) == len(pending))
-        yield from self.acted(fitting, without[:20], _review, **how)
+        yield from self.parts(fitting, without[:20], _review, **how)
 
     def look(self, page: Observation, search: bool) -> Steps:
         return pages.search(page, self.word) if search else pages.narrow(page, {"Review": self.word})
@@ -329,7 +329,7 @@ class RejectOfProductLine(BulkChore):
         yield fair(2 <= len(guests) <= 16, customers)
         if pending_only:
             guests = [one for one in guests if one["status"] == "pending"]
-        yield from self.acted(guests, customers, _review, **how)
+        yield from self.parts(guests, customers, _review, **how)
 
     def look(self, page: Observation, search: bool) -> Steps:
         days = {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}

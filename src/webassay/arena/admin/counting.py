@@ -88,13 +88,13 @@ class ReviewedByCustomers(DatedList):
         count = len({one[each] for one in rows[:limit]})
         yield fair(len(rows) >= 60, count < len(rows))
         yield Key.answer(count, unit="products")
-        yield from self.read(rows, _reviewed)
+        yield from self.read(rows, _review_by_customer)
 
     def findings(self, lines: list[pages.Line]) -> Json:
         return answer(len({one["SKU"] for one in lines}))
 
 
-def _reviewed(review: Row) -> Fact:
+def _review_by_customer(review: Row) -> Fact:
     """That somebody wrote it, and about what."""
     known = (str(review["id"]), review["nickname"], review["title"])
     return fact(*(shown(name, product) for name in known for product in (review["sku"], review["name"])))

@@ -146,7 +146,7 @@ class ShipmentList(DatedList, abstract=True):
     def chosen(self) -> Mapping[str, str]:
         return {"Carrier": self.carrier}
 
-    def shipped(self, world: World) -> list[Row]:
+    def shipments(self, world: World) -> list[Row]:
         """By all carriers where none is given."""
         every = office.rows(
             world,
@@ -180,7 +180,7 @@ class PiecesOfCarrier(ShipmentList):
     }
 
     def end(self, world: World, *, limit: int | None = None, pieces: bool = True) -> Parts:
-        rows = self.shipped(world)
+        rows = self.shipments(world)
         yield fair(len(rows) >= 60)
         yield Key.answer(sum(one["pieces"] if pieces else 1 for one in rows[:limit]), unit="pieces")
         yield from self.read_shipments(rows)
@@ -207,7 +207,7 @@ class SlowShipments(ShipmentList):
     }
 
     def end(self, world: World, *, days: int = 3, limit: int | None = None) -> Parts:
-        rows = self.shipped(world)
+        rows = self.shipments(world)
         slow = [one for one in rows[:limit] if _days_between(one["ordered"], one["created_at"]) >= days]
         largest_first = sorted(slow, key=_pieces, reverse=True)
         yield fair(len(rows) >= 60, len(slow) >= 3, clear(largest_first, _pieces))

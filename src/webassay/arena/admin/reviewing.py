@@ -28,7 +28,7 @@ _BUTTONS = {"approved": ("Approve", "Approve Review"), "rejected": ("Reject", "R
 """What leads to a status: the action of the grid, and the button on the page of a review."""
 
 Compare = Callable[[int, int], bool]
-Opened = tuple[str, int]
+Measurement = tuple[str, int]
 """The number of a review, and what its page says."""
 
 
@@ -52,7 +52,7 @@ class ReviewByReview(Chore, abstract=True):
     user: str
 
     @abstractmethod
-    def listed(self, world: World) -> list[Row]:
+    def reviews(self, world: World) -> list[Row]:
         """Those that have to be opened, the newest first."""
 
     @abstractmethod
@@ -72,16 +72,16 @@ class ReviewByReview(Chore, abstract=True):
     def read(self, reviews: Iterable[Row]) -> Key:
         return office.seen(map(self.sight, reviews)) & Key.checkpoint("the grid", office.page(self.path))
 
-    def opening(self, count: int, more: int = 0) -> Effort:
+    def effort_of(self, count: int, more: int = 0) -> Effort:
         """What it takes to open so many."""
         return Effort(count, count + 1, 6 + len(self.typed()) + len(self.chosen) + 2 * count + more)
 
-    def narrowed(self, page: Observation) -> Steps:
+    def narrow(self, page: Observation) -> Steps:
         page = yield from links(page, self.menu)
         page = yield from pages.narrow(page, self.typed(), self.chosen)
         return (yield from pages.lengthen(page))
 
-    def opened(self, grid: Observation, by_address: bool = False) -> Reading[list[Opened]]:
+    def open_each(self, grid: Observation, by_address: bool = False) -> Reading[list[Measurement]]:
         """Each by its number, or by its row and back to the grid."""
         found = []
         for number in _numbers(grid):
@@ -96,21 +96,21 @@ def _numbers(grid: Observation) -> list[str]:
     return [line["ID"] for line in pages.lines(grid)]
 
 
-class Summary(ReviewByReview, Retrieve, abstract=True):
+class ReviewSummary(ReviewByReview, Retrieve, abstract=True):
     """Tells something about all of them."""
 
     ways = {"by-address": {"by_address": True}}
 
     @abstractmethod
-    def findings(self, opened: list[Opened]) -> Json:
+    def findings(self, measured: list[Measurement]) -> Json:
         """The response, once all are read."""
 
     def solve(self, page: Observation, *, by_address: bool = False) -> Walk:
-        grid = yield from self.narrowed(page)
-        return self.findings((yield from self.opened(grid, by_address)))
+        grid = yield from self.narrow(page)
+        return self.findings((yield from self.open_each(grid, by_address)))
 
 
-class Decision(ReviewByReview, Mutate, abstract=True):
+class ReviewDecision(ReviewByReview, Mutate, abstract=True):
     """Approves or rejects some of them."""
 
     becomes: ClassVar[str]
@@ -119,16 +119,16 @@ class Decision(ReviewByReview, Mutate, abstract=True):
     @abstractmethod
     def fits(self, measured: int) -> bool: ...
 
-    def decided(self, listed: list[Row], fitting: list[Row], limit: int | None) -> Parts:
+    def parts(self, listed: list[Row], fitting: list[Row], limit: int | None) -> Parts:
         yield self.few_enough(listed)
         yield fair(2 <= len(fitting) < len(listed))
         yield Key.all_of(Key.update("reviews", where={"id": one["id"]}, status=self.becomes) for one in fitting[:limit])
         yield self.read(listed)
-        yield self.opening(len(listed), 2 + len(fitting))
+        yield self.effort_of(len(listed), 2 + len(fitting))
 
     def solve(self, page: Observation, *, looking: bool = True, one_by_one: bool = False) -> Walk:
         action, button = _BUTTONS[self.becomes]
-        page = yield from self.narrowed(page)
+        page = yield from self.narrow(page)
         numbers = _numbers(page)
         if one_by_one:
             for number in numbers:
@@ -137,7 +137,7 @@ class Decision(ReviewByReview, Mutate, abstract=True):
                     page = yield from click(page, "button", button)
             return done("mutate")
         if looking:
-            numbers = [number for number, measured in (yield from self.opened(page)) if self.fits(measured)]
+            numbers = [number for number, measured in (yield from self.open_each(page)) if self.fits(measured)]
         page = yield from pages.tick(page, *numbers)
         yield from pages.act(page, action)
         return done("mutate")
@@ -175,12 +175,12 @@ class PendingBetween(PendingStars, abstract=True):
     def typed(self) -> Mapping[str, str]:
         return {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
 
-    def listed(self, world: World) -> list[Row]:
+    def reviews(self, world: World) -> list[Row]:
         pending = office.reviews(world, "v.status = 'pending'")
         return [one for one in pending if self.first <= one["day"] <= self.last]
 
 
-class RejectFewStars(PendingBetween, Decision):
+class RejectFewStars(PendingBetween, ReviewDecision):
     """Reject the pending reviews of some days that give few stars."""
 
     name = "admin.reject-few-stars"
@@ -211,13 +211,13 @@ class RejectFewStars(PendingBetween, Decision):
     def end(
         self, world: World, *, looking: bool = True, compare: Compare = operator.le, limit: int | None = None
     ) -> Parts:
-        listed = self.listed(world)
+        listed = self.reviews(world)
         fitting = [one for one in listed if not looking or compare(one["rating"], self.stars)]
         top(fitting)  # Where none gives fewer, nobody overlooks that they count, too.
-        yield from self.decided(listed, fitting, limit)
+        yield from self.parts(listed, fitting, limit)
 
 
-class PendingStarsTotal(PendingStars, Summary):
+class PendingStarsTotal(PendingStars, ReviewSummary):
     """Add up the stars of the pending reviews of a department."""
 
     name = "admin.pending-stars"
@@ -243,18 +243,18 @@ class PendingStarsTotal(PendingStars, Summary):
     def typed(self) -> Mapping[str, str]:
         return {"SKU": self.code}
 
-    def listed(self, world: World) -> list[Row]:
+    def reviews(self, world: World) -> list[Row]:
         return [one for one in office.reviews(world, "v.status = 'pending'") if one["sku"].startswith(self.code)]
 
     def end(self, world: World, *, counting: bool = False, part: slice = slice(None)) -> Parts:
-        listed = self.listed(world)
+        listed = self.reviews(world)
         yield self.few_enough(listed)
         yield Key.answer(sum(1 if counting else one["rating"] for one in listed[part]), unit="stars")
         yield self.read(listed)
-        yield self.opening(len(listed))
+        yield self.effort_of(len(listed))
 
-    def findings(self, opened: list[Opened]) -> Json:
-        return answer(sum(stars for _, stars in opened))
+    def findings(self, measured: list[Measurement]) -> Json:
+        return answer(sum(stars for _, stars in measured))
 
 
 class OpenOldestComplaint(PendingBetween, Navigate):
@@ -279,7 +279,7 @@ class OpenOldestComplaint(PendingBetween, Navigate):
         return cls(office.chief(stream), *cls.some_days(stream), stream.between(1, 4))
 
     def end(self, world: World, *, anything: bool = False, newest: bool = False) -> Parts:
-        listed = self.listed(world)
+        listed = self.reviews(world)
         fitting = [one for one in listed if anything or one["rating"] <= self.stars]
         yield self.few_enough(listed)
         yield fair(fitting)
@@ -289,10 +289,10 @@ class OpenOldestComplaint(PendingBetween, Navigate):
         yield fair(len(older) >= 3)
         yield Key.page(office.page(f"/reviews/{chosen['id']}"))
         yield self.read(older)
-        yield self.opening(len(older), 1)
+        yield self.effort_of(len(older), 1)
 
     def solve(self, page: Observation, *, sort: bool = False) -> Walk:
-        page = yield from self.narrowed(page)
+        page = yield from self.narrow(page)
         if sort:
             page = yield from links(page, "Created")
         for number in _numbers(page)[:: 1 if sort else -1]:
@@ -322,7 +322,7 @@ class RejectedVotes(ReviewByReview, abstract=True):
     def typed(self) -> Mapping[str, str]:
         return {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
 
-    def listed(self, world: World) -> list[Row]:
+    def reviews(self, world: World) -> list[Row]:
         rejected = office.reviews(world, "v.status = 'rejected'")
         return [one for one in rejected if self.first <= one["day"] <= self.last]
 
@@ -350,11 +350,11 @@ class RejectedOfDepartment(RejectedVotes, abstract=True):
     def typed(self) -> Mapping[str, str]:
         return {**super().typed(), "SKU": self.code}
 
-    def listed(self, world: World) -> list[Row]:
-        return [one for one in super().listed(world) if one["sku"].startswith(self.code)]
+    def reviews(self, world: World) -> list[Row]:
+        return [one for one in super().reviews(world) if one["sku"].startswith(self.code)]
 
 
-class ApproveHelpful(RejectedOfDepartment, Decision):
+class ApproveHelpful(RejectedOfDepartment, ReviewDecision):
     """Approve the reviews of a department that were turned down though many found them helpful."""
 
     name = "admin.approve-helpful"
@@ -392,12 +392,12 @@ class ApproveHelpful(RejectedOfDepartment, Decision):
         compare: Compare = operator.ge,
         limit: int | None = None,
     ) -> Parts:
-        listed = self.listed(world)
+        listed = self.reviews(world)
         fitting = [one for one in listed if not looking or compare(count(one), self.least)]
-        yield from self.decided(listed, fitting, limit)
+        yield from self.parts(listed, fitting, limit)
 
 
-class VotesOnRejected(RejectedVotes, Summary):
+class VotesOnRejected(RejectedVotes, ReviewSummary):
     """Add up how many people found the reviews helpful that were turned down in some months."""
 
     name = "admin.helpful-rejected-total"
@@ -418,17 +418,17 @@ class VotesOnRejected(RejectedVotes, Summary):
         return cls(office.chief(stream), *office.some_days(stream, 1, 2, 3, 6))
 
     def end(self, world: World, *, count: Callable[[Row], int] = _helpful, limit: int | None = None) -> Parts:
-        listed = self.listed(world)
+        listed = self.reviews(world)
         yield self.few_enough(listed)
         yield Key.answer(sum(map(count, listed[:limit])), unit="people")
         yield self.read(listed)
-        yield self.opening(len(listed))
+        yield self.effort_of(len(listed))
 
-    def findings(self, opened: list[Opened]) -> Json:
-        return answer(sum(helpful for _, helpful in opened))
+    def findings(self, measured: list[Measurement]) -> Json:
+        return answer(sum(helpful for _, helpful in measured))
 
 
-class MostHelpfulRejected(RejectedOfDepartment, Summary):
+class MostHelpfulRejected(RejectedOfDepartment, ReviewSummary):
     """Find the review of a department that most people found helpful, though it was turned down."""
 
     name = "admin.most-helpful-rejected"
@@ -453,15 +453,15 @@ class MostHelpfulRejected(RejectedOfDepartment, Summary):
         return cls(office.chief(stream), *office.some_days(stream, 6, 12, 24, 48), _code(world, stream))
 
     def end(self, world: World, *, by: Callable[[Row], float] = _helpful, place: int = 0) -> Parts:
-        listed = self.listed(world)
+        listed = self.reviews(world)
         ranked = sorted(listed, key=by, reverse=True)
         yield self.few_enough(listed)
         yield fair(clear(ranked, _helpful))
         best = ranked[place]
         yield Key.answer({"review": best["id"], "people": _helpful(best)})
         yield self.read(listed)
-        yield self.opening(len(listed))
+        yield self.effort_of(len(listed))
 
-    def findings(self, opened: list[Opened]) -> Json:
-        number, helpful = max(opened, key=lambda one: one[1])
+    def findings(self, measured: list[Measurement]) -> Json:
+        number, helpful = max(measured, key=lambda one: one[1])
         return answer({"review": int(number), "people": helpful})
