@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 from webassay.arena.kit.key import Key, fact, shown
-from webassay.arena.shop.queries import pick, rows, some_row
+from webassay.arena.shop.queries import rows
 from webassay.core.task import Fact, PagePattern, Sight
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
-__all__ = ["pick", "rows", "some_row"]
+__all__ = ["rows"]
 
 CHIEFS = ("greta.holm", "owen.baptiste")
 """Who may do everything that is asked for."""

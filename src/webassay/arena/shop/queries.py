@@ -23,14 +23,6 @@ def rows(world: World, sql: str, *params: SqlValue) -> list[Row]:
 # --- draws ------------------------------------------------------------------------------------------------
 
 
-def pick(stream: Stream, found: Sequence[Row]) -> Row | None:
-    return stream.choice(found) if found else None
-
-
-def some_row(world: World, stream: Stream, sql: str, *params: SqlValue) -> Row | None:
-    return pick(stream, rows(world, sql, *params))
-
-
 def shopper(world: World, stream: Stream, fewest: int = 8, most: int = 60) -> str:
     """The e-mail address of a customer with that many orders."""
     found = rows(
