@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Navigate, Parts, Retrieve, clear, fair
+from webassay.arena.kit.readings import Navigate, Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, choose, click, done
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.catalog import SHORT_PAGE
@@ -188,7 +188,7 @@ class OpenLongestWarranty(Navigate):
         listed = queries.products(world, self.path)
         cheap = [product for product in listed if any_price or queries.price(product) < self.below * 100]
         ranked = sorted(cheap, key=most, reverse=True)
-        best = ranked[0]  # `drawn` sees to it that several are cheap.
+        best = top(ranked)
         # The cards show every box there is, so that nobody has to look any further who finds the last one ticked.
         yield fair(clear(ranked, most), _warranty(best) < _longest_there_is(world))
         yield Key.page(queries.product_page(best["slug"]))

@@ -159,7 +159,7 @@ _NICKNAMES = ("Quiet Otter", "Marlow", "Tess from Ohio", "B. Underhill", "paperk
 
 
 Measure = Callable[[int, int], int]
-"""Of the price of one piece and the number of pieces."""
+"""What a line of an order is ranked by: from the price of one piece and the number of pieces."""
 
 
 def _one_piece(cents: int, pieces: int) -> int:
