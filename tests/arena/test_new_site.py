@@ -104,9 +104,9 @@ def test_the_import_table_holds_as_it_stands(copied: Python) -> None:
     copied("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "depot or every_row", "tests/contract/test_imports.py")
 
 
-def test_the_reference_has_its_tables(copied: Python) -> None:
+def test_the_reference_names_it(copied: Python) -> None:
     copied("scripts/generate_docs.py")
-    assert "## Tables of `depot`" in copied("-c", "print(open('docs/reference/writing-kit.md').read())")
+    assert "| `depot` |" in copied("-c", "print(open('docs/reference/names.md').read())")
 
 
 @pytest.mark.browser

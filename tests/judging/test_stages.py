@@ -180,7 +180,7 @@ async def test_another_taxonomy_is_another_question_about_the_task(tmp_path):
     assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
 
 
-async def test_what_a_rubric_of_an_earlier_version_says_of_the_task_is_not_believed(tmp_path):
+async def test_a_kept_rubric_with_a_key_that_it_should_not_have_is_written_anew(tmp_path):
     blobs = MemoryBlobs()
     run = golden_trajectory(golden("01-solved"), blobs)
     model = saying_of_the_task("A", ambiguous=False)
@@ -192,7 +192,7 @@ async def test_what_a_rubric_of_an_earlier_version_says_of_the_task_is_not_belie
         run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path))
     )
     assert verdict.aspects["task_validity"].value == "valid"
-    assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
+    assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 2
 
 
 async def test_a_frozen_rubric_is_used_as_it_is():
