@@ -15,7 +15,7 @@ from webassay.compose.registries import CHORES
 from webassay.core.errors import InputError
 from webassay.core.task import ActivityCheck, EvidenceCheck, ResponseCheck, StateCheck, Task
 
-SEEDS = (pytest.param((0, 0), id="world0-seed0"), pytest.param((1, 5), id="world1-seed5", marks=pytest.mark.long))
+SEEDS = (pytest.param((0, 0), id="world0-seed0"), pytest.param((1, 5), id="world1-seed5", marks=pytest.mark.slow))
 
 
 @pytest.fixture(scope="module", params=SEEDS)

@@ -156,7 +156,10 @@ def test_its_importer_reads_what_the_judge_then_judges(webassay, tmp_path):
     assert judged["status"] == "pass"
 
 
-@pytest.mark.parametrize("template", ["shop.cheap-products", "board.sell-cheaper"])
+# The other one is the template of docs/writing-tasks.md in another file, which test_writing_tasks.py proves.
+@pytest.mark.parametrize(
+    "template", [pytest.param("shop.cheap-products", marks=pytest.mark.slow), "board.sell-cheaper"]
+)
 def test_its_templates_are_proved_like_any_other(webassay, template):
     """The second one is played on the package's own site."""
     assert template in webassay("check", template, "-n", "1", "--world-seed", "3")
