@@ -104,11 +104,17 @@ class Cases(Numbered[tuple[Any, ...]]):
         self.unit_of = array("I")
         """Case to unit, by number."""
         self.profile_of = array("I")
+        self._profile_by: dict[tuple[Any, ...], int] = {}
+        """What groups depend on, to the profile: many tasks share it, and asking every grouping takes long."""
 
     def __missing__(self, case: tuple[Any, ...]) -> int:
         of = RowCase(*case)
         self.unit_of.append(self.units[of.benchmark, of.template, of.task_id])
-        self.profile_of.append(self.profiles[of.grouped()])
+        facts = (of.benchmark, *case[3:])
+        profile = self._profile_by.get(facts)
+        if profile is None:
+            profile = self._profile_by[facts] = self.profiles[of.grouped()]
+        self.profile_of.append(profile)
         return super().__missing__(case)
 
 
@@ -153,7 +159,11 @@ class Columns:
     def extend(self, of: Block) -> None:
         shared = self.shared
         self._add("agent", map(self.agents.__getitem__, of["agent"]))
-        kept = [tuple(groups.items()) for groups in of["groups"]]
+        kept, last, items = [], None, ()
+        for groups in of["groups"]:
+            if groups is not last:  # Every agent plays a task before the next one comes: one object, many times.
+                last, items = groups, tuple(groups.items())
+            kept.append(items)
         cases = zip(*(of[name] for name in RowCase._fields[:-1]), kept, strict=True)
         self._add("case", map(shared.cases.__getitem__, cases))
         self._add("grader", map(shared.graders.__getitem__, of["fingerprint"]))
