@@ -19,6 +19,7 @@ from struct import pack
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
+from msgspec.json import Decoder, encode
 from numpy.typing import NDArray
 
 from webassay.analysis.numbers.rows import UNACHIEVABLE, Block, ResultRow, blocks_of_rows
@@ -72,6 +73,9 @@ Grouped = tuple[tuple[str, tuple[str, ...]], ...]
 """Groupings, each with the groups of one row; what it is in none of is left out."""
 
 
+_read_groups = Decoder(dict[str, tuple[str, ...]]).decode
+
+
 class RowCase(NamedTuple):
     """The unit of a row, and what it is grouped by. They are looked up together: that is one lookup."""
 
@@ -82,12 +86,12 @@ class RowCase(NamedTuple):
     kind: str
     modality: str
     claimed: str
-    kept: Grouped
-    """The groups that the run keeps."""
+    kept: str
+    """The groups that the run keeps, as JSON: a text remembers its hash, and a row is looked up by this."""
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
-        return dict(self.kept)
+        return _read_groups(self.kept)
 
     def grouped(self) -> Grouped:
         """By what the run keeps and by what every row says."""
@@ -159,11 +163,11 @@ class Columns:
     def extend(self, of: Block) -> None:
         shared = self.shared
         self._add("agent", map(self.agents.__getitem__, of["agent"]))
-        kept, last, items = [], None, ()
+        kept, last, said = [], None, ""
         for groups in of["groups"]:
             if groups is not last:  # Every agent plays a task before the next one comes: one object, many times.
-                last, items = groups, tuple(groups.items())
-            kept.append(items)
+                last, said = groups, encode(groups).decode()
+            kept.append(said)
         cases = zip(*(of[name] for name in RowCase._fields[:-1]), kept, strict=True)
         self._add("case", map(shared.cases.__getitem__, cases))
         self._add("grader", map(shared.graders.__getitem__, of["fingerprint"]))
