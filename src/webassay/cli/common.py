@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console, RenderableType
     from rich.table import Table
@@ -105,6 +105,8 @@ class _Lines:
         say(f"{progress.doing} {progress.done}/{progress.total}" + (f": {counts}" if counts else ""), stderr=True)
 
 
+BELOW_THRESHOLD = 4
+"""The exit code where agents did not reach what was asked of them."""
 MOST_LINES = 20
 WIDE = 160
 """Columns of a table in a file or a pipe, unless COLUMNS says otherwise."""
@@ -209,6 +211,24 @@ def give(result: "Report | Document", form: str, html: Path | None = None) -> No
     if html is not None:
         place = write(html, str(_rendered(result, FORMATS.get("html"))))
         say(f"Report: {place}", stderr=form != "table")
+
+
+def give_units(rows: "Sequence[Mapping[str, object]]", form: str) -> None:
+    """Rows of units, for a program."""
+    from webassay.compose.registries import FORMATS
+    from webassay.core.errors import InputError
+
+    write_rows = FORMATS.load(form).units
+    if write_rows is None:
+        able = ", ".join(one.name for one in FORMATS if one.units is not None)
+        raise InputError(f"--units cannot be written as {form}.", hint=f"Choose --format: {able}.")
+    written = write_rows(rows)
+    if isinstance(written, str):
+        print(written, end="")
+    elif sys.stdout.isatty():
+        raise InputError(f"{form} is not for a terminal.", hint="Send it to a file: > units.parquet")
+    else:
+        sys.stdout.buffer.write(written)
 
 
 def _rendered(result: "Report | Document", form: "ReportFormat") -> "RenderableType":

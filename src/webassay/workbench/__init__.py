@@ -24,6 +24,7 @@ from webassay.analysis.episode.text import units_table as units_in_words
 from webassay.analysis.episode.view import EpisodeView, UnitLine
 from webassay.analysis.numbers.agreement import Label
 from webassay.analysis.output.document import Document
+from webassay.analysis.results.ci import Threshold, UnitCase, failed_in_markdown, to_junit
 from webassay.analysis.results.formats import ReportFormat
 from webassay.arena.kit.proof import as_table
 from webassay.benchmarks.base import Selection
@@ -62,6 +63,7 @@ from webassay.study.label_files import LabelColumns
 from webassay.study.results import StudyOptions
 from webassay.study.sources import AgreeOptions
 from webassay.workbench import check as _check
+from webassay.workbench import ci as _ci
 from webassay.workbench import contamination as _contamination
 from webassay.workbench import errors as _errors
 from webassay.workbench import grade as _grade
@@ -113,6 +115,8 @@ __all__ = [
     "Selection",
     "StudyOptions",
     "Submission",
+    "Threshold",
+    "UnitCase",
     "UnitLine",
     "VerifyOptions",
     "Workbench",
@@ -121,9 +125,11 @@ __all__ = [
     "describe_estimate",
     "describe_review",
     "episode_in_words",
+    "failed_in_markdown",
     "freeze",
     "in_words",
     "is_run",
+    "to_junit",
     "units_in_words",
 ]
 
@@ -235,6 +241,7 @@ class Workbench:
     graders = _with_setup(_report.graders)
     rows = _with_setup(_report.rows)
     report = _with_setup(_report.report)
+    cases = _with_setup(_ci.cases)
     leaderboard = _with_setup(_report.leaderboard)
     audit = _with_setup(_report.audit)
     audit_against = _with_setup(_report.audit_against)

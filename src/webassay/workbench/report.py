@@ -148,13 +148,13 @@ def rows(setup: Setup, runs: Paths, grader: str = "") -> list[dict[str, Any]]:
         return [{"run": run, **row.as_dict()} for run, found in _by_run(stores, rater).items() for row in found]
 
 
-def _rows(store: Store, rater: Rater) -> Iterator[ResultRow]:
+def result_rows(store: Store, rater: Rater) -> Iterator[ResultRow]:
     """Every planned unit of a run that is not damaged, and what became of it."""
     return rows_of(store.rows(rater.name, raters=rater.counting))
 
 
 def _by_run(stores: Mapping[str, Store], rater: Rater) -> Mapping[str, list[ResultRow]]:
-    return {name: list(_rows(store, rater)) for name, store in stores.items()}
+    return {name: list(result_rows(store, rater)) for name, store in stores.items()}
 
 
 def named(runs: Sequence[Path]) -> Mapping[str, Path]:
@@ -257,7 +257,7 @@ def _gathered(stores: Mapping[str, Store], rater: Rater, reading: LedgerReader) 
     if len(stores) == 1:
         (store,) = stores.values()
         return reading.gather(store, rater)  # no row is ever made
-    return gather(blocks_of_rows(together({name: _rows(store, rater) for name, store in stores.items()})))
+    return gather(blocks_of_rows(together({name: result_rows(store, rater) for name, store in stores.items()})))
 
 
 def leaderboard(setup: Setup, runs: Paths, *, title: str = "Leaderboard", grader: str = "") -> Document:

@@ -1,5 +1,6 @@
 """`webassay report`, `compare` and `leaderboard`: success, with intervals."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +11,34 @@ from webassay.cli.commands.show import Episodes, EpisodesForAll, write_page
 from webassay.cli.options import Csv, Format, Grader, Graders, Html, Json, Markdown, Runs, chosen_format, shows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from webassay.core.report import Report
-    from webassay.workbench import Document
+    from webassay.workbench import Document, UnitCase
+
+GITHUB, PARQUET = "github", "parquet"
+
+FailUnder = Annotated[
+    float | None,
+    typer.Option(
+        "--fail-under",
+        min=0,
+        max=1,
+        help="Exit with 4 if an agent's success is below this, or if a planned unit has no verdict. 0.8 is 80 %.",
+    ),
+]
+MaxUnscored = Annotated[
+    int | None,
+    typer.Option("--max-unscored", min=0, help="With --fail-under: units that may have no verdict; default: none."),
+]
+Checked = Annotated[
+    list[str] | None,
+    typer.Option("--agent", "-a", help="With --fail-under: only this agent (repeatable); default: all but baselines."),
+]
+Junit = Annotated[
+    Path | None, typer.Option("--junit", help="Also write JUnit XML here: a suite per agent, a case per unit.")
+]
+Units = Annotated[bool, typer.Option("--units", help="One row per planned unit, as json, csv or parquet.")]
 
 
 def report(
@@ -23,6 +50,11 @@ def report(
     markdown: Markdown = False,
     as_csv: Csv = False,
     format: Format = None,
+    units: Units = False,
+    junit: Junit = None,
+    fail_under: FailUnder = None,
+    max_unscored: MaxUnscored = None,
+    agent: Checked = None,
 ) -> None:
     """Success with intervals, counts and failure modes: on the terminal, as a page, or as data.
 
@@ -32,12 +64,45 @@ def report(
     Example: `webassay report runs/first --html report.html --episodes failed`
 
     Example: `webassay report runs/om2w --grader "universal openai:NAME" --grader human:anna`
+
+    Example: `webassay report runs/ci --fail-under 0.8 --junit report.xml --format github >> $GITHUB_STEP_SUMMARY`
     """
-    form = chosen_format(format, as_json, markdown, as_csv)
+    form, graded_by = chosen_format(format, as_json, markdown, as_csv), (grader or [""])[0]
+    if fail_under is None:
+        common.refuse("needs --fail-under", "Say what the agents must reach.", max_unscored=max_unscored, agent=agent)
     with common.workbench() as bench:
         made = bench.report(runs, graders=grader or ())
-        common.give(made, form)
+        failures = _failures(made, fail_under, agent, max_unscored)
+        if units or form == PARQUET:
+            common.give_units(bench.rows(runs, graded_by), form)
+        else:
+            common.give(made, form)
+        if junit is not None or form == GITHUB:
+            _write_cases(bench.cases(runs, graded_by), made, junit, form)
         write_page(bench, made, runs, html, episodes, quiet=form != "table")
+    for why in failures:
+        common.say(f"::error title=webassay::{why.replace('%', '%25')}" if form == GITHUB else f"! {why}", stderr=True)
+    if failures:
+        raise typer.Exit(common.BELOW_THRESHOLD)
+    if fail_under is not None:
+        common.say(f"The threshold of {100 * fail_under:g} % holds.", stderr=True)
+
+
+def _failures(
+    made: "Report", fail_under: float | None, agents: list[str] | None, max_unscored: int | None
+) -> list[str]:
+    from webassay.workbench import Threshold
+
+    return [] if fail_under is None else Threshold(fail_under, agents or (), max_unscored or 0).failures(made)
+
+
+def _write_cases(cases: "Sequence[UnitCase]", made: "Report", junit: Path | None, form: str) -> None:
+    from webassay.workbench import failed_in_markdown, to_junit
+
+    if form == GITHUB:
+        print(failed_in_markdown(cases), end="")
+    if junit is not None:
+        common.say(f"JUnit: {common.write(junit, to_junit(cases, made.title))}", stderr=form != "table")
 
 
 @shows
