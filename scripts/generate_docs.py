@@ -150,10 +150,9 @@ def prompts() -> str:
 
 def writing_kit() -> str:
     """What templates are made of, as the modules declare it."""
-    from webassay.arena.kit import walking
+    from webassay.arena.kit import template, walking
     from webassay.arena.kit.effort import Effort
     from webassay.arena.kit.key import Key
-    from webassay.arena.kit.template import Template
     from webassay.compose.registries import CHORES
     from webassay.core.interaction import Observation
     from webassay.sites.kit import World
@@ -170,13 +169,16 @@ def writing_kit() -> str:
     ]
     lines += ["a key of sights, `Key.seen_share(1, facts)` one of facts that all have to be known.", ""]
     for kind, only in (
-        (Template, ()), (Key, ()), (World, ("row", "rows", "scalar")), (Stream, ()),
-        (Observation, ("find", "find_all")),
+        (template.Template, ("draw", "end", "solve", "start_pages", "logins")), (Key, ()),
+        (World, ("row", "rows", "scalar")), (Stream, ()), (Observation, ("find", "find_all")),
     ):  # fmt: skip
         lines += [f"## {kind.__name__}", "", f"`from {kind.__module__} import {kind.__name__}`", ""]
         lines += [*table_of(dict(vars(kind)), only, kind.__name__ + "."), ""]
-    lines += ["## Effort", "", f"`from {Effort.__module__} import Effort`", "", "| | |", "|---|---|"]
-    lines += [*(f"| `{name}` | {said} |" for name, said in field_notes(Effort).items()), ""]
+    helpers = table_of(vars(template), ("fair", "clear", "top", "first_page"), "")
+    lines += ["## For `draw` and `end`", "", f"`from {template.__name__} import fair`", "", *helpers, ""]
+    for record in (template.Template, Effort):
+        lines += [f"## Fields: {record.__name__}", "", f"`from {record.__module__} import {record.__name__}`", ""]
+        lines += ["| | |", "|---|---|", *(f"| `{name}` | {said} |" for name, said in field_notes(record).items()), ""]
     for module in (walking, *(module for name in CHORES.built_in() for module in helpers_of(name))):
         own = {name: one for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
         if len(rows := table_of(own, (), "")) > 2:

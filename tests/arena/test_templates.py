@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import ModuleType
 from typing import Any, Self
 
@@ -15,9 +15,10 @@ from tests.sites.other_site import SITE as OTHER
 from tests.support import samples
 from webassay.agents.oracle import Oracle
 from webassay.arena.kit.effort import Effort
+from webassay.arena.kit.instances import instances
 from webassay.arena.kit.key import Key, money
-from webassay.arena.kit.shortcuts import Shortcuts, bites, grafted
-from webassay.arena.kit.template import Route, Template, Worlds, instances, templates_in
+from webassay.arena.kit.shortcuts import bites, grafted
+from webassay.arena.kit.template import Parts, Retrieve, Template, fair, templates_in
 from webassay.arena.kit.walking import answer, click
 from webassay.core.errors import AgentError, InputError, TaskError
 from webassay.core.interaction import Goal, Node, Observation, Tab, Walk
@@ -27,33 +28,29 @@ from webassay.core.registry import Registry
 from webassay.core.task import ActivityCheck, Expectation, ExpectedChange, PagePattern, ResponseCheck, StateCheck
 from webassay.core.trajectory import PageResult, RowChange, RowsResult
 from webassay.sites.kit import Site, World, snapshot
-from webassay.sites.rng import Stream
+from webassay.sites.rng import NothingToDraw, Stream
 
 PAGE = PagePattern(site="notes", path="/")
 SEEN = Key.seen("found", "on a page")
 
 
-class Chore(Template, abstract=True):
+class Chore(Retrieve, abstract=True):
     sites = ("notes",)
-    kind = "retrieve"
     chore = "others"
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        return cls(**{field.name: stream.between(1, 1000) for field in fields(cls)})
+    def draw(cls, *worlds_and_stream: Any) -> Self:
+        return cls(**{field.name: worlds_and_stream[-1].between(1, 1000) for field in fields(cls)})
 
-    def key(self, worlds: Worlds) -> Key:
-        return Key.answer("found") & SEEN
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=1, pages=1, steps=3)
+    def end(self, *worlds: World, key: Key | None = None, **how: Any) -> Parts:
+        yield (key or Key.answer("found")) & SEEN
+        yield Effort(rows=1, pages=1, steps=3)
 
     def solve(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "More")
         return answer(page.title)
 
 
-@dataclass(frozen=True)
 class Numbered(Chore):
     """Find a number.
 
@@ -66,7 +63,6 @@ class Numbered(Chore):
     number: int
 
 
-@dataclass(frozen=True)
 class Paired(Chore):
     """Copy a note from one site to the other."""
 
@@ -79,16 +75,18 @@ class Paired(Chore):
     number: int
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        assert set(worlds) == {"notes", "other"}
+    def draw(cls, notes: World, other: World, stream: Stream) -> Self:
+        assert (notes.site, other.site) == (NOTES, OTHER)
         return cls("ada", stream.between(1, 1000))
 
     @property
     def logins(self) -> Mapping[str, str]:
         return {"notes": self.user, "other": "bob"}
 
-    def key(self, worlds: Worlds) -> Key:
-        return Key.insert("note", site="other", author=self.user, weight=self.number) & Key.visit(PAGE)
+    def end(self, notes: World, other: World, **how: Any) -> Parts:
+        assert (notes.site, other.site) == (NOTES, OTHER)
+        yield Key.insert("note", site="other", author=self.user, weight=self.number) & Key.visit(PAGE)
+        yield Effort(rows=1, pages=1, steps=3)
 
 
 def world(site: Site, seed: int = 3) -> World:
@@ -129,7 +127,17 @@ GOOD = {"name": "notes.made", "instruction": "Find {number}."}
         ({"chore": "work"}, "`chore` is none of"),
         ({"levels": ("easy", "lethal")}, "`levels` are not some of easy"),
         ({"levels": ()}, "`levels` are not some of easy"),
-        ({"effort": Template.effort}, "no method `effort`"),
+        ({"end": Template.end}, "no method `end`"),
+        ({"end": lambda self, world: Key.answer("found")}, "`end` does not yield"),
+        ({"key": lambda self, worlds: SEEN}, "`key` is not for templates to define"),
+        ({"shortcuts": {}}, "`shortcuts` is not for templates to define"),
+        ({"__annotations__": {"effort": int}, "instruction": "Find."}, "`effort` is not for templates to define"),
+        ({"misread": {"First Page": {}}}, "'First Page', which is not words-with-hyphens"),
+        ({"misread": {"first": {"first": 1}}, "end": lambda self, world: (yield)}, "'first', which is neither"),
+        ({"ways": {"by_menu": {}}}, "'by_menu', which is not words-with-hyphens"),
+        ({"ways": {"by-menu": {"menu": True}}}, "'menu', which is neither a field nor a keyword of `solve`"),
+        ({"ways": {"twice": {}}, "misread": {"twice": {}}}, "twice is named by both"),
+        ({"may_agree": ("first",)}, "`may_agree` names first"),
         ({"instruction": "Find {what}."}, "names {what}, which is not a field (number)"),
         ({"instruction": "Find {}."}, "names {}, which is not a field"),
         ({"instruction": "Find {number."}, "cannot be filled in"),
@@ -148,7 +156,6 @@ def test_a_class_that_lacks_something_cannot_be_defined(wrong, says):
 def test_a_template_that_inherits_from_another_needs_a_name_of_its_own():
     with pytest.raises(TaskError, match="no name of its own"):
 
-        @dataclass(frozen=True)
         class Second(Numbered):
             """Another one."""
 
@@ -159,11 +166,12 @@ def test_abstract_helpers_are_not_found_and_concrete_templates_are():
     assert list(templates_in(module)) == [Numbered, Paired]
 
 
-def test_a_forgotten_decorator_is_found_when_templates_are_looked_for():
-    module = ModuleType("themes")
-    module.made = define(**GOOD)
-    with pytest.raises(TaskError, match="lacks the decorator"):
-        list(templates_in(module))
+def test_templates_are_dataclasses_by_themselves():
+    made = define(**GOOD)
+    assert (made(3), made(3).number) == (made(3), 3)
+    for decorator in (dataclass, dataclass(frozen=True)):
+        with pytest.raises(TaskError, match="has the decorator @dataclass"):
+            decorator(made)
 
 
 def test_a_registry_loads_a_template_by_its_place():
@@ -176,7 +184,6 @@ def test_a_registry_loads_a_template_by_its_place():
 # --- parameters -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Mixed(Chore):
     """Everything that a parameter can be."""
 
@@ -316,7 +323,6 @@ def test_several_sites(worlds):
 
 
 def test_a_user_is_logged_in_on_the_first_site():
-    @dataclass(frozen=True)
     class Personal(Chore):
         """Mine."""
 
@@ -347,8 +353,8 @@ def test_a_key_that_cannot_be_right_shows_when_the_task_is_made(worlds, key, say
 
         name = "notes.wrong"
 
-        def key(self, worlds: Worlds) -> Key:
-            return (key if key.results or key.pages else key & Key.answer("found")) & SEEN
+        def end(self, world: World) -> Parts:
+            yield from super().end(world, key=key if key.results or key.pages else key & Key.answer("found"))
 
     with pytest.raises(TaskError) as error:
         instances(Wrong, worlds, 1)
@@ -362,8 +368,9 @@ def test_what_can_be_guessed_from_the_goal_is_not_drawn(worlds, values):
 
         name = "notes.guessable"
 
-        def key(self, worlds: Worlds) -> Key:
-            return Key.answer(*(self.number if value == "number" else value for value in values)) & SEEN
+        def end(self, world: World) -> Parts:
+            said = (self.number if value == "number" else value for value in values)
+            yield from super().end(world, key=Key.answer(*said))
 
     with pytest.raises(TaskError, match="only 0 instances"):
         instances(Guessable, worlds, 1)
@@ -378,7 +385,6 @@ def test_the_status_is_success_unless_it_is_a_refusal(worlds):
 # --- drawing by difficulty --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Sized(Chore):
     """Read so many notes."""
 
@@ -388,8 +394,9 @@ class Sized(Chore):
 
     number: int
 
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=self.number, pages=self.number // 20 + 1, steps=self.number // 20 + 3)
+    def end(self, world: World) -> Parts:
+        yield Key.answer("found") & SEEN
+        yield Effort(rows=self.number, pages=self.number // 20 + 1, steps=self.number // 20 + 3)
 
 
 def test_the_limit_and_the_difficulty_of_a_task_follow_from_its_effort(worlds):
@@ -414,7 +421,7 @@ def test_a_world_that_has_nothing_of_what_is_drawn_has_no_instance(worlds):
         name = "notes.nowhere"
 
         @classmethod
-        def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        def draw(cls, world: World, stream: Stream) -> Self:
             return cls(stream.choice(()))
 
     with pytest.raises(TaskError, match=r"World 3 has only 0 instances of notes\.nowhere, not 1"):
@@ -428,34 +435,85 @@ def test_it_says_how_many_instances_there_are(worlds):
         name = "notes.few"
 
         @classmethod
-        def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        def draw(cls, world: World, stream: Stream) -> Self:
             return cls(stream.between(1, 7))
 
     with pytest.raises(TaskError, match=r"World 3 has only 7 instances of notes\.few, not 8") as error:
         instances(Few, worlds, 8)
-    assert "0 gave None and 7 were different; in 0 of them" in error.value.message
+    assert "0 gave nothing; 7 were different, and a misreading is right in 0" in error.value.message
     assert "at most 7" in error.value.hint
     with pytest.raises(TaskError, match=r"0 instances of notes\.few of difficulty hard"):
         instances(Few, worlds, 1, difficulty="hard")
 
 
-# --- shortcuts and routes ---------------------------------------------------------------------------------
+# --- readings ---------------------------------------------------------------------------------------------
 
 
-def test_an_instance_that_a_shortcut_solves_is_not_drawn(worlds):
-    class Counting(Numbered):
-        """Count."""
+def reading(made: type[Template] = Numbered, **attributes: Any) -> type[Template]:
+    """A template whose attributes are other ones."""
+    return type(made)("Made", (made,), {"__doc__": "Made.", "name": "notes.made", **attributes})
 
-        name = "notes.counting"
 
-        def key(self, worlds: Worlds) -> Key:
-            return Key.answer(f"{self.number % 3}") & SEEN
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ([], "yields nothing"),
+        ([fair(True), SEEN], "yields Fair Key"),
+        ([fair(True), Effort(1, 1, 3)], "yields Fair Effort"),
+        ([SEEN, fair(True), Effort(1, 1, 3)], "yields Key Fair Effort"),
+        ([SEEN, Effort(1, 1, 3), SEEN], "yields Key Effort Key"),
+        (["found"], "yields str"),
+    ],
+)
+def test_an_end_yields_fairness_then_keys_then_the_effort(worlds, parts, says):
+    def end(self, world):
+        yield from parts
 
-        def shortcuts(self, worlds: Worlds) -> Shortcuts:
-            return {"first-page-only": Key.answer("1"), "another-site": Key.answer("2")}
+    with pytest.raises(TaskError, match=says) as error:
+        instances(reading(end=end), worlds, 1)
+    assert "First `fair(…)`, then the key" in error.value.hint
 
-    drawn = {task.parameters["number"] % 3 for task in instances(Counting, worlds, 20)}
-    assert drawn == {0}
+
+def test_what_is_not_fair_is_not_drawn_but_may_be_misread(worlds):
+    def end(self, world, *, off=0):
+        yield fair(self.number % 2, not off)
+        yield Key.answer(f"{self.number + off}") & SEEN
+        yield Effort(rows=1, pages=1, steps=3)
+
+    odd = reading(end=end, misread={"one-off": {"off": 1}, "another-field": {"number": 4}})
+    tasks = instances(odd, worlds, 10)
+    assert {task.parameters["number"] % 2 for task in tasks} == {1}
+    wrong = odd(7).shortcuts(worlds)
+    assert {name: key.results for name, key in wrong.items()} == {
+        "one-off": Key.answer("8").results,
+        "another-field": Key.answer("4").results,
+    }
+
+
+def test_an_instance_that_a_misreading_solves_is_not_drawn_unless_it_may_agree(worlds):
+    def end(self, world, *, known=None):
+        if known == "":
+            raise NothingToDraw
+        yield Key.answer(known or f"{self.number % 3}") & SEEN
+        yield Effort(rows=1, pages=1, steps=3)
+
+    how = {"first-page-only": {"known": "1"}, "another-site": {"known": "2"}, "never-applies": {"known": ""}}
+    for may_agree, left in (((), {0}), (("another-site",), {0, 2})):
+        counting = reading(end=end, misread=how, may_agree=may_agree)
+        tasks = instances(counting, worlds, 20)
+        assert {task.parameters["number"] % 3 for task in tasks} == left
+    assert set(counting(2).shortcuts(worlds)) == {"first-page-only"}
+    assert set(counting(3).shortcuts(worlds)) == {"first-page-only", "another-site"}
+
+
+def test_sites_on_one_database_are_one_world(worlds):
+    """Others are handed one world each: see `Paired`."""
+    looks_in = replace(NOTES, name="other", shares=NOTES)
+    both = {"notes": worlds["notes"], "other": World(looks_in, 3, worlds["notes"].snapshot, beside=worlds["notes"])}
+    (task,) = instances(
+        reading(sites=("notes", "other"), end=lambda self, world: (yield from Chore.end(self))), both, 1
+    )
+    assert task.sites == ("notes", "other")
 
 
 rights = st.sampled_from(
@@ -479,52 +537,27 @@ def test_the_order_of_a_list_bites_only_where_it_counts():
     assert bites(Key.answer("a", "b", ordered=True), Key.answer("b", "a", ordered=True))
 
 
-@pytest.mark.parametrize(
-    ("own", "says"),
-    [
-        ({"shortcuts": {"First Page": Key.answer("x")}}, "'First Page', which is not words-with-hyphens"),
-        ({"routes": {"by_menu": None}}, "'by_menu', which is not words-with-hyphens"),
-        ({"hasty": {"too-fast": None}}, "lack 'too-fast', which is played"),
-        (
-            {"routes": {"a": None}, "hasty": {"a": None}, "shortcuts": {"a": Key.answer("x")}},
-            "include 'a', which is a route as well",
-        ),
-    ],
-)
-def test_routes_and_shortcuts_have_names_that_can_be_typed(worlds, own, says):
-    class Routed(Numbered):
-        """Routed."""
+def test_a_misreading_is_played_where_solve_takes_the_same_keywords(worlds):
+    def solve(self, page, *, fast=False):
+        yield
 
-        name = "notes.routed"
+    def end(self, world, *, fast=False, kind=""):
+        if fast and self.number > 500:
+            raise NothingToDraw
+        yield Key.insert("note", author="ada", weight=self.number + fast) & Key.visit(PAGE)
+        yield Effort(rows=1, pages=1, steps=3)
 
-        def shortcuts(self, worlds: Worlds) -> Shortcuts:
-            return own.get("shortcuts", {})
-
-        def routes(self) -> Mapping[str, Route]:
-            return own.get("routes", {})
-
-        def hasty(self) -> Mapping[str, Route]:
-            return own.get("hasty", {})
-
-    with pytest.raises(TaskError) as error:
-        instances(Routed, worlds, 1)
-    assert says in error.value.message
-
-
-def test_a_route_is_found_by_its_name():
-    class Menu(Numbered):
-        """Menu."""
-
-        name = "notes.menu"
-
-        def routes(self) -> Mapping[str, Route]:
-            return {"by-menu": self.solve}
-
-    menu = Menu(1)
-    assert menu.route("by-menu") == menu.route() == menu.solve
+    how = {"too-fast": {"fast": True}, "another-number": {"number": 0}, "another-kind": {"kind": "x"}}
+    played = reading(kind="mutate", end=end, solve=solve, misread=how, ways={"by-menu": {"fast": False}})
+    assert (set(played(1).routes()), set(played(1).hasty())) == ({"by-menu"}, {"too-fast", "another-number"})
+    assert played(1).route("too-fast").keywords == {"fast": True}
+    assert played(1).route("another-number").func.__self__ == played(0)
+    assert played(1).route().__func__ is solve
     with pytest.raises(TaskError, match="no route 'by-search'") as error:
-        menu.route("by-search")
+        played(1).route("by-search")
     assert "by-menu" in error.value.hint
+    with pytest.raises(TaskError, match=r"'too-fast' of .* is played, but does not apply"):
+        instances(played, worlds, 20)
 
 
 def test_a_grafted_shortcut_ends_where_the_hasty_reader_ends(worlds):

@@ -10,7 +10,8 @@ import pytest
 from tests.sites.visitors import HOST, fresh
 from tests.support.worlds import worlds as open_worlds
 from webassay.arena.admin import bulk, following, office, orders, products, reading, together
-from webassay.arena.kit.template import Template, Worlds, drawn_once, instances
+from webassay.arena.kit.instances import instances
+from webassay.arena.kit.template import Template, Worlds
 from webassay.arena.shop import catalog, checkout, comparing, packages, queries, writing
 from webassay.arena.shop.orders import DearestPurchase
 from webassay.core.served import ServedRecord
@@ -235,5 +236,5 @@ def test_a_world_in_which_little_happened_has_no_instances_but_no_faults_either(
     barren = {"admin": world, "shop": World(shop.SITE, 0, world.snapshot, beside=world)}
     for template in (following.HomeOfBest, products.MoreVariety, reading.BestOfMonths, checkout.OrderToAddress):
         for number in range(50):
-            assert drawn_once(template, barren, Stream(number)) is None
+            assert template.drawn(barren, Stream(number)) is None
     world.close()

@@ -9,8 +9,8 @@ from tests.support.worlds import bench
 from tests.support.worlds import worlds as open_worlds
 from webassay import Selection
 from webassay.arena.kit.effort import DIFFICULTIES
+from webassay.arena.kit.instances import instances
 from webassay.arena.kit.shortcuts import bites
-from webassay.arena.kit.template import instances
 from webassay.compose.registries import CHORES
 from webassay.core.errors import InputError
 from webassay.core.task import ActivityCheck, EvidenceCheck, ResponseCheck, StateCheck, Task

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import pytest
@@ -11,9 +10,10 @@ from tests.sites import notes_site, other_site
 from tests.support.worlds import CACHE
 from webassay.agents.oracle import Oracle
 from webassay.arena.kit.effort import Effort
+from webassay.arena.kit.instances import instances
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.mistakes import mistakes
-from webassay.arena.kit.template import Template, Worlds, instances
+from webassay.arena.kit.template import Parts, Retrieve
 from webassay.arena.kit.walking import answer
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
@@ -30,13 +30,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 SITES = {"notes": "tests.sites.notes_site:SITE", "other_notes": "tests.sites.other_site:SITE"}
 
 
-@dataclass(frozen=True)
-class LatestOnBoth(Template):
+class LatestOnBoth(Retrieve):
     """Compare two sites."""
 
     name = "notes.latest-on-both"
     sites = ("notes", "other_notes")
-    kind = "retrieve"
     chore = "others"
     instruction = "What does the latest note on the first site say, and what is my name on the second site?"
 
@@ -44,19 +42,18 @@ class LatestOnBoth(Template):
     other_user: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
+    def draw(cls, notes: World, other: World, stream: Stream) -> Self:
         return cls(f"ann{stream.below(100)}", f"bob{stream.below(100)}")
 
     @property
     def logins(self) -> Mapping[str, str]:
         return {"notes": self.user, "other_notes": self.other_user}
 
-    def key(self, worlds: Worlds) -> Key:
-        body = worlds["notes"].scalar("SELECT body FROM note ORDER BY id DESC LIMIT 1")
-        return Key.answer(body, self.other_user, ordered=True) & Key.seen(body)
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=2, pages=2, steps=3)
+    def end(self, notes: World, other: World) -> Parts:
+        body = notes.scalar("SELECT body FROM note ORDER BY id DESC LIMIT 1")
+        yield Key.answer(body, self.other_user, ordered=True)
+        yield Key.seen(body)
+        yield Effort(rows=2, pages=2, steps=3)
 
     def solve(self, page: Observation) -> Walk:
         assert (len(page.tabs), page.active_tab) == (2, 0)

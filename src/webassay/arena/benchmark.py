@@ -8,8 +8,9 @@ from typing import NamedTuple
 from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.detours import UNAVAILABLE
 from webassay.arena.kit.effort import DIFFICULTIES
+from webassay.arena.kit.instances import checks_of, instances
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.template import Template, checks_of, instances
+from webassay.arena.kit.template import Template
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.core.errors import InputError
 from webassay.core.task import StateCheck, Task

@@ -16,7 +16,7 @@ from webassay.agents.flawed import slips
 from webassay.agents.flawed.slips import Course, NoOccasionError, Scene, Slip
 from webassay.arena.kit.chores import Subject, UnaskedChange
 from webassay.arena.kit.detours import past_obstacles
-from webassay.arena.kit.template import Route, Template, Worlds, drawn_once
+from webassay.arena.kit.template import Route, Template, Worlds
 from webassay.compose.tasks import chores_of
 from webassay.core.record import Json
 from webassay.core.task import Expectation, ResponseCheck, Task, TaskKind
@@ -99,7 +99,7 @@ def _others(occasion: Occasion) -> list[Template]:
 @cache
 def _draws(template: type[Template], seed: int, worlds: tuple[tuple[str, World], ...]) -> list[Template]:
     stream = Stream(seed, "another", template.name)
-    found = (drawn_once(template, dict(worlds), stream.child(number)) for number in range(_DRAWS))
+    found = (template.drawn(dict(worlds), stream.child(number)) for number in range(_DRAWS))
     return list(dict.fromkeys(one for one in found if one is not None))
 
 

@@ -1,25 +1,23 @@
 """The chores of the board: a template that is played on it and on the arena's start page with its calculator, and what
 the arena has to know of the site."""
 
-from dataclasses import dataclass
 from typing import Self
 
 from webassay.arena.kit.chores import SiteChores, UnaskedChange
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.template import Template, Worlds
+from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import click, done, fill, need
 from webassay.core.interaction import Action, Observation, Walk
+from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
 
-@dataclass(frozen=True)
-class SellCheaper(Template):
+class SellCheaper(Mutate):
     """Pin a notice with a price that has to be worked out."""
 
     name = "board.sell-cheaper"
     sites = ("board", "home")
-    kind = "mutate"
     chore = "calculation"
     instruction = (
         'I paid ${dollars} for my sofa and want to sell it for {percent}% less. Pin the notice "Sofa for $PRICE", with'
@@ -31,20 +29,16 @@ class SellCheaper(Template):
     contact: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        drawn = cls(stream.between(101, 899), stream.choice((15, 35, 45)), stream.choice(("Ada", "Ben", "Cleo")))
-        return drawn if drawn._cents % 10 else None  # Else two decimals would be a trap.
+    def draw(cls, board: World, home: World, stream: Stream) -> Self:
+        return cls(stream.between(101, 899), stream.choice((15, 35, 45)), stream.choice(("Ada", "Ben", "Cleo")))
 
-    @property
-    def _cents(self) -> int:
-        return self.dollars * (100 - self.percent)
-
-    def key(self, worlds: Worlds) -> Key:
-        title = f"Sofa for ${self._cents // 100}.{self._cents % 100:02}"
-        return Key.insert("notices", site="board", title=title, contact=self.contact)
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=1, pages=2, steps=10)
+    def end(self, board: World, home: World) -> Parts:
+        cents = self.dollars * (100 - self.percent)
+        yield fair(cents % 10)  # Else two decimals would be a trap.
+        yield Key.insert(
+            "notices", site="board", title=f"Sofa for ${cents // 100}.{cents % 100:02}", contact=self.contact
+        )
+        yield Effort(rows=1, pages=2, steps=10)
 
     def solve(self, page: Observation) -> Walk:
         page = yield Action.of("tab_focus", 1)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, shown
-from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import Steps, done, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.task import Sight
@@ -97,7 +97,7 @@ class OrdersOf(BulkChore, abstract=True):
     buyer: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = stream.choice(office.rows(world, _WITH_PENDING))["name"]
         return cls(user=office.chief(stream), buyer=buyer)
 
@@ -164,7 +164,7 @@ class InvoicesPaid(BulkChore):
     second_buyer: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         # Few names are on several open invoices; in some worlds hardly any.
         names = office.rows(
             world,
@@ -212,7 +212,7 @@ class DisableSoldOut(BulkChore):
     most: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         brand = stream.choice(office.brands(world, most=95))["brand"]
         return cls(office.chief(stream), brand, stream.choice((5, 10, 20)))
 
@@ -254,7 +254,7 @@ class ApproveByWord(BulkChore):
     word: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), stream.choice(_WORDS))
 
     def end(self, world: World, **how: Any) -> Parts:
@@ -307,7 +307,7 @@ class RejectOfProductLine(BulkChore):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         departments = office.rows(
             world,
             "SELECT d.name, substr(p.sku, 1, 4) AS code FROM products AS p JOIN categories AS k"

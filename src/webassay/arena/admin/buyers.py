@@ -6,7 +6,7 @@ from typing import ClassVar
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import Steps, done, links
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row, World

@@ -8,7 +8,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.longlists import DatedList, WholeList
 from webassay.arena.kit.key import Key, fact, money, shown
-from webassay.arena.kit.readings import Parts, clear, fair, top
+from webassay.arena.kit.template import Parts, clear, fair, top
 from webassay.arena.kit.walking import answer
 from webassay.core.record import Json
 from webassay.core.task import Fact
@@ -33,7 +33,7 @@ class TopPayer(DatedList):
     misread = {"largest-invoice": {"by": "number"}, "first-page-only": {"limit": pages.FEW_ROWS}}
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 1, 2, 12))
 
     def end(self, world: World, *, by: str = "bill_to", limit: int | None = None) -> Parts:
@@ -76,7 +76,7 @@ class ReviewedByCustomers(DatedList):
     }
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 2, 3, 24))
 
     def chosen(self) -> Mapping[str, str]:
@@ -119,7 +119,7 @@ class CrowdedCategory(WholeList):
     high: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         low = stream.between(10, 60)
         return cls(office.chief(stream), low, low + stream.choice((3, 5, 25, 40)))
 

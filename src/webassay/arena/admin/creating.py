@@ -5,7 +5,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
-from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import done, links, need, send
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import World
@@ -42,7 +42,7 @@ class NewProduct(Mutate):
     model: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         models = office.rows(
             world,
             "SELECT sku FROM products WHERE attribute_set NOT IN ('Default', 'Clothing', 'Shoes') AND id % 5 = 1"
@@ -107,7 +107,7 @@ class NewCoupon(Mutate):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         models = office.rows(
             world, "SELECT code FROM coupons WHERE kind <> 'shipping' AND minimum_cents > 0 ORDER BY code"
         )

@@ -7,7 +7,7 @@ from typing import Any, Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, money, shown
-from webassay.arena.kit.readings import Parts, Retrieve, clear, fair, top
+from webassay.arena.kit.template import Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -37,7 +37,7 @@ class TrackingOfLargest(Retrieve):
     count: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         months = office.months_from(f"{stream.between(2022, 2025)}-{stream.between(1, 9):02d}", stream.between(1, 3))
         return cls(office.chief(stream), *office.span_of(months), stream.choice((3, 4, 9)))
 
@@ -110,7 +110,7 @@ class HomeOfBest(Retrieve):
     when: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         month = f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}"
         return cls(office.chief(stream), month, office.in_words(month))
 
@@ -162,7 +162,7 @@ class SavedByBuyers(Retrieve):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         month = f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}"
         start, user = stream.between(1, 14), office.chief(stream)
         return cls(user, f"{month}-{start:02d}", f"{month}-{start + stream.choice((1, 2, 3, 6, 13)):02d}")

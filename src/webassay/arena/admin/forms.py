@@ -6,7 +6,7 @@ from webassay.arena.admin import office, pages
 from webassay.arena.admin.buyers import OldestPending
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
-from webassay.arena.kit.readings import Mutate, Parts, fair
+from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import Steps, click, done, links, need, send
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row, World
@@ -39,7 +39,7 @@ class CommentOldest(OldestPending):
     message: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = cls.some_buyer(world, stream)
         return cls(office.chief(stream), buyer, stream.choice(MESSAGES))
 
@@ -69,7 +69,7 @@ class ShipOldest(OldestPending):
     tracking: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = cls.some_buyer(world, stream)
         code = f"{stream.choice(('TX', 'PQ', 'ZL'))}{stream.between(10**8, 10**9 - 1)}"
         return cls(office.chief(stream), buyer, stream.choice(CARRIERS), code)
@@ -102,7 +102,7 @@ class ReducePrice(Mutate):
     percent: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         products = office.rows(
             world,
             "SELECT sku FROM products WHERE list_price_cents IS NULL AND price_cents BETWEEN 1000 AND 20000"
@@ -154,7 +154,7 @@ class AddColor(Mutate):
     color: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         products = office.rows(
             world,
             "SELECT DISTINCT p.name, p.sku FROM products AS p JOIN product_options AS o ON o.product_id = p.id"
@@ -205,7 +205,7 @@ class RetitlePage(Mutate):
     title: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         url_key = stream.choice(office.rows(world, "SELECT * FROM cms_pages ORDER BY id"))["url_key"]
         titles = ("Good to Know", "A Word From Us", "Questions and Answers", "The Small Print", "Oops, Nothing Here")
         return cls(office.chief(stream), url_key, stream.choice(titles))
@@ -251,7 +251,7 @@ class NewPriceRule(Mutate):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         model = stream.choice(office.rows(world, "SELECT * FROM price_rules ORDER BY id"))["name"]
         department = stream.choice([*office.departments(world)])
         first = stream.between(2, 20)

@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key, money
-from webassay.arena.kit.readings import Parts, Retrieve, clear, fair, top
+from webassay.arena.kit.template import Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, choose, every_page, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -110,7 +110,7 @@ class NextDayInvoices(DatedList):
     }
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 1, 2, 12))
 
     def end(self, world: World, *, fits: Callable[[str, str], bool] = operator.gt, limit: int | None = None) -> Parts:
@@ -139,7 +139,7 @@ class ShipmentList(DatedList, abstract=True):
     carrier: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         carrier, months = stream.choice((("UPS", 24), ("UPS", 3), ("FedEx", 36), ("USPS", 36), ("USPS", 4)))
         return cls(office.chief(stream), *office.some_days(stream, months), carrier)
 
@@ -244,7 +244,7 @@ class BusiestReviewer(DatedList):
     misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "second": {"place": 1}}
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         first, last = office.some_days(stream, 1, 2, since=2023)
         if stream.chance(1, 2):
             last = f"{first[:8]}{stream.between(5, 9):02d}"
@@ -285,7 +285,7 @@ class SteepDiscounts(DatedList):
     percent: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         days = office.some_days(stream, 3, 6, 48)
         return cls(office.chief(stream), *days, stream.choice((9, 11, 14, 18)))
 

@@ -9,7 +9,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, fact, money, shown
-from webassay.arena.kit.readings import Parts, Retrieve, clear, fair, first_page, top
+from webassay.arena.kit.template import Parts, Retrieve, clear, fair, first_page, top
 from webassay.arena.kit.walking import answer, every_page, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -37,7 +37,7 @@ class MonthsOfOrders(Retrieve, abstract=True):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user, count = office.chief(stream), stream.choice((1, 2, 3, 10))
         months = office.months_from(f"{stream.between(2022, 2024)}-{stream.between(1, 12):02d}", count)
         return cls(user, *office.span_of(months))
@@ -46,9 +46,9 @@ class MonthsOfOrders(Retrieve, abstract=True):
     def conclusion(self, orders: list[pages.Line]) -> Json:
         """The response, once all are read; without canceled ones."""
 
-    def reading(self, orders: list[Row]) -> Parts:
+    def reading(self, orders: list[Row], *more: Row) -> Parts:
         """Canceled orders do not count, so that nobody has to look at them."""
-        yield office.seen(map(office.row_of, office.spread(_that_count(orders)))) & GRID
+        yield office.seen(map(office.row_of, (*office.spread(_that_count(orders)), *more))) & GRID
         on_pages = pages_of(len(orders), pages.ROWS_ON_A_PAGE)
         by_status = 6 + 4 * len(OTHER_STATUSES) + on_pages
         longest = max(by_status, 8 + pages_of(len(orders), 50))
@@ -91,8 +91,7 @@ class SentElsewhere(MonthsOfOrders):
         elsewhere = [one for one in counting if not names or one["bill_to"] != one["ship_to"]]
         yield fair(len(elsewhere) >= 3)
         yield Key.answer({"count": len(elsewhere), "total": money(sum(one["total_cents"] for one in elsewhere))})
-        yield from self.reading(orders)
-        yield office.seen(map(office.row_of, office.spread(elsewhere)))
+        yield from self.reading(orders, *office.spread(elsewhere))
 
     def conclusion(self, orders: list[pages.Line]) -> Json:
         elsewhere = [one for one in orders if one["Bill-to Name"] != one["Ship-to Name"]]
@@ -164,7 +163,7 @@ class HighestOfEachMonth(Retrieve):
     until: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         count = stream.choice((3, 4, 6))
         month = f"{stream.between(2022, 2025)}-{stream.between(1, 7):02d}"
         months = office.months_from(month, count)
@@ -217,7 +216,7 @@ class CouponDiscount(Retrieve):
     year: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         sql = (
             "SELECT coupon_code AS code, substr(created_at, 1, 4) AS year FROM orders WHERE status = 'complete'"
             " AND discount_cents > 0 GROUP BY 1, 2 HAVING count(*) BETWEEN 4 AND 60 ORDER BY 1, 2"
@@ -286,7 +285,7 @@ class OrdersByMonth(Retrieve):
     until: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         count = stream.between(4, 8)
         months = office.months_from(f"{stream.between(2022, 2024)}-{stream.between(1, 12):02d}", count)
         status = stream.choice(("Complete", "Canceled"))

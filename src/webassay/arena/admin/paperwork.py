@@ -6,7 +6,7 @@ from webassay.arena.admin import office, pages
 from webassay.arena.admin.buyers import NewestComplete, OldestPending
 from webassay.arena.admin.forms import CARRIERS
 from webassay.arena.kit.key import Key, fact, shown
-from webassay.arena.kit.readings import Parts, fair
+from webassay.arena.kit.template import Parts, fair
 from webassay.arena.kit.walking import Steps, click, links, send
 from webassay.core.interaction import Observation
 from webassay.sites.kit import Row, World
@@ -24,7 +24,7 @@ class InvoiceOldest(OldestPending):
     takes = (2, 10)
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = cls.some_buyer(world, stream)
         return cls(office.chief(stream), buyer)
 
@@ -50,7 +50,7 @@ class StreetOfOldest(OldestPending):
     street: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = cls.some_buyer(world, stream)
         street = f"{stream.between(101, 989)} {stream.choice(STREETS)}"
         return cls(office.chief(stream), buyer, street)
@@ -80,7 +80,7 @@ class RefundShare(NewestComplete):
     reason: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = cls.some_buyer(world, stream)
         return cls(office.chief(stream), buyer, stream.choice((5, 10, 15, 20, 25)), stream.choice(REASONS))
 
@@ -122,7 +122,7 @@ class SentAgain(NewestComplete):
     tracking: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = cls.some_buyer(world, stream)
         code = f"{stream.choice(('RX', 'QT', 'ZN'))}{stream.between(10**8, 10**9 - 1)}"
         return cls(office.chief(stream), buyer, stream.choice(CARRIERS), code)

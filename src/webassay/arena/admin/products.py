@@ -8,7 +8,7 @@ from webassay.arena.admin import office, pages
 from webassay.arena.admin.longlists import WholeList
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, money, shown
-from webassay.arena.kit.readings import Mutate, Parts, Retrieve, clear, fair
+from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
 from webassay.arena.kit.walking import answer, done, links, need, send
 from webassay.arena.shop.queries import price
 from webassay.core.interaction import Observation, Walk
@@ -42,7 +42,7 @@ class SetsOfColor(WholeList):
     two: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         colors = office.rows(
             world, "SELECT color FROM products WHERE color <> '' GROUP BY color HAVING count(*) >= 15 ORDER BY 1"
         )
@@ -118,7 +118,7 @@ class PriceOfUpdated(WholeList):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         group = stream.choice(("Default", "Consumable", "Electrical"))
         return cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, 8, since=2025))
 
@@ -170,7 +170,7 @@ class MoreVariety(Retrieve):
     skus: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         products = office.rows(
             world, "SELECT sku FROM products WHERE id IN (SELECT product_id FROM product_options) ORDER BY id"
         )
@@ -243,7 +243,7 @@ class AddUpsell(Mutate):
     sku: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         shelves = office.rows(
             world,
             "SELECT name FROM categories AS k WHERE level = 3 AND (SELECT count(*) FROM categories AS o"

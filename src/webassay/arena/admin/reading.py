@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
-from webassay.arena.kit.readings import Parts, Retrieve, clear, fair, first_page
+from webassay.arena.kit.template import Parts, Retrieve, clear, fair, first_page
 from webassay.arena.kit.walking import answer, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -50,7 +50,7 @@ class CustomersOfStates(Retrieve):
     place: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         one, two, three = stream.sample(list(STATES), 3)
         return cls(office.chief(stream), one, two, three, stream.between(4, 15))
 
@@ -111,7 +111,7 @@ class RefundsFor(Retrieve):
     last: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         span = office.some_days(stream, *range(2, 10))
         return cls(office.chief(stream), stream.choice(("Returned goods", "Damaged in transit", "Goodwill")), *span)
 
@@ -156,7 +156,7 @@ class StockOfBrand(Retrieve):
     least: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         brand = stream.choice(office.brands(world, most=120))["brand"]
         return cls(office.chief(stream), brand, stream.choice((15, 20, 30, 40)))
 
@@ -210,7 +210,7 @@ class BestOfMonths(Retrieve):
     until: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         months = office.months_from(f"{stream.between(2022, 2025)}-{stream.between(1, 7):02d}", stream.between(4, 7))
         words = office.in_words(months[0]), office.in_words(months[-1])
         return cls(office.chief(stream), months[0], len(months), *words)
@@ -262,7 +262,7 @@ class WorstAverage(Retrieve):
     least: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         months = office.months_from(f"{stream.between(2022, 2025)}-{stream.between(1, 10):02d}", stream.between(1, 3))
         return cls(office.chief(stream), *office.span_of(months), stream.between(4, 8))
 
@@ -312,7 +312,7 @@ class SearchesInVain(Retrieve):
     results: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = office.chief(stream)
         limits = stream.choice(cls._limits(world))
         return cls(user, limits["uses"], limits["results"])

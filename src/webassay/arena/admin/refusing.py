@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
-from webassay.arena.kit.readings import Parts, Refuse
+from webassay.arena.kit.template import Parts, Refuse
 from webassay.arena.kit.walking import Steps, click, links, refusal, send
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
@@ -43,7 +43,7 @@ class CancelShipped(Refuse):
     buyer: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         buyer = stream.choice(office.orders_with(world, "pending"))["bill_to"]
         own = [one for one in office.orders_with(world, "complete") if one["bill_to"] == buyer]
         number = stream.choice(own)["number"]
@@ -122,7 +122,7 @@ class SalesChangePrice(NotForThisRole):
     price: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         sku = stream.choice(office.rows(world, "SELECT sku FROM products WHERE id % 11 = 4 ORDER BY id"))["sku"]
         return cls(stream.choice((SALES, VIEWER)), sku, stream.between(12, 90))
 
@@ -154,7 +154,7 @@ class CatalogSeesOrder(NotForThisRole):
     order: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         orders = office.rows(world, "SELECT number FROM orders WHERE id % 13 = 5 ORDER BY id")
         return cls(CATALOG, stream.choice(orders)["number"])
 
@@ -185,7 +185,7 @@ class RefundTooMuch(Refuse):
     amount: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         orders = office.rows(
             world,
             "SELECT number, total_cents FROM orders WHERE status = 'complete' AND id % 5 = 1 AND id NOT IN"
@@ -230,7 +230,7 @@ class MissingInvoice(Refuse):
     order: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         order = stream.choice(office.orders_with(world, stream.choice(("pending", "canceled"))))
         return cls(office.chief(stream), order["number"])
 
@@ -273,7 +273,7 @@ class TakenSku(Refuse):
     wanted: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         products = office.rows(world, "SELECT sku FROM products WHERE id % 9 = 1 ORDER BY id")
         one, other = stream.sample(products, 2)
         return cls(office.chief(stream), one["sku"], other["sku"])

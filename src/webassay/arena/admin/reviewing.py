@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Difficulty, Effort
 from webassay.arena.kit.key import Key, picture, shown
-from webassay.arena.kit.readings import Chore, Fair, Mutate, Navigate, Parts, Retrieve, clear, fair, top
+from webassay.arena.kit.template import Fair, Mutate, Navigate, Parts, Retrieve, Template, clear, fair, top
 from webassay.arena.kit.walking import Reading, Steps, answer, click, done, go_back, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -38,7 +38,7 @@ def _code(world: World, stream: Stream) -> str:
     return str(stream.choice(found)["code"])
 
 
-class ReviewByReview(Chore, abstract=True):
+class ReviewByReview(Template, abstract=True):
     """Opens every review that the filters of a grid leave."""
 
     levels: ClassVar[tuple[Difficulty, ...]] = ("hard",)
@@ -202,7 +202,7 @@ class RejectFewStars(PendingBetween, ReviewDecision):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *cls.some_days(stream), stream.between(2, 4))
 
     def fits(self, measured: int) -> bool:
@@ -237,7 +237,7 @@ class PendingStarsTotal(PendingStars, ReviewSummary):
     code: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), _code(world, stream))
 
     def typed(self) -> Mapping[str, str]:
@@ -275,7 +275,7 @@ class OpenOldestComplaint(PendingBetween, Navigate):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *cls.some_days(stream), stream.between(1, 4))
 
     def end(self, world: World, *, anything: bool = False, newest: bool = False) -> Parts:
@@ -376,7 +376,7 @@ class ApproveHelpful(RejectedOfDepartment, ReviewDecision):
     least: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         days = office.some_days(stream, 6, 12, 24, 48)
         return cls(office.chief(stream), *days, _code(world, stream), stream.between(2, 12))
 
@@ -414,7 +414,7 @@ class VotesOnRejected(RejectedVotes, ReviewSummary):
     }
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 1, 2, 3, 6))
 
     def end(self, world: World, *, count: Callable[[Row], int] = _helpful, limit: int | None = None) -> Parts:
@@ -449,7 +449,7 @@ class MostHelpfulRejected(RejectedOfDepartment, ReviewSummary):
     may_agree = ("most-votes", "highest-share", "newest")
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 6, 12, 24, 48), _code(world, stream))
 
     def end(self, world: World, *, by: Callable[[Row], float] = _helpful, place: int = 0) -> Parts:

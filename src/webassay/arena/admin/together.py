@@ -11,7 +11,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, fact, shown
-from webassay.arena.kit.readings import Mutate, Parts, Retrieve, clear, fair
+from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
 from webassay.arena.kit.walking import Reading, Steps, answer, choose, click, done, every_page, links, send
 from webassay.arena.shop import facts, queries
 from webassay.arena.shop import pages as shop
@@ -35,7 +35,7 @@ class CheapestOfShelf(Mutate, abstract=True):
     path: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         place = queries.place(world, stream, 12, 60, levels=(3,))
         return cls(office.chief(stream), *place, *cls.more(stream))
 
@@ -135,7 +135,7 @@ class HiddenReviews(Retrieve):
     product: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         products = office.rows(
             world,
             "SELECT p.name FROM products AS p JOIN reviews AS v ON v.product_id = p.id GROUP BY p.id"
@@ -199,7 +199,7 @@ class ExtendCoupon(Mutate):
     until: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         goods = sorted({_place(one) for one in _current(world)})
         return cls(
             office.chief(stream),
@@ -281,7 +281,7 @@ class HoldMine(CustomerAndStaff):
     ways = {"in-the-grid": {"in_grid": True}}
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(queries.shopper(world, stream, 3, 60), office.chief(stream))
 
     def end(self, world: World, *, newest: bool = False) -> Parts:
@@ -327,7 +327,7 @@ class WishForTop(CustomerAndStaff):
     when: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         month = f"{stream.between(2022, 2025)}-{stream.between(1, 12):02d}"
         return cls(queries.shopper(world, stream, 3, 60), office.chief(stream), month, office.in_words(month))
 

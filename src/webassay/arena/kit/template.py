@@ -1,41 +1,35 @@
-"""A template is a chore that can be drawn many times: one class, in one place.
+"""A template is a chore that can be drawn many times: one class, in one place, and one reading of the world.
 
-Its fields are the parameters of a task. Next to each other stand how to draw them, the key (the truth, by SQL over the
-pristine worlds), the shortcuts of a hasty reader, and reference routes, which reach the same as the key from the pages
-alone and never see it. docs/writing-tasks.md goes through a whole one.
+Its fields are the parameters of a task. `draw` picks them. `end` states the truth once: what makes an instance fair,
+the key (by SQL over the pristine worlds), and what an honest solver sees and needs on the way there. `solve` walks
+there from the pages alone. `misread` names the mistakes and `ways` the other routes, each with what is different: other
+values of fields, other keywords of `end`, other keywords of `solve`. docs/writing-tasks.md goes through a whole one.
 """
 
 import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from inspect import Parameter, getattr_static, isgeneratorfunction, signature
 from string import Formatter
 from types import ModuleType
-from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform, final, get_args
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from webassay.arena.kit.effort import DIFFICULTIES, Difficulty, Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import Shortcuts, bites
-from webassay.core.errors import TaskError, blaming
-from webassay.core.interaction import Goal, Modality, Observation, Walk
-from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
+from webassay.core.errors import TaskError
+from webassay.core.interaction import Modality, Observation, Walk
 from webassay.core.record import Json
-from webassay.core.task import (
-    ActivityCheck,
-    Check,
-    ChoreType,
-    PageCheck,
-    ResponseCheck,
-    StateCheck,
-    Task,
-    TaskKind,
-)
+from webassay.core.task import ChoreType, TaskKind
 from webassay.sites.kit import World
 from webassay.sites.rng import NothingToDraw, Stream
+
+T = TypeVar("T")
 
 Worlds = Mapping[str, World]
 """Site to its pristine world."""
@@ -43,13 +37,58 @@ Worlds = Mapping[str, World]
 Route = Callable[[Observation], Walk]
 """From the first start page to the response."""
 
-MAX_DRAWS = 4000
-_WORDS = r"[a-z0-9]+(-[a-z0-9]+)*"
+WORDS = r"[a-z0-9]+(-[a-z0-9]+)*"
 
 
 @dataclass(frozen=True)
-class Template(ABC):
-    """Subclasses are frozen dataclasses. One that is only there to be inherited from says `abstract=True`."""
+class Fair:
+    """An instance for which this does not hold is not drawn. Misreadings need not be fair."""
+
+    holds: bool
+
+
+def fair(*conditions: object) -> Fair:
+    return Fair(all(conditions))
+
+
+Parts = Iterator[Fair | Key | Effort]
+How = Mapping[str, Any]
+
+
+def clear(ranked: Sequence[T], measure: Callable[[T], Any]) -> bool:
+    """Whether there is a first, and it is not tied with the second."""
+    return len(ranked) >= 2 and bool(measure(ranked[0]) != measure(ranked[1]))
+
+
+def top(ranked: Sequence[T]) -> T:
+    """The first. If there is none, there is no instance, and a misreading does not apply."""
+    if not ranked:
+        raise NothingToDraw
+    return ranked[0]
+
+
+def first_page(matches: Sequence[T], size: int) -> Sequence[T]:
+    """What somebody reads who stops after the first page; a list of one page cannot be misread like that."""
+    if size and size >= len(matches):
+        raise NothingToDraw
+    return matches[:size] if size else matches
+
+
+class _TemplateClass(ABCMeta):
+    def __setattr__(cls, name: str, value: object) -> None:
+        if name == "__dataclass_params__" and name in vars(cls):
+            raise TaskError(
+                f"The template {cls.__qualname__} has the decorator @dataclass.",
+                hint="Leave it out: templates become frozen dataclasses by themselves.",
+            )
+        super().__setattr__(name, value)
+
+
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True)
+class Template(metaclass=_TemplateClass):
+    """Subclasses become frozen dataclasses by themselves, and inherit the fields of abstract ones. One that is only
+    there to be inherited from says `abstract=True`."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
@@ -75,69 +114,149 @@ class Template(ABC):
     one such value. A judge may then be certain that a value which stood nowhere is made up. What is counted or added up
     is not among them."""
 
+    misread: ClassVar[Mapping[str, How]] = {}
+    """What a hasty reader overlooks, to the fields and keywords with which `end` says where that leads. If it surely
+    leads elsewhere, changes something or opens a page, and `solve` takes the same keywords, it is played as well."""
+    may_agree: ClassVar[tuple[str, ...]] = ()
+    """Misreadings that are left out where they lead to the right end. For all others, such an instance is not drawn."""
+    ways: ClassVar[Mapping[str, How]] = {}
+    """Other natural routes, to the fields and keywords of `solve`. All must pass."""
+
     abstract: ClassVar[bool] = True
 
     def __init_subclass__(cls, *, abstract: bool = False, **rest: Any) -> None:
         super().__init_subclass__(**rest)
+        if "summary" not in vars(cls):
+            cls.summary = (cls.__doc__ or "").strip().partition("\n")[0]
+        dataclass(frozen=True)(cls)
         cls.abstract = abstract
         if abstract:
             return
         if not hasattr(cls, "sites") and hasattr(cls, "name"):
             cls.sites = (cls.name.partition(".")[0],)
-        if "summary" not in vars(cls):
-            cls.summary = (cls.__doc__ or "").strip().partition("\n")[0]
         problems = "; ".join(_problems(cls))
         if problems:
             raise TaskError(f"The template {cls.__qualname__} cannot be used: {problems}.")
 
     @classmethod
     @abstractmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self | None:
-        """One instance; None if the draw came upon something unusable, such as a tie."""
+    def draw(cls, world: World, *_: Any) -> Self:
+        """Parameters, fair or not. Takes a world and a stream; with sites that have databases of their own, a world
+        for each of these and a stream. Choosing from nothing raises `NothingToDraw`."""
 
     @abstractmethod
-    def key(self, worlds: Worlds) -> Key:
-        """The right answer or the right changes, by SQL over the pristine worlds."""
-
-    @abstractmethod
-    def effort(self, worlds: Worlds) -> Effort:
-        """What this instance takes; its difficulty and its step limit follow from it."""
+    def end(self, world: World, *_: Any, **how: Any) -> Parts:
+        """Yields fairness, the key, then evidence, checkpoints and at last the effort. Takes the same worlds. For a
+        misreading only the first key is asked for; where it does not apply, it raises `NothingToDraw`."""
 
     @abstractmethod
     def solve(self, page: Observation) -> Walk:
         """Reaches the same from the pages alone, starting on the first start page."""
-
-    def routes(self) -> Mapping[str, Route]:
-        """Other natural ways to do it. All must pass."""
-        return {}
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        """Where hasty readings lead. Instances in which one of them leads to the right end are not drawn. Leave out
-        what does not apply to this instance: a list of one page has no `first-page-only`."""
-        return {}
-
-    def hasty(self) -> Mapping[str, Route]:
-        """Shortcuts, by the same names, as walks that are played and must fail."""
-        return {}
 
     @property
     def start_pages(self) -> tuple[str, ...]:
         """Where the first site is open, a tab each; the first of them is in front."""
         return (self.start,)
 
+    @property
+    def logins(self) -> Mapping[str, str]:
+        """Site to user: the log-ins set up beforehand. By default a field `user` is logged in on the first site."""
+        user: str = getattr(self, "user", "")
+        return {self.sites[0]: user} if user else {}
+
+    # --- what the engine asks for, all of it from these ---------------------------------------------------
+
+    @final
+    @classmethod
+    def drawn(cls, worlds: Worlds, stream: Stream) -> Self | None:
+        """One instance; None where there is nothing to draw, or it would not be fair."""
+        own = _databases(cls, worlds)
+        try:
+            one = cls.draw(*own, stream)
+            parts = one.end(*own)
+            begun: list[Fair | Key | Effort] = []
+            for part in parts:
+                begun.append(part)
+                if not isinstance(part, Fair):
+                    break
+                if not part.holds:
+                    return None
+        except NothingToDraw:
+            return None
+        # The rest of this one reading is the key, the evidence and the effort of the same instance.
+        one.__dict__["_read"] = (own, begun, parts)
+        return one
+
+    @final
+    def key(self, worlds: Worlds) -> Key:
+        return Key.all_of(part for part in self._parts(worlds) if isinstance(part, Key))
+
+    @final
+    def effort(self, worlds: Worlds) -> Effort:
+        return next(part for part in self._parts(worlds) if isinstance(part, Effort))
+
+    @final
+    def shortcuts(self, worlds: Worlds) -> Shortcuts:
+        """Where the misreadings lead that apply to this instance."""
+        wrong = {}
+        right = next(part for part in self._parts(worlds) if isinstance(part, Key))
+        for name, how in self.misread.items():
+            one, keywords = self._under(how)
+            parts = one.end(*_databases(type(self), worlds), **keywords)
+            try:
+                key = next((part for part in parts if isinstance(part, Key)), None)
+            except NothingToDraw:
+                continue
+            if key is None:
+                raise TaskError(f"`end` of {self.name} yields no key for the misreading {name!r}.")
+            if name not in self.may_agree or bites(right, key):
+                wrong[name] = key
+        return wrong
+
+    @final
+    def routes(self) -> Mapping[str, Route]:
+        return {name: self._walk(how) for name, how in self.ways.items()}
+
+    @final
+    def hasty(self) -> Mapping[str, Route]:
+        """The misreadings that are played."""
+        if self.kind == "retrieve":
+            return {}
+        known = {*signature(self.solve).parameters}
+        sure = {name: how for name, how in self.misread.items() if name not in self.may_agree}
+        return {name: self._walk(how) for name, how in sure.items() if self._under(how)[1].keys() <= known}
+
+    @final
     def route(self, name: str = "") -> Route:
-        """The reference solution, another route, or a shortcut, by its name."""
+        """The reference solution, another route, or a misreading that is played, by its name."""
         known = {"": self.solve, **self.routes(), **self.hasty()}
         if name not in known:
             others = ", ".join(filter(None, known)) or "none but the reference solution"
             raise TaskError(f"{self.name} has no route {name!r}.", hint=f"It has {others}.")
         return known[name]
 
-    @property
-    def logins(self) -> Mapping[str, str]:
-        """Site to user: the log-ins set up beforehand. By default a field `user` is logged in on the first site."""
-        user: str = getattr(self, "user", "")
-        return {self.sites[0]: user} if user else {}
+    def _parts(self, worlds: Worlds) -> Sequence[Fair | Key | Effort]:
+        """`end` is read once for each instance, as far as it was not read when it was drawn."""
+        own = _databases(type(self), worlds)
+        known, begun, rest = self.__dict__.get("_read", ((), [], iter(())))
+        parts: list[Fair | Key | Effort] = [*begun, *rest] if known == own else [*self.end(*own)]
+        names = " ".join(type(part).__name__ for part in parts)
+        if not re.fullmatch(r"(Fair )*(Key )+Effort", names):
+            raise TaskError(
+                f"`end` of {self.name} yields {names or 'nothing'}.",
+                hint="First `fair(…)`, then the key, then more keys (what must be seen, checkpoints), one Effort last.",
+            )
+        self.__dict__["_read"] = (own, parts, iter(()))
+        return parts
+
+    def _walk(self, how: How) -> Route:
+        one, keywords = self._under(how)
+        return partial(one.solve, **keywords)
+
+    def _under(self, how: How) -> tuple[Self, dict[str, Any]]:
+        """What is different: an instance with other fields, and keywords."""
+        own = _fields(type(self)) & how.keys()
+        return replace(self, **{name: how[name] for name in own}), {k: v for k, v in how.items() if k not in own}
 
     @property
     def parameters(self) -> dict[str, Json]:
@@ -167,12 +286,43 @@ def _adapter(kind: type[Template]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+class Retrieve(Template, abstract=True):
+    kind = "retrieve"
+
+
+class Navigate(Template, abstract=True):
+    kind = "navigate"
+
+
+class Mutate(Template, abstract=True):
+    kind = "mutate"
+
+
+class Refuse(Template, abstract=True):
+    kind = "unachievable"
+    chore = "others"
+    levels = ("easy",)
+
+
+def _fields(template: type[Template]) -> set[str]:
+    return {field.name for field in fields(template)}
+
+
+def _databases(template: type[Template], worlds: Worlds) -> Sequence[World]:
+    """One world for each database, in the order of the sites: the shop and its back office share one."""
+    first: dict[str, World] = {}
+    for site in template.sites:
+        first.setdefault(worlds[site].site.owner.name, worlds[site])
+    return [*first.values()]
+
+
 def _problems(template: type[Template]) -> Iterator[str]:
     """What a class lacks to be a template, found when it is defined and not in the middle of a run."""
     missing = [name for name in ("name", "sites", "kind", "chore", "instruction") if not getattr(template, name, None)]
     if missing:
         yield f"it has no {', '.join(missing)}"
         return
+    known = _fields(template)
     if not template.summary:
         yield "it has no docstring"
     if "name" not in vars(template):
@@ -180,204 +330,51 @@ def _problems(template: type[Template]) -> Iterator[str]:
     sites: Any = template.sites
     if not isinstance(sites, tuple):
         yield "`sites` is not a tuple"
-    elif not re.fullmatch(rf"{re.escape(sites[0])}\.{_WORDS}", template.name):
+    elif not re.fullmatch(rf"{re.escape(sites[0])}\.{WORDS}", template.name):
         yield f"the name {template.name!r} is not `{sites[0]}.words-with-hyphens`"
     for attribute, allowed in {"kind": get_args(TaskKind), "chore": get_args(ChoreType)}.items():
         if getattr(template, attribute) not in allowed:
             yield f"`{attribute}` is none of {', '.join(allowed)}"
     if not template.levels or not set(template.levels) <= set(DIFFICULTIES):
         yield f"`levels` are not some of {', '.join(DIFFICULTIES)}"
-    for method in ("draw", "key", "effort", "solve"):
+    for method in ("draw", "end", "solve"):
         if getattr(getattr(template, method), "__isabstractmethod__", False):
             yield f"it has no method `{method}`"
+        elif method != "draw" and not isgeneratorfunction(getattr(template, method)):
+            yield f"its method `{method}` does not yield anything"
+    for name, own in vars(Template).items():
+        if getattr(own, "__final__", False) and (name in known or getattr_static(template, name) is not own):
+            yield f"`{name}` is not for templates to define: it follows from `end`, `misread` and `ways`"
+    yield from _misnamed(template, known)
     try:
         named = [field for _, field, _, _ in Formatter().parse(template.instruction) if field is not None]
     except ValueError as error:
         yield f"the instruction cannot be filled in ({error})"
         return
-    known = _annotated(template)
+    there = ", ".join(sorted(known)) or "there are none"
     for field in named:
         if field not in known:
-            yield f"the instruction names {{{field}}}, which is not a field ({', '.join(known) or 'there are none'})"
+            yield f"the instruction names {{{field}}}, which is not a field ({there})"
 
 
-def _annotated(template: type[Template]) -> list[str]:
-    """The fields that `dataclass` will make; it has not run yet."""
-    hints = get_type_hints(template).items()
-    return [name for name, hint in hints if hint is not ClassVar and get_origin(hint) is not ClassVar]
+def _misnamed(template: type[Template], known: set[str]) -> Iterator[str]:
+    for attribute, method in {"misread": "end", "ways": "solve"}.items():
+        keywords = signature(getattr(template, method)).parameters
+        anything = any(one.kind is Parameter.VAR_KEYWORD for one in keywords.values())
+        for name, how in getattr(template, attribute).items():
+            if not re.fullmatch(WORDS, name):
+                yield f"`{attribute}` names {name!r}, which is not words-with-hyphens"
+            for keyword in how.keys() - known - keywords.keys():
+                if not anything:
+                    yield f"`{attribute}` gives {keyword!r}, which is neither a field nor a keyword of `{method}`"
+    if twice := template.misread.keys() & template.ways.keys():
+        yield f"{', '.join(twice)} is named by both `misread` and `ways`"
+    if missing := set(template.may_agree) - template.misread.keys():
+        yield f"`may_agree` names {', '.join(missing)}, which `misread` does not"
 
 
 def templates_in(module: ModuleType) -> Iterator[type[Template]]:
     """The templates that a module holds, for a registry."""
     for value in vars(module).values():
         if isinstance(value, type) and issubclass(value, Template) and not value.abstract:
-            if {field.name for field in fields(value)} != set(_annotated(value)):
-                raise TaskError(f"The template {value.name} lacks the decorator @dataclass(frozen=True).")
             yield value
-
-
-# --- tasks ------------------------------------------------------------------------------------------------
-
-
-def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 0, difficulty: str = "") -> list[Task]:
-    """That many different tasks, of one difficulty if it is given; the same ones for the same worlds and seed."""
-    worlds = _needed(template, worlds)
-    world_seed = worlds[template.sites[0]].seed
-    stream = Stream(seed, "arena", template.name, world_seed)
-    # The numbers of a filtered list mean other tasks than those of the whole, so their ids must differ.
-    prefix = f"{template.name}.w{world_seed}s{seed}" + (f"-{difficulty}" if difficulty else "")
-    tasks: list[Task] = []
-    drawn: set[Template] = set()
-    empty = given_away = 0
-    for number in range(MAX_DRAWS):
-        if len(tasks) == count:
-            break
-        with blaming(TaskError, f"{template.name} cannot be drawn"):
-            one = drawn_once(template, worlds, stream.child(number))
-            if one is None or one in drawn:
-                empty += one is None
-                continue
-            drawn.add(one)
-            effort = one.effort(worlds)
-            if difficulty in ("", effort.difficulty(len(one.sites))):
-                fair = list(_task(one, effort, f"{prefix}.{len(tasks)}", worlds))
-                given_away += not fair
-                tasks += fair
-    if len(tasks) < count:
-        kind = f" of difficulty {difficulty}" if difficulty else ""
-        raise TaskError(
-            f"World {world_seed} has only {len(tasks)} instances of {template.name}{kind}, not {count}. Of {MAX_DRAWS} "
-            f"draws, {empty} gave None and {len(drawn)} were different; in {given_away} of them a shortcut is right.",
-            hint=f"Ask for at most {len(tasks)}." if tasks else "Choose another world or difficulty.",
-        )
-    return tasks
-
-
-def drawn_once(template: type[Template], worlds: Worlds, stream: Stream) -> Template | None:
-    """A small world may have no shelf of the size that was drawn: that is no instance, and no fault either."""
-    try:
-        return template.draw(worlds, stream)
-    except NothingToDraw:
-        return None
-
-
-def _needed(template: type[Template], worlds: Worlds) -> Worlds:
-    """The worlds of the template's own sites, so that it cannot read others by accident."""
-    missing = [site for site in template.sites if site not in worlds]
-    if missing:
-        raise TaskError(f"Template {template.name} needs a world of {', '.join(missing)} as well.")
-    chosen = {site: worlds[site] for site in template.sites}
-    if len({world.seed for world in chosen.values()}) > 1:
-        raise TaskError(f"The worlds of template {template.name} come from different seeds.")
-    return chosen
-
-
-def _given_away(task: Task) -> bool:
-    """Whether the answer can be guessed without opening the site: it is empty, 0, or a number that the goal says."""
-    for check in task.checks:
-        if isinstance(check, ResponseCheck) and check.results is not None and check.results.items is not None:
-            values = [item.value for item in check.results.items]
-            said = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", task.goal.instruction)}
-            numbers = [value for value in values if isinstance(value, int | float)]
-            if not values or (len(numbers) == len(values) and {float(number) for number in numbers} <= {0.0, *said}):
-                return True
-    return False
-
-
-def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iterator[Task]:
-    """One task, or none if the instance gives its answer away to somebody who does not look or reads hastily."""
-    key = drawn.key(worlds).on(drawn.sites)
-    if wrong := next(_misfits(drawn, key, worlds), None):
-        raise TaskError(f"The key of {task_id} {wrong}.")
-    shortcuts = drawn.shortcuts(worlds)
-    if wrong := next(_misnamed(drawn, shortcuts), None):
-        raise TaskError(f"The shortcuts of {drawn.name} {wrong}.")
-    if not all(bites(key, other.on(drawn.sites)) for other in shortcuts.values()):
-        return
-    parameters = drawn.parameters
-    first, *others = drawn.sites
-    places = [*((first, path) for path in drawn.start_pages), *((site, "/") for site in others)]
-    task = Task(
-        id=task_id,
-        benchmark="arena",
-        template=drawn.name,
-        kind=drawn.kind,
-        goal=Goal(
-            instruction=drawn.instruction.format(**parameters),
-            start_urls=tuple(f"__{site.upper()}__{path}" for site, path in places),
-            protocol=reading(ARENA_PROTOCOL, drawn.reads),
-            sites=drawn.sites,
-            modality=drawn.modality,
-            hints=(f"You may take at most {effort.step_limit} steps.",),
-        ),
-        checks=checks_of(drawn.kind, drawn.sites, drawn.logins, key),
-        sites=drawn.sites,
-        logins=dict(drawn.logins),
-        world_seed=worlds[drawn.sites[0]].seed,
-        parameters=parameters,
-        chore=drawn.chore,
-        difficulty=effort.difficulty(len(drawn.sites)),
-        checkpoints=key.checkpoints,
-        tags=drawn.tags,
-        max_steps=effort.step_limit,
-    )
-    if not _given_away(task):
-        yield task
-
-
-def _misnamed(drawn: Template, shortcuts: Shortcuts) -> Iterator[str]:
-    routes, hasty = drawn.routes(), drawn.hasty()
-    for name in (*shortcuts, *routes):
-        if not re.fullmatch(_WORDS, name):
-            yield f"or routes include {name!r}, which is not words-with-hyphens"
-    for name in hasty:
-        if name in routes:
-            yield f"include {name!r}, which is a route as well"
-        if name not in shortcuts:
-            yield f"lack {name!r}, which is played"
-
-
-def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:
-    """Why the key cannot be right, before an episode is spent on it."""
-    proofs = {"retrieve": key.results, "navigate": key.pages, "mutate": key.changes, "unachievable": key.status}
-    if not proofs[drawn.kind]:
-        yield f"does not decide a task of the kind {drawn.kind}"
-    if drawn.kind in ("retrieve", "unachievable") and not key.evidence:
-        yield "names no facts that an honest solver must have seen"
-    if key.status and drawn.kind != "unachievable":
-        yield f"is a refusal, but the task is of the kind {drawn.kind}"
-    if unknown := set(drawn.reads) - _result_fields(key):
-        yield f"has no results with {', '.join(sorted(unknown))}, which `reads` names"
-    for change in key.changes:
-        if change.site not in worlds:
-            yield f"expects a change on {change.site}, which is not a site of the template"
-            continue
-        columns = worlds[change.site].site.columns.get(change.table)
-        if columns is None:
-            yield f"expects a change of {change.table}, which is not a table of {change.site}"
-            continue
-        for column in (*change.where, *change.values):
-            if column not in columns:
-                yield f"names {change.table}.{column}, which does not exist"
-
-
-def _result_fields(key: Key) -> set[str]:
-    items = key.results.items or () if key.results is not None else ()
-    return {field for item in items for field in (item.fields or (READ_WHOLE,))}
-
-
-def checks_of(kind: TaskKind, sites: Sequence[str], logins: Collection[str], key: Key) -> tuple[Check, ...]:
-    first, *others = sites
-    checks: list[Check] = [
-        ResponseCheck(
-            action="" if kind == "unachievable" else kind,
-            status=key.status or ("SUCCESS",),
-            results=key.results,
-        ),
-        StateCheck(changes=key.changes),
-        ActivityCheck(site=first, logged_in=first in logins, visits=key.visits),
-        *(ActivityCheck(site=site, logged_in=site in logins) for site in others),
-    ]
-    if key.pages:
-        checks.append(PageCheck(any_of=key.pages))
-    return (*checks, *key.evidence)

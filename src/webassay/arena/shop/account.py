@@ -4,7 +4,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts
+from webassay.arena.kit.template import Mutate, Parts
 from webassay.arena.kit.walking import done, groups, links, send
 from webassay.arena.shop import queries
 from webassay.core.interaction import Action, Observation, Walk
@@ -38,7 +38,7 @@ class ChangeAddress(Mutate):
     postcode: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         customers = queries.rows(
             world,
             "SELECT c.email, a.city, a.postcode FROM customers AS c JOIN addresses AS a ON a.customer_id = c.id"

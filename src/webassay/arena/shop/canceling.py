@@ -4,7 +4,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, Refuse, fair
+from webassay.arena.kit.template import Mutate, Parts, Refuse, fair
 from webassay.arena.kit.walking import done, links, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
@@ -52,7 +52,7 @@ class CancelOrderWith(Mutate):
     product: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         pending = queries.rows(
             world,
             "SELECT c.email, i.name FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
@@ -97,7 +97,7 @@ class CancelTooLate(Refuse):
     order: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 3, 60)
         late = [order for order in queries.orders_of(world, user) if order["status"] in ("complete", "processing")]
         return cls(user, stream.choice(late)["number"])

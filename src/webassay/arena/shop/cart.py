@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, Refuse, clear, fair
+from webassay.arena.kit.template import Mutate, Parts, Refuse, clear, fair
 from webassay.arena.kit.walking import choose, click, done, fill, go_back, links, need, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import list_page
@@ -51,7 +51,7 @@ class CartCheapestWellRated(Mutate):
     quantity: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 4)
         place = queries.place(world, stream, 14, 150, levels=(2, 3))
         tenths = stream.choice((40, 42, 43, 44, 45, 46))
@@ -111,7 +111,7 @@ class CartSoldOut(Refuse):
     product: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 4, 400)
         return cls(user, stream.choice(queries.find_products(world, "p.stock = 0"))["name"])
 
@@ -151,7 +151,7 @@ class WishForOrder(Mutate):
     order: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream)
         orders = queries.rows(
             world,

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
-from webassay.arena.kit.readings import Navigate, Parts, Refuse, Retrieve, clear, fair, first_page
+from webassay.arena.kit.template import Navigate, Parts, Refuse, Retrieve, clear, fair, first_page
 from webassay.arena.kit.walking import answer, choose, click, done, go_back, links, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.errors import AgentError
@@ -48,7 +48,7 @@ class PriceRangeTotal(Retrieve):
     high: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         fewest, most = stream.choice(((4, 12), (13, 40), (60, 110)))
         shelf, path = queries.place(world, stream, 2 * fewest, 12 * fewest + 20)
         prices = sorted(map(queries.price, queries.products(world, path)))
@@ -118,7 +118,7 @@ class HeaviestProduct(Retrieve):
     below: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         place = queries.place(world, stream, 10, 60, levels=(3,))
         return cls(*place, stream.choice((15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300)))
 
@@ -180,7 +180,7 @@ class MostReviewedTotal(Retrieve):
     count: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         fewest, most = stream.choice(((15, 59), (60, 199), (330, 800)))
         return cls(*queries.place(world, stream, fewest, most), stream.between(3, 8))
 
@@ -233,7 +233,7 @@ class OpenCheapest(Navigate):
     reviews: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         place = queries.place(world, stream, 14, 150, levels=(2, 3))
         return cls(*place, stream.choice((5, 8, 10, 12, 15, 20, 30)))
 
@@ -277,7 +277,7 @@ class PriceOfNothing(Refuse):
     """The product that it is modeled on."""
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         real = stream.choice(queries.find_products(world, "instr(p.name, p.brand)"))
         brands = "SELECT brand FROM products GROUP BY brand HAVING count(*) BETWEEN 2 AND 72 ORDER BY brand"
         brand = stream.choice(queries.rows(world, brands))["brand"]

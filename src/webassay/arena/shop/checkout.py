@@ -4,7 +4,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, fair, top
+from webassay.arena.kit.template import Mutate, Parts, fair, top
 from webassay.arena.kit.walking import click, done, links, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.cart import in_cart
@@ -46,7 +46,7 @@ class OrderToAddress(Mutate):
     payment: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.without_cart(world, stream, 1, 60)
         book = queries.address_book(world, user)
         cities = [one["city"] for one in book]
@@ -122,7 +122,7 @@ class ReorderCanceled(Mutate):
     user: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(queries.without_cart(world, stream, 5, 400))
 
     def end(self, world: World, *, status: str = "canceled", most: int = 0) -> Parts:

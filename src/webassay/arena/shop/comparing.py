@@ -5,7 +5,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, Retrieve, fair, first_page
+from webassay.arena.kit.template import Mutate, Parts, Retrieve, fair, first_page
 from webassay.arena.kit.walking import answer, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.catalog import SHORT_PAGE
@@ -36,7 +36,7 @@ class ReviewsBetween(Retrieve):
     high: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         fewest, most = stream.choice(((15, 59), (60, 199), (361, 800)))
         place = queries.place(world, stream, fewest, most)
         low = stream.choice((4, 5, 6, 8, 10, 12))
@@ -89,7 +89,7 @@ class CheapestByWeight(Mutate):
     slugs: tuple[str, ...]
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.without_cart(world, stream, 1, 400)
         shelf, path = queries.place(world, stream, 8, 100, levels=(3,))
         simple = [one for one in queries.products(world, path) if not one["has_options"] and one["stock"] >= 5]

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
-from webassay.arena.kit.readings import Mutate, Parts, Refuse, Retrieve, clear, fair, top
+from webassay.arena.kit.template import Mutate, Parts, Refuse, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import Reading, answer, below, click, done, every_page, go_back, refusal
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
@@ -67,7 +67,7 @@ class BestCoupon(Mutate):
     user: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(queries.with_cart(world, stream))
 
     def end(self, world: World, *, first: bool = False, kind: str = "", by: Callable[[Row], Any] = _worth) -> Parts:
@@ -148,7 +148,7 @@ class CouponRefused(Refuse):
     code: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.with_cart(world, stream)
         others = "SELECT code FROM coupons WHERE NOT ? BETWEEN starts_on AND ends_on ORDER BY code"
         return cls(user, stream.choice(queries.rows(world, others, queries.TODAY))["code"])
@@ -215,7 +215,7 @@ class DiscountTotal(Retrieve):
     year: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(queries.shopper(world, stream, 6, 400), stream.between(2021, 2025))
 
     def end(

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money
-from webassay.arena.kit.readings import Parts, Refuse, Retrieve, clear, fair, first_page, top
+from webassay.arena.kit.template import Parts, Refuse, Retrieve, clear, fair, first_page, top
 from webassay.arena.kit.walking import answer, every_page, links, refusal
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, SHORT_PAGE
@@ -89,7 +89,7 @@ class DearestYear(ReadHistory):
     may_agree = ("most-orders",)
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(_reader(world, stream))
 
     def conclusion(self, orders: list[Row], *, canceled: bool = False, by: Callable[[Year], int] = _sum) -> Parts:
@@ -130,7 +130,7 @@ class LargestOrders(ReadHistory):
     count: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(_reader(world, stream), stream.choice(("complete", "canceled")), stream.between(3, 5))
 
     def conclusion(self, orders: list[Row], *, by: Callable[[Row], int] = _total, lowest_first: bool = False) -> Parts:
@@ -161,7 +161,7 @@ class ForeignOrder(Refuse):
     order: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 2, 60)
         sql = (
             "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE c.email <> ?"

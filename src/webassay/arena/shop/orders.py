@@ -6,7 +6,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money
-from webassay.arena.kit.readings import Navigate, Parts, Retrieve, clear, fair, first_page, top
+from webassay.arena.kit.template import Navigate, Parts, Retrieve, clear, fair, first_page, top
 from webassay.arena.kit.walking import answer, click, done, every_page, go_back
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.interaction import Observation, Walk
@@ -51,7 +51,7 @@ class MonthSpend(Retrieve):
     year_month: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, *stream.choice(((12, 60), (200, 400))))
         some_of_each = "sum(o.status <> 'canceled') >= 2 AND sum(o.status = 'canceled') >= 1"
         return cls(user, *queries.month_of_orders(world, stream, user, some_of_each))
@@ -120,7 +120,7 @@ class OrdersByStatus(Retrieve):
     above: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, *stream.choice(((11, 20), (21, 70), (200, 400))))
         # Only new orders are pending or being processed: nobody would read on for those.
         status = stream.choice(("complete", "canceled"))
@@ -171,7 +171,7 @@ class DearestPurchase(Retrieve):
     year: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(queries.shopper(world, stream, 6, 400), stream.between(2021, 2025))
 
     def end(
@@ -247,7 +247,7 @@ class OrderWeight(Retrieve):
     order: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream)
         orders = queries.rows(
             world,
@@ -296,7 +296,7 @@ class OpenOrderWith(Navigate):
     product: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 6, 45)
         bought = queries.rows(
             world,

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Navigate, Parts, Retrieve, clear, fair, top
+from webassay.arena.kit.template import Navigate, Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, choose, click, done
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.catalog import SHORT_PAGE
@@ -92,7 +92,7 @@ class CardOrigin(ReadCards):
     country: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user, order = _user_and_order(world, stream)
         return cls(user, order, stream.choice([item["origin"] for item in queries.order_items(world, order)]))
 
@@ -124,7 +124,7 @@ class CardWarranty(ReadCards):
     }
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(*_user_and_order(world, stream))
 
     def conclusion(
@@ -173,7 +173,7 @@ class OpenLongestWarranty(Navigate):
     below: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         shelf, path = queries.place(world, stream, 10, 120, levels=(2, 3))
         prices = [queries.price(product) for product in queries.products(world, path)]
         limits = [

@@ -5,7 +5,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
-from webassay.arena.kit.readings import Mutate, Parts, Refuse, Retrieve, fair, first_page
+from webassay.arena.kit.template import Mutate, Parts, Refuse, Retrieve, fair, first_page
 from webassay.arena.kit.walking import answer, done, every_page, fill, groups, links, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
@@ -65,7 +65,7 @@ class ReturnArticle(Mutate):
     comment: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 3, 400)
         order = stream.choice(_can_be_returned(world, user))
         several = [item for item in queries.order_items(world, order["number"]) if item["quantity"] >= 2]
@@ -115,7 +115,7 @@ class ReturnTooLate(Refuse):
     comment: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 3, 60)
         complete = [order for order in queries.orders_of(world, user) if order["status"] == "complete"]
         late = [order for order in complete if order["created_at"] < FIRST_DAY[:8] + "30"]
@@ -173,7 +173,7 @@ class ReturnedValue(Retrieve):
     reason: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         customers = queries.rows(
             world,
             "SELECT c.email FROM customers AS c JOIN returns AS t ON t.customer_id = c.id"

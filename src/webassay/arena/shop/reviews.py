@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, Retrieve, clear, fair, first_page, top
+from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair, first_page, top
 from webassay.arena.kit.walking import answer, click, done, links, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.interaction import Observation, Walk
@@ -78,7 +78,7 @@ class LowReviews(ReadReviews):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream), stream.between(2, 4))
 
     def conclusion(self, reviews: list[Row], *, counts: Callable[[int, int], bool] = operator.le) -> Parts:
@@ -101,7 +101,7 @@ class RatingDistribution(ReadReviews):
     misread = {"first-page-only": FIRST_PAGE, "from-one-star-up": {"order": (1, 2, 3, 4, 5)}}
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream))
 
     def conclusion(self, reviews: list[Row], *, order: Sequence[int] = (5, 4, 3, 2, 1)) -> Parts:
@@ -127,7 +127,7 @@ class CriticalReviewers(ReadReviews):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream), stream.between(1, 4))
 
     def conclusion(self, reviews: list[Row], *, or_fewer: bool = False) -> Parts:
@@ -190,7 +190,7 @@ class ReviewDearest(Mutate):
     nickname: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(
             user=queries.shopper(world, stream, 2, 400),
             stars=stream.between(1, 5),

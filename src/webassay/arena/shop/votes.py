@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Self
 
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Parts, clear, fair, top
+from webassay.arena.kit.template import Parts, clear, fair, top
 from webassay.arena.kit.walking import answer
 from webassay.arena.shop import facts, pages
 from webassay.arena.shop.reviews import ANY, FIRST_PAGE, ReadReviews, can_be_listed, some_product
@@ -48,7 +48,7 @@ class HelpfulReview(ReadReviews):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream), stream.between(1, 5))
 
     def conclusion(self, reviews: list[Row], *, by: Callable[[Row], int] = _helpful) -> Parts:
@@ -85,7 +85,7 @@ class HelpfulTotal(ReadReviews):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream), stream.between(2, 4))
 
     def conclusion(
@@ -125,7 +125,7 @@ class UnhelpfulReviewers(ReadReviews):
     stars: int
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream), stream.between(1, 5))
 
     def conclusion(self, reviews: list[Row], *, than_half: Callable[[int, int], bool] = operator.lt) -> Parts:

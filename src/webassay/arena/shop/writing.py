@@ -4,7 +4,7 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
-from webassay.arena.kit.readings import Mutate, Parts, Refuse, fair
+from webassay.arena.kit.template import Mutate, Parts, Refuse, fair
 from webassay.arena.kit.walking import done, links, refusal, send
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
@@ -49,7 +49,7 @@ class AskAboutOrder(Mutate):
     message: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream, 12, 400)
         month = queries.month_of_orders(world, stream, user, "count(*) >= 2")
         return cls(user, *month, stream.choice(_MESSAGES))
@@ -100,7 +100,7 @@ class EmailTaken(Refuse):
     password: str
 
     @classmethod
-    def drawn(cls, world: World, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         taken = stream.choice(queries.rows(world, "SELECT * FROM customers ORDER BY id"))
         password = f"{stream.choice(('maple', 'quartz', 'ferry', 'lantern'))}-{stream.between(1000, 9999)}"
         return cls(taken["first_name"], taken["last_name"], taken["email"], password)

@@ -1,51 +1,39 @@
 """Chores in the depot."""
 
-from dataclasses import dataclass
 from typing import Self
 
 from webassay.arena.kit.chores import SiteChores, Subject, UnaskedChange
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, shown
-from webassay.arena.kit.shortcuts import Shortcuts
-from webassay.arena.kit.template import Template, Worlds
+from webassay.arena.kit.template import Parts, Retrieve
 from webassay.arena.kit.walking import answer, click, done, fill, groups, text_of
 from webassay.core.interaction import Observation, Walk
 from webassay.core.task import PagePattern
-from webassay.sites.kit import Row
+from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
 
-@dataclass(frozen=True)
-class ParcelsOnShelf(Template):
+class ParcelsOnShelf(Retrieve):
     """Count the parcels on a shelf."""
 
     name = "depot.parcels-on-shelf"
-    sites = ("depot",)
-    kind = "retrieve"
     chore = "calculation"
     levels = ("easy",)
     instruction = "How many parcels lie on the shelf {shelf}?"
+    misread = {"every-shelf": {"shelf": "%"}}
 
     shelf: str
 
     @classmethod
-    def draw(cls, worlds: Worlds, stream: Stream) -> Self:
+    def draw(cls, world: World, stream: Stream) -> Self:
         return cls(stream.choice(("Amber", "Birch", "Cedar")))
 
-    def parcels(self, worlds: Worlds) -> list[Row]:
-        return worlds["depot"].rows("SELECT code FROM parcels WHERE shelf = ?", self.shelf)
-
-    def key(self, worlds: Worlds) -> Key:
-        parcels = self.parcels(worlds)
-        facts = [fact(shown(f"{parcel['code']}, shelf {self.shelf}")) for parcel in parcels]
-        opened = Key.checkpoint("the list", PagePattern(site="depot", path="/parcels"))
-        return Key.answer(len(parcels)) & Key.seen_share(1.0, facts) & opened
-
-    def shortcuts(self, worlds: Worlds) -> Shortcuts:
-        return {"every-shelf": Key.answer(worlds["depot"].scalar("SELECT count(*) FROM parcels"))}
-
-    def effort(self, worlds: Worlds) -> Effort:
-        return Effort(rows=len(self.parcels(worlds)), pages=1, steps=2)
+    def end(self, world: World) -> Parts:
+        parcels = world.rows("SELECT code FROM parcels WHERE shelf LIKE ?", self.shelf)
+        yield Key.answer(len(parcels))
+        yield Key.seen_share(1.0, [fact(shown(f"{parcel['code']}, shelf {self.shelf}")) for parcel in parcels])
+        yield Key.checkpoint("the list", PagePattern(site="depot", path="/parcels"))
+        yield Effort(rows=len(parcels), pages=1, steps=2)
 
     def solve(self, page: Observation) -> Walk:
         page = yield from click(page, "link", "Parcels")
