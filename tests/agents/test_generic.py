@@ -48,7 +48,6 @@ async def test_a_parse_error_goes_back_to_the_model_and_is_recorded() -> None:
     assert decision.info["calls"] == 3
     assert decision.info["unreadable"] == 2
     assert decision.info["replies"] == ["I would click Home.", tagged("klick('4')"), tagged("click(4)")]
-    assert decision.usage is not None
     assert decision.usage.calls == 3
 
 
@@ -193,7 +192,6 @@ async def test_a_tool_costs_no_step_and_its_result_comes_back() -> None:
     assert decision.actions == (Action.of("send_msg_to_user", "30"),)
     assert model.asked[1].messages[-1].text.startswith("calculate gave: 30")
     assert decision.info["tool_uses"] == {"calculate": 1}
-    assert decision.usage is not None
     assert decision.usage.calls == 2
 
 
@@ -252,7 +250,6 @@ async def test_what_a_summary_costs_is_part_of_the_step() -> None:
     agent = await started(Generic(model, memory=WindowMemory(keep=1, slack=0)))
     await agent.decide(page(0))
     decision = await agent.decide(page(1))
-    assert decision.usage is not None
     assert decision.usage.cost_usd == pytest.approx(0.2)
     assert decision.raw == tagged("noop()", memory="note 1")
     assert "SUMMARY" in decision.memory

@@ -197,7 +197,6 @@ class TestWithRuns:
             verdict("judge", 7, "abstain")
         ]
         graders = audit([task()], verdicts=verdicts).graders
-        assert graders is not None
         assert (graders.pairs[0].items, graders.pairs[0].same.value) == (7, pytest.approx(6 / 7))
 
     def test_people_that_disagree(self) -> None:
@@ -207,7 +206,6 @@ class TestWithRuns:
             for who, yes in (("primary", 5), ("verifier", 4))
         ]
         annotation = audit([task()], labels=labels).annotation
-        assert annotation is not None
         assert annotation.overall.value == pytest.approx(0.8)
 
 

@@ -423,13 +423,11 @@ class TestFailures:
         rows[0] = replace(rows[0], recovered=True)
         rows[2] = replace(rows[2], unreadable=True)
         parsing = summarize(rows).agents[0].parsing
-        assert parsing is not None
         assert (parsing.answers, parsing.unreadable_before.value, parsing.unreadable_after.value) == (4, 0.5, 0.25)
 
     def test_baselines_stand_apart(self) -> None:
         rows = rows_of("real", "ppff") + rows_of("yes", "pfff", baseline=True) + rows_of("no", "fpff", baseline=True)
         report = summarize(rows)
-        assert report.contamination is not None
         assert report.contamination.solved == ("t0", "t1")
         assert report.contamination.union.value == 0.5
         assert report.contamination.mean.value == pytest.approx(0.25)
@@ -484,7 +482,6 @@ class TestExploration:
 def test_frontier_falls_back_to_steps_where_a_price_is_unknown() -> None:
     rows = rows_of("a", "pp", cost_usd=1.0, steps=3) + rows_of("b", "pf", steps=2)
     frontier = summarize(rows).frontier
-    assert frontier is not None
     assert (frontier.measure, frontier.costs, frontier.agents) == ("steps", {"a": 3.0, "b": 2.0}, ("b", "a"))
 
 
@@ -533,6 +530,5 @@ class TestAnIntervalIsWorthItsTasks:
     def test_of_process_scores(self) -> None:
         unscored = [replace(row, task_id=f"u{row.task_id}", status="abstain") for row in self.rows(process_score=0.5)]
         (once,), (often,) = (summarize([*self.rows(trials, process_score=0.5), *unscored]).agents for trials in (1, 10))
-        assert once.process is not None and often.process is not None
         assert once.process.mean == often.process.mean
         assert once.process.mean.low == pytest.approx(0.077, abs=0.001)

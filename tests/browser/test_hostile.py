@@ -288,7 +288,6 @@ async def test_chromium_dies_with_its_runner() -> None:
         "asyncio.run(main())\n"
     )
     runner = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
-    assert runner.stdout is not None
     group = int(await runner.stdout.readline())
     runner.kill()
     await runner.wait()

@@ -289,7 +289,6 @@ async def test_panes_say_how_far_they_are_scrolled_and_what_is_out_of_sight(visi
         assert str(pane.get("scroll")).startswith("down 0 of ") and pane.id
         end = seen.find("button", "At the end")
         assert end is not None and end.get("offscreen") == "" and end.visible == 0.0
-        assert pane.box is not None
         await page.do("scroll_at", pane.box[0] + 20, pane.box[1] + 20, 0, 2000)
         seen = await page.see("tree", "boxes")
         moved = next(node for node in seen.nodes if node.id == pane.id)

@@ -99,7 +99,6 @@ def test_new_tabs_are_in_the_session_and_known_by_no_context() -> None:
 
 def test_targets_of_others_are_not_listed() -> None:
     post = RULES.check("Target.getTargets", {}, browser=True)
-    assert post is not None
     assert post({"targetInfos": list(RULES.targets.values())}) == {"targetInfos": [RULES.targets["mine"]]}
 
 

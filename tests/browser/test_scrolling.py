@@ -33,7 +33,6 @@ async def test_regions_are_scrolled_by_the_ids_of_what_is_in_them(visit: Opener)
         assert "now 90 of 250 pixels down." in said
         # To the side, in a shadow root, and nowhere.
         wide = (await page.see()).find("generic", "Wide")
-        assert wide is not None
         assert "500 of 900 to the right" in (await scroll(page, 500, 0, wide.id))[1]
         shaded = await page.node("button", "Shaded 1")
         assert "now 120 of" in (await scroll(page, 0, 120, shaded.id))[1]
@@ -58,7 +57,6 @@ async def test_the_wheel_inside_a_frame(visit: Opener) -> None:
         assert "now 60 of" in (await scroll(page, 0, 60, top.id))[1]
         await page.do("hover", (await page.node("button", "Agree")).id)
         box = (await page.node("Iframe", "Framed")).box
-        assert box is not None
         await page.do("mouse_move", box[0] + 150, box[1] + 60)
         assert "now 100 of" in (await scroll(page, 0, 40))[1]
 

@@ -305,7 +305,6 @@ async def test_no_server_outlives_its_runner(busy: bool) -> None:
     """
     command = (sys.executable, "-c", textwrap.dedent(script))
     runner = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, cwd=REPOSITORY)
-    assert runner.stdout is not None
     port = int(await runner.stdout.readline())
     with socket.socket() as before:
         assert before.connect_ex(("127.0.0.1", port)) == 0
@@ -334,7 +333,6 @@ async def test_chromium_finds_the_sites_and_keeps_their_cookies_apart(arena: Are
         users = []
         for base in (one.bases["notes"], one.bases["other_notes"], two.bases["notes"]):
             answer = await page.goto(base + "/")
-            assert answer is not None
             users.append((await answer.json())["user"])
         await browser.close()
     assert users == ["ann", "", ""]

@@ -41,7 +41,6 @@ def endpoint() -> Iterator[str]:
     (model,) = Path(found.origin).parent.glob("*.gguf")
     words, pipe = [sys.executable, "-c", SERVE, str(model)], subprocess.PIPE
     server = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
-    assert server.stdin is not None and server.stdout is not None
     lines = iter(server.stdout)
     yield next(line.strip() for line in lines if line.startswith("http"))
     server.stdin.close()

@@ -57,7 +57,6 @@ async def test_killed_and_continued_over_the_wire(tmp_path):
         program = [sys.executable, "-m", "tests.support.verifier_world", str(tmp_path), server.url, "12"]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))}
         process = await asyncio.create_subprocess_exec(*program, cwd=ROOT, env=env, stdout=subprocess.PIPE)
-        assert process.stdout is not None
         for _ in range(3):
             assert await process.stdout.readline(), "the batch ended before it was killed"
         process.send_signal(signal.SIGKILL)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.judging_samples import ByStage, golden, golden_trajectory, replies_of, trajectory
+from tests.support.judging_samples import ByStage, golden, golden_trajectory, replies_of, trajectory, verified
 from webassay.core.errors import Fault, InputError
 from webassay.core.interaction import Action
 from webassay.core.protocols import ARENA_PROTOCOL, READ_WHOLE, reading
@@ -98,8 +98,7 @@ def test_only_odd_numbers_of_votes():
 
 
 async def test_votes_take_the_median_score_and_the_majority_outcome():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     plain = replies_of(case)
     points = {"0": 2.0, "1": 6.0, "2": 5.0}
     success = {"0": True, "1": False, "2": False}
@@ -115,7 +114,7 @@ async def test_votes_take_the_median_score_and_the_majority_outcome():
         return value
 
     profile = PROFILES["webassay"].with_changes(votes=3, closer_look=False)
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)), profile)
+    verdict = await verified(case, ByStage(answer), profile)
     assert verdict.aspects["process_score"].value == 0.9
     assert verdict.replies["instances"]["median"] == 2
     assert verdict.aspects["outcome"].value is False and verdict.aspects["votes"].value == "1/3"
@@ -126,16 +125,15 @@ async def test_votes_take_the_median_score_and_the_majority_outcome():
 
 
 async def test_a_certain_fact_outranks_every_vote(monkeypatch):
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     lie = Finding(check="facts", status="fail", message="'99.99' stood on no page.", code="unseen_value")
     doubt = Finding(check="facts", status="abstain", message="perhaps not", code="unseen_value")
     model = ByStage(replies_of(case))
     monkeypatch.setattr("webassay.judging.universal.verify.record_findings", lambda *_: (doubt,))
-    verdict = await verify(run.goal, run, blobs, Models.one(model))
+    verdict = await verified(case, model)
     assert verdict.status == "pass" and doubt in verdict.findings
     monkeypatch.setattr("webassay.judging.universal.verify.record_findings", lambda *_: (lie,))
-    verdict = await verify(run.goal, run, blobs, Models.one(model))
+    verdict = await verified(case, model)
     assert verdict.status == "fail" and verdict.aspects["outcome"].value is False
     assert any(finding.code == "overruled" for finding in verdict.findings)
     told = next(messages for purpose, messages in model.asked[-12:] if purpose == "rescore")
@@ -178,11 +176,10 @@ async def test_votes_for_success_stand_unless_the_value_was_on_no_page_however_i
 
 
 async def test_an_unasked_change_costs_points_whatever_the_model_thought(monkeypatch):
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     extra = Finding(check="facts", status="fail", message="a row was added", code="unasked_change")
     monkeypatch.setattr("webassay.judging.universal.verify.record_findings", lambda *_: (extra,))
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    verdict = await verified(case, ByStage(replies_of(case)))
     assert verdict.aspects["side_effects"].value == 1.0
     assert verdict.aspects["process_score"].value == pytest.approx(10 / 12)
 
@@ -219,10 +216,9 @@ def test_the_taxonomies_have_the_codes_of_their_sources():
 
 @pytest.mark.parametrize("code", sorted(TAXONOMIES["webassay"]))
 async def test_every_code_can_be_reached(code):
-    case, blobs = golden("04-controllable"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("04-controllable")
     case["replies"]["diagnosis"]["failure_points"][0]["error_code"] = code
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    verdict = await verified(case, ByStage(replies_of(case)))
     assert [f.code for f in verdict.findings if f.check == "diagnosis"] == [
         f"webassay:{code}:{TAXONOMIES['webassay'][code].slug}"
     ]

@@ -2,14 +2,11 @@
 
 import pytest
 
-from tests.support.judging_samples import ByStage, golden, golden_names, golden_trajectory, replies_of
-from webassay.core.trajectory import MemoryBlobs
+from tests.support.judging_samples import ByStage, golden, golden_names, replies_of, verified
 from webassay.faultbench.detection import said_in
 from webassay.faultbench.score import in_our_taxonomy
-from webassay.judging.ledger import Models
 from webassay.judging.universal.explain import explain
 from webassay.judging.universal.profile import PROFILES
-from webassay.judging.universal.verify import verify
 
 TABLE_6 = {
     1: (True, True),
@@ -27,13 +24,12 @@ TABLE_6 = {
 
 
 async def judged(name, profile="webassay"):
-    case, blobs = golden(name), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden(name)
     model = ByStage(replies_of(case))
     chosen = PROFILES[profile]
     if chosen.taxonomy == "released":  # the golden replies use the paper's codes
         chosen = chosen.with_changes(taxonomy="paper")
-    verdict = await verify(run.goal, run, blobs, Models.one(model), chosen)
+    verdict = await verified(case, model, chosen)
     return case["expected"], verdict, model
 
 
@@ -104,10 +100,9 @@ async def test_the_verdict_cites_steps_and_can_be_read(name):
 
 
 async def test_a_crossed_critical_point_is_no_success():
-    case, blobs = golden("08-critical-point-stop"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("08-critical-point-stop")
     case["replies"]["cp_violation"] = {"reasoning": "It paid.", "cp_violation": True}
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    verdict = await verified(case, ByStage(replies_of(case)))
     assert verdict.aspects["outcome"].value is True
     assert verdict.aspects["cp_violation"].value is True
     assert verdict.status == "fail"

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.judging_samples import ByStage, frames_in, golden, golden_trajectory, replies_of, trajectory
+from tests.support.judging_samples import (
+    ByStage,
+    frames_in,
+    golden,
+    golden_trajectory,
+    replies_of,
+    trajectory,
+    verified,
+)
 from webassay.core.errors import BudgetError, ModelError
 from webassay.core.trajectory import MemoryBlobs, RowsResult
 from webassay.judging.case import PromptBuilder
@@ -232,36 +240,32 @@ def broken_at(case, *broken):
     ],
 )
 async def test_a_stage_without_a_usable_reply_falls_back_and_says_so(stage, process):
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(broken_at(case, stage))))
+    case = golden("01-solved")
+    verdict = await verified(case, ByStage(broken_at(case, stage)))
     assert verdict.aspects["process_score"].value == process
     assert any(note.startswith(stage) for note in verdict.replies["degraded"])
     assert verdict.status == "pass"
 
 
 async def test_a_diagnosis_nobody_could_read_leaves_the_verdict_as_it_is():
-    case, blobs = golden("04-controllable"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(broken_at(case, "diagnosis"))))
+    case = golden("04-controllable")
+    verdict = await verified(case, ByStage(broken_at(case, "diagnosis")))
     assert verdict.status == "fail" and verdict.replies["degraded"][0].startswith("diagnosis")
 
 
 @pytest.mark.parametrize("stage", ["rubric", "action_only", "rescore"])
 async def test_without_a_rubric_or_scores_there_is_no_verdict(stage):
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(broken_at(case, stage))))
+    case = golden("01-solved")
+    verdict = await verified(case, ByStage(broken_at(case, stage)))
     assert verdict.status == "abstain" and verdict.findings[0].code == "unusable_reply"
     assert verdict.replies["calls"][stage]["replies"] == ["no JSON"] * PROFILES["webassay"].attempts
 
 
 async def test_what_cannot_be_told_ends_in_no_verdict():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     case["replies"]["outcome"] |= {"output_success": None, "missing_evidence": ["the page of the third order"]}
     case["replies"]["rescore"]["items"][1]["post_image_earned_points"] = None
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    verdict = await verified(case, ByStage(replies_of(case)))
     assert verdict.status == "abstain" and verdict.aspects["outcome"].value is None
     assert verdict.aspects["process_success"].value is None, "the other criterion alone decides nothing"
     codes = [finding.code for finding in verdict.findings if finding.status == "abstain"]
@@ -285,8 +289,7 @@ async def test_where_no_criterion_can_be_told_there_is_no_process_score():
 
 
 async def test_where_no_condition_holds_there_is_no_process_score():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     unmet = {"condition": "only if the shop is closed", "is_condition_met": False}
     for item in case["replies"]["rubric"]["items"]:
         item["condition"] = unmet["condition"]
@@ -295,15 +298,14 @@ async def test_where_no_condition_holds_there_is_no_process_score():
     count = len(case["replies"]["rubric"]["items"])
     asked = [{"criterion_idx": index, "reasoning": "it is open", **unmet} for index in range(count)]
     case["replies"]["conditions"] = {"disambiguation": asked}
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(replies_of(case))))
+    verdict = await verified(case, ByStage(replies_of(case)))
     assert {finding.code for finding in verdict.findings if finding.check == "criterion"} == {"condition_not_met"}
     for name in ("process_score", "process_success", "process_action_only"):
         assert verdict.aspects[name].value is None, name
 
 
 async def test_a_vote_without_a_score_is_not_the_median():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     plain = replies_of(case)
 
     def answer(purpose, messages):
@@ -314,16 +316,15 @@ async def test_a_vote_without_a_score_is_not_the_median():
         return value
 
     profile = PROFILES["webassay"].with_changes(votes=3, closer_look=False)
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)), profile)
+    verdict = await verified(case, ByStage(answer), profile)
     assert verdict.replies["instances"]["scores"] == [None, None, 1.0]
     assert verdict.replies["instances"]["median"] == 2 and verdict.aspects["process_score"].value == 1.0
 
 
 async def test_where_the_evidence_takes_points_away_somebody_looks_again():
-    case, blobs = golden("07-hallucination"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("07-hallucination")
     model = ByStage(replies_of(case))
-    verdict = await verify(run.goal, run, blobs, Models.one(model))
+    verdict = await verified(case, model)
     (look,) = [messages for purpose, messages in model.asked if purpose == "closer_look"]
     assert "from the actions alone" in look[-1].text
     assert any(not isinstance(part, str) for part in look[-1].parts), "with the pages themselves"
@@ -338,45 +339,41 @@ async def test_where_the_evidence_takes_points_away_somebody_looks_again():
             return {"items": items}
         return value
 
-    again = await verify(run.goal, run, blobs, Models.one(ByStage(answer)))
+    again = await verified(case, ByStage(answer))
     assert again.aspects["process_score"].value == 1.0, "what the second look finds stands"
 
 
 async def test_the_points_of_the_first_pass_do_not_pull_the_second_one_towards_them():
-    case, blobs = golden("07-hallucination"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("07-hallucination")
     model = ByStage(replies_of(case))
-    await verify(run.goal, run, blobs, Models.one(model))
+    await verified(case, model)
     (told,) = [messages[-1].text for purpose, messages in model.asked if purpose == "rescore"]
     block = told.split("what the actions alone claim, and notes on reality]]")[1].split("[[END")[0]
     assert " of " not in block.split(":")[0] and "from the actions alone" not in block
 
 
 async def test_an_outcome_nobody_could_read_is_no_verdict():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(broken_at(case, "outcome"))))
+    case = golden("01-solved")
+    verdict = await verified(case, ByStage(broken_at(case, "outcome")))
     assert verdict.status == "abstain" and verdict.aspects["outcome"].value is None
     assert verdict.aspects["process_score"].value == 1.0
 
 
 async def test_a_batch_of_screenshots_that_cannot_be_read_is_asked_for_one_by_one():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     plain = replies_of(case)
 
     def answer(purpose, messages):
         several = purpose.startswith("relevance") and len(frames_in(messages)) > 1
         return "no JSON" if several else plain(purpose, messages)
 
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)))
+    verdict = await verified(case, ByStage(answer))
     assert verdict.status == "pass" and not verdict.replies["degraded"]
     assert verdict.replies["relevance"]["3"] == [9, 9]
 
 
 async def test_a_verdict_must_agree_with_its_own_reasons():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     plain, tried = replies_of(case), []
 
     def answer(purpose, messages):
@@ -389,14 +386,13 @@ async def test_a_verdict_must_agree_with_its_own_reasons():
                 return {**value, "output_success": True, "critical_issues": ["the wrong day"]}
         return value
 
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)))
+    verdict = await verified(case, ByStage(answer))
     assert verdict.status == "pass" and len(tried) == 3
     assert "critical_issues is empty" in tried[1] and "there are critical_issues" in tried[2]
 
 
 async def test_evidence_that_nobody_asked_for_is_left_out_and_what_is_missing_is_asked_for_again():
-    case, blobs = golden("01-solved"), MemoryBlobs()
-    run = golden_trajectory(case, blobs)
+    case = golden("01-solved")
     plain, tried = replies_of(case), []
 
     def answer(purpose, messages):
@@ -411,7 +407,7 @@ async def test_evidence_that_nobody_asked_for_is_left_out_and_what_is_missing_is
             return {"screenshots": pages}
         return value
 
-    verdict = await verify(run.goal, run, blobs, Models.one(ByStage(answer)))
+    verdict = await verified(case, ByStage(answer))
     assert verdict.status == "pass" and "these analyses are missing: screenshot" in tried[1]
     assert sum("are missing" in text for text in tried) == 1, "the extra one is no reason to ask again"
 

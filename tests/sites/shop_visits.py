@@ -31,7 +31,6 @@ def _operation(change: ChangedRow) -> str:
 
 
 def differing(change: ChangedRow) -> dict[str, tuple[Any, Any]]:
-    assert change.before is not None and change.after is not None
     return {
         name: (change.before[name], change.after[name])
         for name in change.before
@@ -40,7 +39,6 @@ def differing(change: ChangedRow) -> dict[str, tuple[Any, Any]]:
 
 
 def picked(row: Mapping[str, Any] | None, *names: str) -> tuple[Any, ...]:
-    assert row is not None
     return tuple(row[name] for name in names)
 
 

@@ -3,12 +3,10 @@
 import html
 import operator
 import re
-from collections.abc import AsyncIterator, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,23 +16,21 @@ from tests.sites.visiting import visit
 from tests.sites.visitors import content, fresh, visitor
 from tests.support.worlds import arena
 from webassay.core.trajectory import MemoryBlobs, RowsResult
-from webassay.environments.arena import Arena
 from webassay.sites.home import SITE
 from webassay.sites.home.calculator import UnreadableExpression, calculate
 from webassay.sites.home.pages import LONGEST_NOTE, NOTES_PER_PAGE
-from webassay.sites.kit import World
 from webassay.sites.shop.seeding.customers import PASSWORD
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def world():
     opened = fresh(SITE)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-async def guest(world: World) -> AsyncIterator[httpx.AsyncClient]:
+async def guest(world):
     async with visitor(world) as opened:
         yield opened
 
@@ -43,12 +39,12 @@ async def guest(world: World) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-async def sites() -> AsyncIterator[Arena]:
+async def sites():
     async with arena() as opened:
         yield opened
 
 
-async def test_it_links_to_the_sites_of_its_own_stage(sites: Arena) -> None:
+async def test_it_links_to_the_sites_of_its_own_stage(sites):
     async with sites.hold(["home", "shop"]) as one, sites.hold(["shop", "home"]) as other:
         for stage, elsewhere in ((one, other), (other, one)):
             async with visit(stage, "home") as guest:
@@ -61,7 +57,7 @@ async def test_it_links_to_the_sites_of_its_own_stage(sites: Arena) -> None:
                 assert stage.bases["home"] not in (await shopper.get("/")).text
 
 
-async def test_it_shows_how_this_user_logs_in_and_nobody_else(sites: Arena) -> None:
+async def test_it_shows_how_this_user_logs_in_and_nobody_else(sites):
     async with sites.hold(["home", "shop"], logins={"shop": NORA}) as stage:
         async with visit(stage, "home") as guest:
             page = (await guest.get("/accounts")).text
@@ -78,12 +74,12 @@ async def test_it_shows_how_this_user_logs_in_and_nobody_else(sites: Arena) -> N
         assert "You visit as a guest" in page and PASSWORD not in page and "@" not in page
 
 
-async def test_without_neighbors_it_says_so(guest: httpx.AsyncClient) -> None:
+async def test_without_neighbors_it_says_so(guest):
     for path in ("/", "/accounts"):
         assert "No other sites are open." in (await guest.get(path)).text
 
 
-async def test_nothing_done_here_counts_as_a_change(sites: Arena) -> None:
+async def test_nothing_done_here_counts_as_a_change(sites):
     async with sites.hold(["home"]) as stage:
         async with visit(stage, "home") as guest:
             origin = {"origin": stage.bases["home"]}
@@ -103,7 +99,7 @@ async def test_nothing_done_here_counts_as_a_change(sites: Arena) -> None:
 # --- scratchpad ------------------------------------------------------------------------------------------
 
 
-async def test_notes_are_kept_as_they_were_written(guest: httpx.AsyncClient, world: World) -> None:
+async def test_notes_are_kept_as_they_were_written(guest, world):
     text = "  \n 1 < 2 & “so on” \n\n   indented\r\n<script>alert(1)</script>"
     answer = await guest.post("/scratchpad", data={"text": text})
     page = await guest.get(answer.headers["location"])
@@ -115,7 +111,7 @@ async def test_notes_are_kept_as_they_were_written(guest: httpx.AsyncClient, wor
     assert content(world) == []
 
 
-async def test_a_note_must_say_something_and_not_too_much(guest: httpx.AsyncClient, world: World) -> None:
+async def test_a_note_must_say_something_and_not_too_much(guest, world):
     for text, complaint in (("", "is required"), (" \n", "is required"), ("x" * (LONGEST_NOTE + 1), "at most 4,000")):
         answer = await guest.post("/scratchpad", data={"text": text})
         assert answer.status_code == 422 and complaint in answer.text
@@ -123,7 +119,7 @@ async def test_a_note_must_say_something_and_not_too_much(guest: httpx.AsyncClie
     assert (await guest.post("/scratchpad", data={"text": "🦊" * LONGEST_NOTE})).status_code == 303
 
 
-async def test_the_latest_note_comes_first_and_old_ones_are_on_later_pages(guest: httpx.AsyncClient) -> None:
+async def test_the_latest_note_comes_first_and_old_ones_are_on_later_pages(guest):
     for number in range(NOTES_PER_PAGE + 1):
         await guest.post("/scratchpad", data={"text": f"note-{number:02}"})
     first, second = [(await guest.get(f"/scratchpad?p={page}")).text for page in (1, 2)]
@@ -133,7 +129,7 @@ async def test_the_latest_note_comes_first_and_old_ones_are_on_later_pages(guest
     assert (await guest.get("/scratchpad?p=x")).status_code == 400
 
 
-async def test_a_note_that_is_not_there(guest: httpx.AsyncClient) -> None:
+async def test_a_note_that_is_not_there(guest):
     for path in ("/scratchpad/9/edit", "/scratchpad/x/edit", "/scratchpad/-1/edit"):
         assert (await guest.get(path)).status_code == 404
     assert (await guest.post("/scratchpad/9/delete")).status_code == 404
@@ -175,7 +171,7 @@ async def test_a_note_that_is_not_there(guest: httpx.AsyncClient) -> None:
         ("1 / 1024", "0.0009765625"),
     ],
 )
-def test_sums_come_out_as_people_expect(expression: str, result: str) -> None:
+def test_sums_come_out_as_people_expect(expression, result):
     assert calculate(expression) == result
 
 
@@ -201,7 +197,7 @@ def test_sums_come_out_as_people_expect(expression: str, result: str) -> None:
         ("(" * 99 + "1" + ")" * 99, "too many parentheses"),
     ],
 )
-def test_what_cannot_be_computed_is_explained(expression: str, complaint: str) -> None:
+def test_what_cannot_be_computed_is_explained(expression, complaint):
     with pytest.raises(UnreadableExpression, match=re.escape(complaint)):
         calculate(expression)
 
@@ -220,14 +216,14 @@ _TREES = st.recursive(
 
 
 @given(_TREES)
-def test_sums_differences_and_products_are_exact(tree: tuple[str, Fraction]) -> None:
+def test_sums_differences_and_products_are_exact(tree):
     expression, value = tree
     shown = calculate(expression)
     assert not shown.startswith("≈") and Fraction(shown) == value
 
 
 @given(st.lists(st.integers(0, 999), min_size=2, max_size=6), st.data())
-def test_precedence_is_that_of_arithmetic(numbers: list[int], data: st.DataObject) -> None:
+def test_precedence_is_that_of_arithmetic(numbers, data):
     """Sums of products, added up by hand."""
     signs = [data.draw(st.sampled_from("+-*")) for _ in pairwise(numbers)]
     terms = [[1, numbers[0]]]
@@ -241,21 +237,21 @@ def test_precedence_is_that_of_arithmetic(numbers: list[int], data: st.DataObjec
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(1, 10**9))
-def test_quotients_are_right_to_fifteen_digits(top: int, bottom: int) -> None:
+def test_quotients_are_right_to_fifteen_digits(top, bottom):
     shown = calculate(f"{top} / {bottom}")
     exact, found = Fraction(top, bottom), Fraction(Decimal(shown.removeprefix("≈ ")))
     assert found == exact or (shown.startswith("≈ ") and abs(found - exact) <= abs(exact) / 10**14)
 
 
 @given(st.text(alphabet="0123456789.,+-*/%() ", max_size=40))
-def test_an_expression_has_a_result_or_a_complaint(text: str) -> None:
+def test_an_expression_has_a_result_or_a_complaint(text):
     try:
         assert re.fullmatch(r"(≈ )?-?[0-9]+(\.[0-9]+)?", calculate(text))
     except UnreadableExpression as problem:
         assert str(problem).endswith(".")
 
 
-async def test_the_page_shows_the_result_or_the_complaint(guest: httpx.AsyncClient, world: World) -> None:
+async def test_the_page_shows_the_result_or_the_complaint(guest, world):
     page = await guest.get("/calculator", params={"expression": "80 + 10%"})
     assert page.status_code == 200
     assert re.search(r"<output[^>]*>88</output>", page.text)

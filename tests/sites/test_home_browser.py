@@ -1,12 +1,10 @@
 """The start page in a real browser: accessible, within the screen, and usable by keyboard and by pointer."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.sites.browsing import DESKTOP, PHONE, Served, faults, serious, serving, too_wide
+from tests.sites.browsing import DESKTOP, PHONE, faults, serious, serving, too_wide
 from webassay.sites.home import SITE
 from webassay.sites.kit import Neighbor
 
@@ -25,7 +23,7 @@ PATHS = ["/", "/accounts", "/calculator", "/calculator?expression=1/3", "/calcul
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def home() -> AsyncIterator[Served]:
+async def home():
     async with serving(SITE) as served:
         served.world.neighbors = (SHOP, FORUM)
         yield served
@@ -33,7 +31,7 @@ async def home() -> AsyncIterator[Served]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-async def test_every_page_is_accessible_and_fits_the_screen(home: Served, size: dict[str, int]) -> None:
+async def test_every_page_is_accessible_and_fits_the_screen(home, size):
     async with home.open(viewport=size) as (world, page):
         with world.write() as db:
             db.execute("INSERT INTO notes VALUES (1, ?, '2026-03-01 09:00:00')", ("long" * 100,))
@@ -46,7 +44,7 @@ async def test_every_page_is_accessible_and_fits_the_screen(home: Served, size: 
         assert await serious(page) == []
 
 
-async def test_calculating_by_keyboard(home: Served) -> None:
+async def test_calculating_by_keyboard(home):
     async with home.open() as (_, page):
         await page.goto("/")
         await page.get_by_role("navigation", name="Main").get_by_role("link", name="Calculator").focus()
@@ -62,7 +60,7 @@ async def test_calculating_by_keyboard(home: Served) -> None:
         )
 
 
-async def test_calculating_with_the_keys_on_the_page(home: Served) -> None:
+async def test_calculating_with_the_keys_on_the_page(home):
     async with home.open() as (_, page):
         await page.goto("/calculator")
         for name in ("1", "2", "point", "5", "9", "backspace", "plus", "open parenthesis", "3", "times", "4",
@@ -76,7 +74,7 @@ async def test_calculating_with_the_keys_on_the_page(home: Served) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-async def test_keeping_notes(home: Served, scripts: bool) -> None:
+async def test_keeping_notes(home, scripts):
     async with home.open(java_script_enabled=scripts) as (world, page):
         await page.goto("/scratchpad")
         await page.get_by_label("New note").fill("two lines\nof text")
@@ -94,7 +92,7 @@ async def test_keeping_notes(home: Served, scripts: bool) -> None:
         assert world.scalar("SELECT count(*) FROM notes") == 0
 
 
-async def test_the_calculator_works_without_scripts(home: Served) -> None:
+async def test_the_calculator_works_without_scripts(home):
     async with home.open(java_script_enabled=False) as (_, page):
         await page.goto("/calculator")
         await page.get_by_label("Expression").fill("2 * 21")

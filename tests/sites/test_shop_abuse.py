@@ -2,7 +2,6 @@
 things: a clean refusal, nobody else's rows, and nothing about the inside."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -91,7 +90,7 @@ def owners(world: World) -> set[object]:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[World]:
+def shared():
     opened = fresh(SITE)
     yield opened
     opened.close()
@@ -110,9 +109,7 @@ BRIEFLY = settings(max_examples=80, suppress_health_check=[HealthCheck.function_
 
 @given(path=st.sampled_from(list(POSTED)), values=WILD_VALUES, member=st.booleans())
 @BRIEFLY
-async def test_wild_entries_are_taken_or_refused_and_change_nobody_elses_rows(
-    shared: World, path: str, values: list[str], member: bool
-) -> None:
+async def test_wild_entries_are_taken_or_refused_and_change_nobody_elses_rows(shared, path, values, member):
     shared.reset()
     where = places(shared)
     async with visitor(shared, NORA if member else "") as client:
@@ -128,9 +125,7 @@ async def test_wild_entries_are_taken_or_refused_and_change_nobody_elses_rows(
 
 @given(path=st.sampled_from(list(ASKED)), values=WILD_VALUES)
 @BRIEFLY
-async def test_wild_addresses_are_answered_or_refused_and_change_nothing(
-    shared: World, path: str, values: list[str]
-) -> None:
+async def test_wild_addresses_are_answered_or_refused_and_change_nothing(shared, path, values):
     shared.reset()
     where = places(shared)
     async with visitor(shared, NORA) as client:
@@ -146,7 +141,7 @@ NO_FORMS = (b"", b"=", b"%", b"code=%ED%A0%80", b"code=%FF%FE&reason=%00", b"&" 
 
 
 @pytest.mark.parametrize("path", POSTED)
-async def test_bodies_that_are_no_forms_are_refused_cleanly(shared: World, path: str) -> None:
+async def test_bodies_that_are_no_forms_are_refused_cleanly(shared, path):
     shared.reset()
     form = {"content-type": "application/x-www-form-urlencoded"}
     where = places(shared)
@@ -160,7 +155,7 @@ async def test_bodies_that_are_no_forms_are_refused_cleanly(shared: World, path:
 
 
 @pytest.mark.parametrize("path", [path for path in POSTED if path not in ("/account/login", "/account/register")])
-async def test_forms_of_other_sites_are_refused(shared: World, path: str) -> None:
+async def test_forms_of_other_sites_are_refused(shared, path):
     shared.reset()
     async with visitor(shared, NORA) as client:
         before = shared.db.serialize("main")
@@ -182,9 +177,7 @@ async def test_forms_of_other_sites_are_refused(shared: World, path: str) -> Non
         ("/account/addresses/{address}/delete", {"x": "1"}),
     ],
 )
-async def test_other_peoples_things_stay_theirs_and_are_not_shown(
-    shared: World, path: str, form: dict[str, str]
-) -> None:
+async def test_other_peoples_things_stay_theirs_and_are_not_shown(shared, path, form):
     shared.reset()
     where = places(shared)
     street = shared.scalar("SELECT street FROM addresses WHERE id = ?", where["address"])
@@ -198,7 +191,7 @@ async def test_other_peoples_things_stay_theirs_and_are_not_shown(
 
 
 @pytest.mark.parametrize("path", [path for path in POSTED if path.startswith(("/account/orders", "/account/returns"))])
-async def test_guests_are_sent_to_the_log_in(shared: World, path: str) -> None:
+async def test_guests_are_sent_to_the_log_in(shared, path):
     shared.reset()
     async with visitor(shared) as guest:
         answer = await guest.post(path.format(**places(shared)), data={"x": "1"})

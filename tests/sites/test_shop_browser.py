@@ -1,13 +1,12 @@
 """The shop in a real browser: what scripts add, what keys can do, and what accessibility checkers find."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.sites.browsing import DESKTOP, PHONE, Served, faults, serious, serving, too_wide
+from tests.sites.browsing import DESKTOP, PHONE, faults, serious, serving, too_wide
 from tests.sites.shop_visits import MARCUS, NORA, content, one_id, picked, product, summary
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
@@ -16,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def shop() -> AsyncIterator[Served]:
+async def shop():
     async with serving(SITE) as served:
         yield served
 
@@ -32,7 +31,7 @@ def busy_product(world: World) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"])
-async def test_the_catalog_has_no_serious_accessibility_fault(shop: Served, size: dict[str, int]) -> None:
+async def test_the_catalog_has_no_serious_accessibility_fault(shop, size):
     async with shop.open(MARCUS, viewport=size) as (world, page):
         slug = busy_product(world)
         shirt = world.scalar("SELECT slug FROM products WHERE picture = 'shirt' AND stock > 0 ORDER BY id LIMIT 1")
@@ -51,7 +50,7 @@ async def test_the_catalog_has_no_serious_accessibility_fault(shop: Served, size
 
 @pytest.mark.long
 @pytest.mark.slow
-async def test_the_account_has_no_serious_accessibility_fault(shop: Served) -> None:
+async def test_the_account_has_no_serious_accessibility_fault(shop):
     async with shop.open(MARCUS) as (world, page):
         order = world.scalar("SELECT number FROM orders WHERE customer_id = ? ORDER BY id DESC", one_id(world, MARCUS))
         paths = [
@@ -63,7 +62,7 @@ async def test_the_account_has_no_serious_accessibility_fault(shop: Served) -> N
 
 @pytest.mark.long
 @pytest.mark.slow
-async def test_the_checkout_has_no_serious_accessibility_fault(shop: Served) -> None:
+async def test_the_checkout_has_no_serious_accessibility_fault(shop):
     async with shop.open(MARCUS) as (_, page):
         assert not await faults(page, ["/cart?state=TX&method=express", "/checkout/shipping"])
         await page.get_by_label("New address").check()
@@ -80,9 +79,7 @@ async def test_the_checkout_has_no_serious_accessibility_fault(shop: Served) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(
-    shop: Served, size: dict[str, int]
-) -> None:
+async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(shop, size):
     """Returns, coupons, the shipping estimate, advanced search: the empty form and the one with what is wrong."""
     async with shop.open(NORA, viewport=size) as (world, page):
         nora = one_id(world, NORA)
@@ -115,7 +112,7 @@ async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(
 
 
 @pytest.mark.long
-async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) -> None:
+async def test_the_open_pages_have_no_serious_accessibility_fault(shop):
     async with shop.open() as (_, page):
         paths = [
             "/account/login", "/account/register", "/contact", "/contact-information", "/about",
@@ -124,7 +121,7 @@ async def test_the_open_pages_have_no_serious_accessibility_fault(shop: Served) 
         assert not await faults(page, paths)
 
 
-async def test_pages_fit_the_screen(shop: Served) -> None:
+async def test_pages_fit_the_screen(shop):
     for size in (DESKTOP, PHONE):
         async with shop.open(MARCUS, viewport=size) as (world, page):
             paths = [
@@ -134,7 +131,7 @@ async def test_pages_fit_the_screen(shop: Served) -> None:
             assert not await too_wide(page, paths)
 
 
-async def test_the_menu_opens_by_pointing(shop: Served) -> None:
+async def test_the_menu_opens_by_pointing(shop):
     async with shop.open() as (_, page):
         await page.goto("/")
         shelf = page.get_by_role("link", name="Table Lamps")
@@ -148,7 +145,7 @@ async def test_the_menu_opens_by_pointing(shop: Served) -> None:
         await expect(page.get_by_role("heading", level=1)).to_have_text("Table Lamps")
 
 
-async def test_the_menu_opens_by_its_button(shop: Served) -> None:
+async def test_the_menu_opens_by_its_button(shop):
     for size in (DESKTOP, PHONE):
         async with shop.open(viewport=size) as (_, page):
             await page.goto("/")
@@ -159,7 +156,7 @@ async def test_the_menu_opens_by_its_button(shop: Served) -> None:
             assert page.url.endswith("/c/electronics/computer-accessories/keyboards")
 
 
-async def test_shopping_with_the_keyboard_alone(shop: Served) -> None:
+async def test_shopping_with_the_keyboard_alone(shop):
     async with shop.open(NORA) as (world, page):
         press = page.keyboard.press
         await page.goto("/")
@@ -206,7 +203,7 @@ async def test_shopping_with_the_keyboard_alone(shop: Served) -> None:
         assert picked(line, "product_id", "quantity") == (item["id"], 2)
 
 
-async def test_the_cart_is_filled_without_leaving_the_page(shop: Served) -> None:
+async def test_the_cart_is_filled_without_leaving_the_page(shop):
     async with shop.open(NORA) as (world, page):
         await page.goto("/c/kitchen-dining/coffee-tea")
         here = page.url
@@ -223,13 +220,12 @@ async def test_the_cart_is_filled_without_leaving_the_page(shop: Served) -> None
         assert summary(world) == [("cart_items", "insert")]
 
 
-async def test_a_refusal_is_shown_where_one_is(shop: Served) -> None:
+async def test_a_refusal_is_shown_where_one_is(shop):
     async with shop.open(NORA) as (world, page):
         few = world.row(
             "SELECT * FROM products WHERE stock BETWEEN 3 AND 9"
             " AND id NOT IN (SELECT product_id FROM product_options) ORDER BY id LIMIT 1"
         )
-        assert few is not None
         await page.goto(f"/p/{few['slug']}")
         await page.get_by_label("Quantity", exact=True).fill("50")
         await page.get_by_role("button", name="Add to Cart").first.click()
@@ -237,7 +233,7 @@ async def test_a_refusal_is_shown_where_one_is(shop: Served) -> None:
         assert content(world) == []
 
 
-async def test_quantity_buttons(shop: Served) -> None:
+async def test_quantity_buttons(shop):
     async with shop.open() as (world, page):
         await page.goto(f"/p/{busy_product(world)}")
         quantity = page.get_by_label("Quantity", exact=True)
@@ -249,7 +245,7 @@ async def test_quantity_buttons(shop: Served) -> None:
         await expect(quantity).to_have_value("1")
 
 
-async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Served) -> None:
+async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop):
     async with shop.open() as (world, page):
         slug = busy_product(world)
         await page.goto(f"/p/{slug}")
@@ -272,7 +268,7 @@ async def test_reviews_are_paged_in_place_with_an_address_of_their_own(shop: Ser
         await expect(reviews).to_contain_text("Reviews 11-20 of")
 
 
-async def test_sorting_and_suggestions(shop: Served) -> None:
+async def test_sorting_and_suggestions(shop):
     async with shop.open() as (_, page):
         await page.goto("/c/grocery/snacks")
         await page.get_by_label("Sort By").select_option("Price")
@@ -292,7 +288,7 @@ async def test_sorting_and_suggestions(shop: Served) -> None:
         await expect(page.get_by_role("heading", level=1)).to_have_text(str(name))
 
 
-async def test_everything_works_without_scripts(shop: Served) -> None:
+async def test_everything_works_without_scripts(shop):
     async with shop.open(NORA, java_script_enabled=False) as (world, page):
         item = product(world)
         await page.goto(f"/search?q={item['sku']}")

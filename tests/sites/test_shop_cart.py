@@ -20,7 +20,6 @@ from tests.sites.shop_visits import (
     summary,
     visitor,
 )
-from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 from webassay.sites.shop.commerce import TAX_RATES
 from webassay.sites.shop.seeding.customers import PASSWORD
@@ -28,60 +27,55 @@ from webassay.sites.shop.seeding.customers import PASSWORD
 # --- the cart --------------------------------------------------------------------------------------------
 
 
-async def test_adding_to_the_cart(world: World) -> None:
+async def test_adding_to_the_cart(world, nora):
     item = product(world)
-    async with visitor(world, NORA) as nora:
-        answer = await nora.post("/cart/add", data={"product_id": item["id"], "quantity": "2"})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/cart")
-        [change] = content(world)
-        assert (change.table, change.before) == ("cart_items", None)
-        assert picked(change.after, "customer_id", "visitor", "product_id", "options", "quantity") == (
-            one_id(world, NORA), "", item["id"], "", 2,
-        )  # fmt: skip
-        await buy(nora, item, 3)
-        [change] = content(world)
-        assert picked(change.after, "quantity") == (5,)
-        page = (await nora.get("/cart")).text
-        assert "You added" in page
-        assert "You added" not in (await nora.get("/cart")).text, "said once"
+    answer = await nora.post("/cart/add", data={"product_id": item["id"], "quantity": "2"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/cart")
+    [change] = content(world)
+    assert (change.table, change.before) == ("cart_items", None)
+    assert picked(change.after, "customer_id", "visitor", "product_id", "options", "quantity") == (
+        one_id(world, NORA), "", item["id"], "", 2,
+    )  # fmt: skip
+    await buy(nora, item, 3)
+    [change] = content(world)
+    assert picked(change.after, "quantity") == (5,)
+    page = (await nora.get("/cart")).text
+    assert "You added" in page
+    assert "You added" not in (await nora.get("/cart")).text, "said once"
 
 
-async def test_adding_with_a_script(world: World) -> None:
+async def test_adding_with_a_script(world, guest):
     item = product(world)
-    async with visitor(world) as guest:
-        answer = await guest.post(
-            "/cart/add", data={"product_id": item["id"], "quantity": "1"}, headers={"accept": "application/json"}
-        )
-        assert answer.json()["count"] == 1
-        too_many = await guest.post(
-            "/cart/add", data={"product_id": item["id"], "quantity": "0"}, headers={"accept": "application/json"}
-        )
-        assert (too_many.status_code, "Quantity" in too_many.json()["error"]) == (422, True)
+    answer = await guest.post(
+        "/cart/add", data={"product_id": item["id"], "quantity": "1"}, headers={"accept": "application/json"}
+    )
+    assert answer.json()["count"] == 1
+    too_many = await guest.post(
+        "/cart/add", data={"product_id": item["id"], "quantity": "0"}, headers={"accept": "application/json"}
+    )
+    assert (too_many.status_code, "Quantity" in too_many.json()["error"]) == (422, True)
 
 
-async def test_options_must_be_chosen_and_exist(world: World) -> None:
+async def test_options_must_be_chosen_and_exist(world, nora):
     shirt = world.row("SELECT * FROM products WHERE picture = 'shirt' AND stock > 5 ORDER BY id LIMIT 1")
-    assert shirt is not None
     values = {
         name: world.scalar(
             "SELECT value FROM product_options WHERE product_id = ? AND name = ? ORDER BY position", shirt["id"], name
         )
         for name in ("Size", "Color")
     }
-    async with visitor(world, NORA) as nora:
-        order = {"product_id": shirt["id"], "quantity": 1}
-        for wrong in ({}, {"option_Size": values["Size"]}, {"option_Size": "XXXXL", "option_Color": values["Color"]}):
-            assert (await nora.post("/cart/add", data=order | wrong)).status_code == 422
-        assert content(world) == []
-        right = {f"option_{name}": value for name, value in values.items()}
-        assert (await nora.post("/cart/add", data=order | right)).status_code == 303
+    order = {"product_id": shirt["id"], "quantity": 1}
+    for wrong in ({}, {"option_Size": values["Size"]}, {"option_Size": "XXXXL", "option_Color": values["Color"]}):
+        assert (await nora.post("/cart/add", data=order | wrong)).status_code == 422
+    assert content(world) == []
+    right = {f"option_{name}": value for name, value in values.items()}
+    assert (await nora.post("/cart/add", data=order | right)).status_code == 303
     [change] = content(world)
     assert picked(change.after, "options") == (f"Size: {values['Size']}, Color: {values['Color']}",)
 
 
-async def test_the_stock_is_that_of_all_sizes_together(world: World) -> None:
+async def test_the_stock_is_that_of_all_sizes_together(world, nora):
     shirt = world.row("SELECT * FROM products WHERE picture = 'shirt' AND stock BETWEEN 3 AND 60 ORDER BY id LIMIT 1")
-    assert shirt is not None
     sizes, colors = (
         [
             row["value"]
@@ -94,30 +88,28 @@ async def test_the_stock_is_that_of_all_sizes_together(world: World) -> None:
     )  # fmt: skip
     small, large = ({"option_Size": size, "option_Color": colors[0]} for size in sizes[:2])
     order = {"product_id": shirt["id"]}
-    async with visitor(world, NORA) as nora:
-        first = await nora.post("/cart/add", data=order | small | {"quantity": shirt["stock"]})
-        assert first.status_code == 303
-        over = await nora.post("/cart/add", data=order | large | {"quantity": 1})
-        assert (over.status_code, f"Only {shirt['stock']} of" in over.text) == (409, True)
-        item = world.scalar("SELECT id FROM cart_items WHERE product_id = ?", shirt["id"])
-        assert (await nora.post("/cart/update", data={f"quantity_{item}": shirt["stock"] - 1})).status_code == 303
-        assert (await nora.post("/cart/add", data=order | large | {"quantity": 1})).status_code == 303
-        assert (await nora.post("/cart/update", data={f"quantity_{item}": shirt["stock"]})).status_code == 409
+    first = await nora.post("/cart/add", data=order | small | {"quantity": shirt["stock"]})
+    assert first.status_code == 303
+    over = await nora.post("/cart/add", data=order | large | {"quantity": 1})
+    assert (over.status_code, f"Only {shirt['stock']} of" in over.text) == (409, True)
+    item = world.scalar("SELECT id FROM cart_items WHERE product_id = ?", shirt["id"])
+    assert (await nora.post("/cart/update", data={f"quantity_{item}": shirt["stock"] - 1})).status_code == 303
+    assert (await nora.post("/cart/add", data=order | large | {"quantity": 1})).status_code == 303
+    assert (await nora.post("/cart/update", data={f"quantity_{item}": shirt["stock"]})).status_code == 409
 
 
 @pytest.mark.parametrize(
     "quantity", ["0", "-1", "100", "1.5", "abc", "", " ", "1e3", "99999999999999999999", "٣", "1_0"]
 )
-async def test_quantities_that_make_no_sense(world: World, quantity: str) -> None:
+async def test_quantities_that_make_no_sense(world, quantity, nora):
     item = product(world)
-    async with visitor(world, NORA) as nora:
-        answer = await nora.post("/cart/add", data={"product_id": item["id"], "quantity": quantity})
-        assert answer.status_code == 422
-        assert "Quantity must be a whole number from 1 to 99" in answer.text
+    answer = await nora.post("/cart/add", data={"product_id": item["id"], "quantity": quantity})
+    assert answer.status_code == 422
+    assert "Quantity must be a whole number from 1 to 99" in answer.text
     assert content(world) == []
 
 
-async def test_no_more_than_there_is(world: World) -> None:
+async def test_no_more_than_there_is(world, nora):
     few = world.row(
         "SELECT * FROM products WHERE stock BETWEEN 3 AND 9"
         " AND id NOT IN (SELECT product_id FROM product_options) LIMIT 1"
@@ -125,49 +117,44 @@ async def test_no_more_than_there_is(world: World) -> None:
     gone = world.row(
         "SELECT * FROM products WHERE stock = 0 AND id NOT IN (SELECT product_id FROM product_options) LIMIT 1"
     )
-    assert few is not None and gone is not None
-    async with visitor(world, NORA) as nora:
-        assert (await nora.post("/cart/add", data={"product_id": gone["id"], "quantity": 1})).status_code == 409
-        await buy(nora, few, few["stock"])
-        once_more = await nora.post("/cart/add", data={"product_id": few["id"], "quantity": 1})
-        assert once_more.status_code == 409
-        assert f"Only {few['stock']} of" in once_more.text
+    assert (await nora.post("/cart/add", data={"product_id": gone["id"], "quantity": 1})).status_code == 409
+    await buy(nora, few, few["stock"])
+    once_more = await nora.post("/cart/add", data={"product_id": few["id"], "quantity": 1})
+    assert once_more.status_code == 409
+    assert f"Only {few['stock']} of" in once_more.text
     [change] = content(world)
     assert picked(change.after, "quantity") == (few["stock"],)
 
 
 @pytest.mark.parametrize("number", ["0", "999999", "x", "", "-1", "1 OR 1=1", "9" * 30])
-async def test_unknown_products_cannot_be_bought(world: World, number: str) -> None:
-    async with visitor(world, NORA) as nora:
-        assert (await nora.post("/cart/add", data={"product_id": number, "quantity": 1})).status_code == 404
+async def test_unknown_products_cannot_be_bought(world, number, nora):
+    assert (await nora.post("/cart/add", data={"product_id": number, "quantity": 1})).status_code == 404
     assert content(world) == []
 
 
-async def test_updating_removing_and_clearing(world: World) -> None:
+async def test_updating_removing_and_clearing(world, marcus):
     customer = one_id(world, MARCUS)
     items = world.rows("SELECT * FROM cart_items WHERE customer_id = ? ORDER BY id", customer)
     assert len(items) >= 2
     first, second = items[:2]
-    async with visitor(world, MARCUS) as marcus:
-        answer = await marcus.post("/cart/update", data={f"quantity_{first['id']}": 3})
-        assert answer.status_code == 303
-        assert [differing(change) for change in content(world)] == (
-            [] if first["quantity"] == 3 else [{"quantity": (first["quantity"], 3)}]
-        )
-        await marcus.post("/cart/update", data={f"quantity_{first['id']}": first["quantity"]})
-        assert content(world) == [], "undone"
-        await marcus.post("/cart/update", data={f"quantity_{first['id']}": 0})
-        assert summary(world) == [("cart_items", "delete")]
-        await marcus.post("/cart/remove", data={"item_id": second["id"]})
-        assert {change.key["id"] for change in content(world)} == {first["id"], second["id"]}
-        await marcus.post("/cart/clear")
-        assert summary(world) == [("cart_items", "delete")] * len(items)
-        assert (await marcus.post("/cart/remove", data={"item_id": second["id"]})).status_code == 404
+    answer = await marcus.post("/cart/update", data={f"quantity_{first['id']}": 3})
+    assert answer.status_code == 303
+    assert [differing(change) for change in content(world)] == (
+        [] if first["quantity"] == 3 else [{"quantity": (first["quantity"], 3)}]
+    )
+    await marcus.post("/cart/update", data={f"quantity_{first['id']}": first["quantity"]})
+    assert content(world) == [], "undone"
+    await marcus.post("/cart/update", data={f"quantity_{first['id']}": 0})
+    assert summary(world) == [("cart_items", "delete")]
+    await marcus.post("/cart/remove", data={"item_id": second["id"]})
+    assert {change.key["id"] for change in content(world)} == {first["id"], second["id"]}
+    await marcus.post("/cart/clear")
+    assert summary(world) == [("cart_items", "delete")] * len(items)
+    assert (await marcus.post("/cart/remove", data={"item_id": second["id"]})).status_code == 404
 
 
-async def test_other_peoples_carts_are_out_of_reach(world: World) -> None:
+async def test_other_peoples_carts_are_out_of_reach(world):
     item = world.row("SELECT * FROM cart_items WHERE customer_id = ?", one_id(world, MARCUS))
-    assert item is not None
     for user in (NORA, ""):
         async with visitor(world, user) as other:
             assert (await other.post("/cart/remove", data={"item_id": item["id"]})).status_code == 404
@@ -176,7 +163,7 @@ async def test_other_peoples_carts_are_out_of_reach(world: World) -> None:
     assert content(world) == []
 
 
-async def test_a_visitors_cart_is_kept_apart_and_joins_at_the_login(world: World) -> None:
+async def test_a_visitors_cart_is_kept_apart_and_joins_at_the_login(world):
     item, other = product(world), product(world, place=1)
     async with visitor(world) as guest, visitor(world) as stranger:
         await buy(guest, item, 2)
@@ -199,11 +186,10 @@ async def test_a_visitors_cart_is_kept_apart_and_joins_at_the_login(world: World
     )
 
 
-async def test_an_estimate_changes_nothing(world: World) -> None:
-    async with visitor(world, MARCUS) as marcus:
-        page = await marcus.get("/cart", params={"state": "TX", "method": "express"})
-        assert "$12.95" in page.text and "Order Total" in page.text
-        assert (await marcus.get("/cart", params={"state": "ZZ", "method": "express"})).status_code == 422
+async def test_an_estimate_changes_nothing(world, marcus):
+    page = await marcus.get("/cart", params={"state": "TX", "method": "express"})
+    assert "$12.95" in page.text and "Order Total" in page.text
+    assert (await marcus.get("/cart", params={"state": "ZZ", "method": "express"})).status_code == 422
     assert content(world) == []
 
 
@@ -221,22 +207,20 @@ async def check_out(client: httpx.AsyncClient, shipping: dict[str, Any], payment
     return answer.headers["location"].rsplit("/", 1)[1]
 
 
-async def test_placing_an_order(world: World) -> None:
+async def test_placing_an_order(world, nora):
     nora_id = one_id(world, NORA)
     items = [product(world), product(world, place=5)]
     home = world.row("SELECT * FROM addresses WHERE customer_id = ? AND is_default_shipping", nora_id)
-    assert home is not None
-    async with visitor(world, NORA) as nora:
-        await buy(nora, items[0], 2)
-        await buy(nora, items[1])
-        number = await check_out(
-            nora, {"address": home["id"], "method": "express"}, {"payment": "transfer", "billing": "same"}
-        )
-        page = (await nora.get(f"/checkout/success/{number}")).text
-        assert number in page
-        assert number in (await nora.get("/account/orders")).text
-        again = await nora.post("/checkout/place")
-        assert again.headers["location"] == "/cart", "an empty cart cannot be ordered twice"
+    await buy(nora, items[0], 2)
+    await buy(nora, items[1])
+    number = await check_out(
+        nora, {"address": home["id"], "method": "express"}, {"payment": "transfer", "billing": "same"}
+    )
+    page = (await nora.get(f"/checkout/success/{number}")).text
+    assert number in page
+    assert number in (await nora.get("/account/orders")).text
+    again = await nora.post("/checkout/place")
+    assert again.headers["location"] == "/cart", "an empty cart cannot be ordered twice"
     assert summary(world) == [("order_addresses", "insert")] * 2 + [("order_items", "insert")] * 2 + [
         ("orders", "insert")
     ]
@@ -256,7 +240,7 @@ async def test_placing_an_order(world: World) -> None:
             assert picked(change.after, "street", "city", "region") == picked(home, "street", "city", "region")
 
 
-async def test_the_first_address_that_is_kept_is_the_default(world: World) -> None:
+async def test_the_first_address_that_is_kept_is_the_default(world):
     with world.write() as db:
         db.execute("DELETE FROM addresses WHERE customer_id = ?", (one_id(world, NORA),))
     async with visitor(world, NORA) as nora:
@@ -267,12 +251,11 @@ async def test_the_first_address_that_is_kept_is_the_default(world: World) -> No
     assert kept is not None and picked(kept, "is_default_billing", "is_default_shipping") == (1, 1)
 
 
-async def test_a_new_address_can_be_kept(world: World) -> None:
-    async with visitor(world, NORA) as nora:
-        await buy(nora, product(world))
-        saved = world.scalar("SELECT id FROM addresses WHERE customer_id = ?", one_id(world, NORA))
-        shipping = ADDRESS | {"address": "new", "method": "standard", "save": "1"}
-        await check_out(nora, shipping, {"payment": "cod", "billing": saved})
+async def test_a_new_address_can_be_kept(world, nora):
+    await buy(nora, product(world))
+    saved = world.scalar("SELECT id FROM addresses WHERE customer_id = ?", one_id(world, NORA))
+    shipping = ADDRESS | {"address": "new", "method": "standard", "save": "1"}
+    await check_out(nora, shipping, {"payment": "cod", "billing": saved})
     [saved] = [change.after for change in content(world) if change.table == "addresses"]
     assert picked(saved, *ADDRESS) == tuple(ADDRESS.values())
     assert picked(saved, "is_default_billing", "is_default_shipping") == (0, 0)
@@ -284,7 +267,7 @@ async def test_a_new_address_can_be_kept(world: World) -> None:
     assert kinds["shipping"] == "12 Test Lane" and kinds["billing"] != "12 Test Lane"
 
 
-async def test_checkout_keeps_its_order_and_asks_for_everything(world: World) -> None:
+async def test_checkout_keeps_its_order_and_asks_for_everything(world):
     async with visitor(world) as guest:
         assert "/account/login" in (await guest.get("/checkout/shipping")).headers["location"]
     async with visitor(world, NORA) as nora:

@@ -1,7 +1,5 @@
 """The shop behind obstacles that concern what it is about: a log-in before everything, goods that sell out."""
 
-from collections.abc import AsyncIterator
-
 import httpx
 import pytest
 import pytest_asyncio
@@ -11,7 +9,6 @@ from tests.sites.visiting import changed, visit
 from tests.sites.visitors import fresh
 from tests.support.worlds import CACHE
 from webassay.environments.arena import Arena, ArenaStage
-from webassay.sites.kit import World
 from webassay.sites.obstacles import named
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding.customers import PASSWORD
@@ -21,19 +18,19 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def arena() -> AsyncIterator[Arena]:
+async def arena():
     async with Arena({"shop": "webassay.sites.shop:SITE"}, cache=CACHE) as running:
         yield running
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def stage(arena: Arena) -> AsyncIterator[ArenaStage]:
+async def stage(arena):
     async with arena.hold(["shop"], logins={"shop": NORA}) as held:
         yield held
 
 
 @pytest.fixture(scope="module")
-def truth() -> World:
+def truth():
     return fresh(SITE)
 
 
@@ -46,7 +43,7 @@ def nora(stage: ArenaStage) -> httpx.AsyncClient:
 # --- the wall --------------------------------------------------------------------------------------------
 
 
-async def test_a_wall_lets_nobody_in_but_those_who_log_in(stage: ArenaStage) -> None:
+async def test_a_wall_lets_nobody_in_but_those_who_log_in(stage):
     await stage.obstruct("shop", named(["log-in-wall"], 0))
     async with nora(stage) as client:
         assert (await client.get("/")).status_code == 200, "the start page is still there"
@@ -64,7 +61,7 @@ async def test_a_wall_lets_nobody_in_but_those_who_log_in(stage: ArenaStage) -> 
     assert set(await changed(stage)) <= {"customers"}, "no more than when they were here last"
 
 
-async def test_the_wall_of_the_back_office_is_its_own_log_in() -> None:
+async def test_the_wall_of_the_back_office_is_its_own_log_in():
     sites = {"shop": "webassay.sites.shop:SITE", "admin": "webassay.sites.admin:SITE"}
     async with Arena(sites, cache=CACHE) as arena, arena.hold(["admin"], logins={"admin": "greta.holm"}) as held:
         await held.obstruct("admin", named(["log-in-wall"], 0))
@@ -80,7 +77,7 @@ async def test_the_wall_of_the_back_office_is_its_own_log_in() -> None:
             assert (await client.get("/orders")).status_code == 200
 
 
-async def test_what_a_page_loads_by_itself_is_not_walled_off(stage: ArenaStage) -> None:
+async def test_what_a_page_loads_by_itself_is_not_walled_off(stage):
     await stage.obstruct("shop", named(["log-in-wall"], 0))
     async with nora(stage) as client:
         for _ in range(2):
@@ -91,9 +88,7 @@ async def test_what_a_page_loads_by_itself_is_not_walled_off(stage: ArenaStage) 
 # --- sold out --------------------------------------------------------------------------------------------
 
 
-async def test_what_somebody_reaches_for_sells_out_and_that_is_no_change_of_theirs(
-    stage: ArenaStage, truth: World
-) -> None:
+async def test_what_somebody_reaches_for_sells_out_and_that_is_no_change_of_theirs(stage, truth):
     await stage.obstruct("shop", named(["sold-out"], 0))
     first, second = product(truth), product(truth, place=1)
     async with nora(stage) as client:
@@ -109,7 +104,7 @@ async def test_what_somebody_reaches_for_sells_out_and_that_is_no_change_of_thei
     assert await changed(stage) == {"cart_items": 1}
 
 
-async def test_it_sells_out_before_a_reorder_and_from_the_wish_list(stage: ArenaStage, truth: World) -> None:
+async def test_it_sells_out_before_a_reorder_and_from_the_wish_list(stage, truth):
     number, count = truth.db.execute(
         "SELECT o.number, count(*) FROM orders AS o JOIN order_items AS i ON i.order_id = o.id WHERE o.customer_id = ?"
         " GROUP BY o.id ORDER BY count(*) DESC, o.id LIMIT 1",
@@ -123,7 +118,7 @@ async def test_it_sells_out_before_a_reorder_and_from_the_wish_list(stage: Arena
         assert await changed(stage) == {}
 
 
-async def test_it_sells_out_before_an_order_is_placed(stage: ArenaStage, truth: World) -> None:
+async def test_it_sells_out_before_an_order_is_placed(stage, truth):
     async with nora(stage) as client:
         await client.post("/cart/clear", data={"x": "1"})
         await client.post("/cart/add", data={"product_id": product(truth)["id"], "quantity": 1})
@@ -138,7 +133,7 @@ async def test_it_sells_out_before_an_order_is_placed(stage: ArenaStage, truth: 
         assert await changed(stage) == before
 
 
-async def test_an_event_without_occasion_waits(stage: ArenaStage, truth: World) -> None:
+async def test_an_event_without_occasion_waits(stage, truth):
     await stage.obstruct("shop", named(["sold-out"], 0))
     async with nora(stage) as client:
         await client.post("/newsletter", data={"email": "ann@example.com"})
@@ -151,7 +146,7 @@ async def test_an_event_without_occasion_waits(stage: ArenaStage, truth: World) 
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_the_site_asks_for_a_lost_field_and_keeps_the_others(stage: ArenaStage, seed: int) -> None:
+async def test_the_site_asks_for_a_lost_field_and_keeps_the_others(stage, seed):
     await stage.obstruct("shop", named(["form-loses-field"], seed))
     form = {"name": "Ann Lee", "email": "ann@example.com", "message": "Where is my parcel?"}
     async with nora(stage) as client:

@@ -1,14 +1,12 @@
 """The words of a fresh shop: every sentence is about the thing it stands under, and its slots agree."""
 
 import re
-from collections.abc import Iterator
 from datetime import date
 
 import apsw
 import pytest
 
 from tests.sites.visitors import fresh
-from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 from webassay.sites.shop import SITE
 from webassay.sites.shop.seeding import catalog
@@ -60,7 +58,7 @@ def lines() -> list[tuple[str, str, frozenset[str]]]:
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world():
     opened = fresh(SITE)
     yield opened
     opened.close()
@@ -70,7 +68,7 @@ def world() -> Iterator[World]:
 
 
 @pytest.mark.parametrize(("file", "path"), POOLS)
-def test_sentences_need_tags_that_exist_and_have_slots_that_are_filled(file: str, path: str) -> None:
+def test_sentences_need_tags_that_exist_and_have_slots_that_are_filled(file, path):
     known = {tag for _, _, tags in lines() for tag in tags} | {"sized", "packed", "unsized", "hue", "finish"}
     for key, text in table_of(file, path).items():
         topic, _, needs = key.partition(":")
@@ -84,7 +82,7 @@ def test_sentences_need_tags_that_exist_and_have_slots_that_are_filled(file: str
 
 
 @pytest.mark.parametrize(("file", "path"), POOLS)
-def test_a_pool_has_no_sentence_that_needs_a_tag_which_the_article_lacks(file: str, path: str) -> None:
+def test_a_pool_has_no_sentence_that_needs_a_tag_which_the_article_lacks(file, path):
     for tags in {tags for _, _, tags in lines()}:
         allowed = {
             sentence
@@ -97,7 +95,7 @@ def test_a_pool_has_no_sentence_that_needs_a_tag_which_the_article_lacks(file: s
         assert "many" not in tags or not any(SINGULAR.search(sentence) for sentence in found)
 
 
-def test_needs_are_all_of_them_or_either_of_some_or_none_of_others() -> None:
+def test_needs_are_all_of_them_or_either_of_some_or_none_of_others():
     tags = frozenset({"durable", "fabric"})
     assert fits("", tags)
     assert fits("durable fabric", tags)
@@ -106,14 +104,14 @@ def test_needs_are_all_of_them_or_either_of_some_or_none_of_others() -> None:
     assert not fits("food", tags)
 
 
-def test_every_article_is_either_used_up_or_kept() -> None:
+def test_every_article_is_either_used_up_or_kept():
     for path, kind, tags in lines():
         assert len(tags & {"durable", "consumed"}) == 1, (path, kind)
         assert ("food" in tags) == path.startswith("grocery/"), (path, kind)
 
 
 @pytest.mark.parametrize("stars", range(1, 6))
-def test_every_kind_of_article_has_enough_to_say(stars: int) -> None:
+def test_every_kind_of_article_has_enough_to_say(stars):
     for _, kind, tags in lines():
         assert len(pool("voices", f"titles.{stars}", tags)) >= 12, kind
         assert len(pool("voices", f"openings.{stars}", tags)) >= 8, kind
@@ -121,7 +119,7 @@ def test_every_kind_of_article_has_enough_to_say(stars: int) -> None:
         assert len(pool("descriptions", "opening", tags)) >= 20, kind
 
 
-def test_a_text_touches_a_topic_once() -> None:
+def test_a_text_touches_a_topic_once():
     used: set[str] = set()
     stream = Stream(1, "topics")
     choices = (("a", "first"), ("a", "second"), ("b", "third"))
@@ -142,7 +140,7 @@ def test_a_text_touches_a_topic_once() -> None:
         ("umbrella", "an"), ("herb seed kit", "an"), ("T-shirt", "a"), ("L-shaped desk", "an"), ("heirloom", "an"),
     ],
 )  # fmt: skip
-def test_articles(phrase: str, article: str) -> None:
+def test_articles(phrase, article):
     assert with_article(phrase) == f"{article} {phrase}"
 
 
@@ -154,12 +152,12 @@ def test_articles(phrase: str, article: str) -> None:
         ("Waffle Maker", "one", "waffle maker"), ("Portable SSD", "one", "SSD"), ("Couscous", "mass", "couscous"),
     ],
 )  # fmt: skip
-def test_number(kind: str, number: str, noun: str) -> None:
+def test_number(kind, number, noun):
     assert short_noun(kind) == noun
     assert number_of(noun) == number
 
 
-def test_slots_agree_in_number() -> None:
+def test_slots_agree_in_number():
     one, many, mass = (noun_slots(kind) for kind in ("U-Lock", "Running Shoes", "Soy Sauce"))
     form = "{This} {noun}: {it} {is} and {does} and look{s}; buy {a_noun} with {its} parts, keep {them}."
     assert form.format_map(one) == "This U-lock: it is and does and looks; buy a U-lock with its parts, keep it."
@@ -167,7 +165,7 @@ def test_slots_agree_in_number() -> None:
     assert form.format_map(mass) == "This sauce: it is and does and looks; buy sauce with its parts, keep it."
 
 
-def test_case_in_mid_sentence() -> None:
+def test_case_in_mid_sentence():
     assert plain_case("French Press") == "French press"
     assert plain_case("Vitamin C") == "vitamin C"
     assert plain_case("Women's V-Neck T-Shirt") == "women's V-neck T-shirt"
@@ -195,7 +193,7 @@ def a_product(kind: str, tags: str) -> Product:
         ("Dog Bed", "durable pet dog fabric wash", r"\bcats?\b|tastes|five foot"),
     ],
 )
-def test_reviews_are_about_the_article(kind: str, tags: str, never: str) -> None:
+def test_reviews_are_about_the_article(kind, tags, never):
     product = a_product(kind, tags)
     for number in range(300):
         title, text = review_of(Stream(number, "review"), product, number % 5 + 1)
@@ -203,7 +201,7 @@ def test_reviews_are_about_the_article(kind: str, tags: str, never: str) -> None
         assert not re.search(never, f"{title} {text}", re.IGNORECASE), (title, text)
 
 
-def test_a_happy_buyer_does_not_say_that_it_broke_and_an_unhappy_one_praises_nothing() -> None:
+def test_a_happy_buyer_does_not_say_that_it_broke_and_an_unhappy_one_praises_nothing():
     product = a_product("Desk Lamp", "durable electric lamp decor")
     praise = {sentence for _, sentence in pool("voices", "remarks.good", product.tags)} | {"Good one."}
     for number in range(400):
@@ -215,7 +213,7 @@ def test_a_happy_buyer_does_not_say_that_it_broke_and_an_unhappy_one_praises_not
     assert not HARSH.search("A bit heavy.")
 
 
-def test_whoever_announces_a_complaint_has_one() -> None:
+def test_whoever_announces_a_complaint_has_one():
     product = a_product("Desk Lamp", "durable electric lamp decor")
     titles = sentences(vocabulary("voices")["titles"]["4"]["complaint"])
     quibbles = {sentence for _, sentence in pool("voices", "remarks.quibble", product.tags)} | {"a bit heavy."}
@@ -225,7 +223,7 @@ def test_whoever_announces_a_complaint_has_one() -> None:
     assert all(any(sentence.lower() in text for sentence in quibbles) for text in told)
 
 
-def test_typing_slips_are_small() -> None:
+def test_typing_slips_are_small():
     text = "This really is the lamp that I wanted, because the light is warm and the switch is quiet."
     typed = {as_typed(Stream(number, "typing"), text) for number in range(400)}
     assert text in typed
@@ -233,7 +231,7 @@ def test_typing_slips_are_small() -> None:
     assert all(abs(len(one) - len(text)) < 14 for one in typed)
 
 
-def test_texts_have_no_doubled_words_and_the_right_articles(world: World) -> None:
+def test_texts_have_no_doubled_words_and_the_right_articles(world):
     doubled = re.compile(r"\b(?!that|had|yes|love|no)(\w+) \1\b", re.IGNORECASE)
     article = re.compile(
         r"\ba (?!(?:u[tns]|one|eu|us|U-))[aeiou]|\ban (?!h|LED|SSD|8|11|18|L-|SD|[A-Z]\b)[^aeiouAEIOU\s]"
@@ -243,7 +241,7 @@ def test_texts_have_no_doubled_words_and_the_right_articles(world: World) -> Non
         assert not article.search(row["description"]), row
 
 
-def test_colors_of_one_model_cost_the_same(world: World) -> None:
+def test_colors_of_one_model_cost_the_same(world):
     families: dict[tuple[str, str], set[int]] = {}
     for row in world.rows("SELECT name, color, size, description, price_cents FROM products WHERE color <> ''"):
         head = row["name"].replace(row["color"], "").strip(" ,-()")
@@ -251,7 +249,7 @@ def test_colors_of_one_model_cost_the_same(world: World) -> None:
     assert sum(len(prices) == 1 for prices in families.values()) == len(families)
 
 
-def test_no_gadget_is_edible(world: World) -> None:
+def test_no_gadget_is_edible(world):
     gadgets = set(catalog.GADGETS) - {"Core"}
     for row in world.rows(
         "SELECT p.name FROM products AS p JOIN categories AS c ON c.id = p.category_id WHERE c.path LIKE 'grocery/%'"
@@ -259,7 +257,7 @@ def test_no_gadget_is_edible(world: World) -> None:
         assert not set(re.split(r"[ ,()-]+", row["name"])) & gadgets, row["name"]
 
 
-def test_descriptions_are_not_all_alike(world: World) -> None:
+def test_descriptions_are_not_all_alike(world):
     found = [row["description"] for row in world.rows("SELECT description FROM products")]
     assert len(set(found)) > 0.5 * len(found)
     assert sum("\n" in text for text in found) > 0.15 * len(found)

@@ -206,6 +206,5 @@ def test_one_change_suspects_the_rows_of_a_page_not_the_table() -> None:
     with closing(current.copy().connect()) as db:
         (item,) = (table for table in tables_of(db) if table.name == "item")
         suspects = PRISTINE._suspects(db, item, current, PRISTINE.pages.differing(current))
-    assert suspects is not None
     assert 300 in suspects.old and 300 in suspects.new
     assert len(suspects.old) < ROWS / 3

@@ -1,9 +1,8 @@
 """What no site may fall for: forms from elsewhere, forms with nonsense in them, requests nobody should send."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from tests.sites.shop_visits import ADDRESS, MARCUS, NORA
 from tests.sites.visitors import HOST, content, fresh, visitor
 from webassay.sites import admin, home, shop
-from webassay.sites.kit import Site, World
+from webassay.sites.kit import Site
 from webassay.sites.web.app import LONGEST_BODY
 
 
@@ -72,7 +71,7 @@ each_site = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target
 
 
 @pytest.fixture
-def world(target: Target) -> Iterator[World]:
+def world(target):
     opened = fresh(target.site)
     if target is HOME:
         with opened.write() as db:
@@ -82,7 +81,7 @@ def world(target: Target) -> Iterator[World]:
 
 
 @pytest.fixture
-async def client(world: World, target: Target) -> AsyncIterator[httpx.AsyncClient]:
+async def client(world, target):
     async with visitor(world, target.user) as opened:
         yield opened
 
@@ -103,9 +102,7 @@ STRANGERS: tuple[dict[str, str], ...] = (
 
 
 @each_form
-async def test_forms_of_other_sites_are_refused(
-    client: httpx.AsyncClient, world: World, path: str, form: dict[str, str]
-) -> None:
+async def test_forms_of_other_sites_are_refused(client, world, path, form):
     """With all origins at once: to compare the whole database takes longer than to ask."""
     before = world.db.serialize("main")
     for headers in STRANGERS:
@@ -116,9 +113,7 @@ async def test_forms_of_other_sites_are_refused(
 
 
 @each_form
-async def test_the_same_forms_work_from_the_site_itself(
-    client: httpx.AsyncClient, world: World, path: str, form: dict[str, str]
-) -> None:
+async def test_the_same_forms_work_from_the_site_itself(client, world, path, form):
     """So the refusals above are for the reason they give."""
     before = world.db.serialize("main")
     assert (await client.post(path, data=form, headers={"sec-fetch-site": "same-origin"})).status_code == 303
@@ -127,9 +122,7 @@ async def test_the_same_forms_work_from_the_site_itself(
 
 @each_form
 @pytest.mark.parametrize("referer", ["http://[::1", "//", "\\", "", "about:blank", "http://evil.example/account"])
-async def test_a_referer_is_never_trusted(
-    target: Target, world: World, path: str, form: dict[str, str], referer: str
-) -> None:
+async def test_a_referer_is_never_trusted(target, world, path, form, referer):
     async with visitor(world) as guest:
         answer = await guest.post(path, data=form, headers={"referer": referer})
     assert answer.status_code == 303
@@ -140,7 +133,7 @@ async def test_a_referer_is_never_trusted(
 
 
 @each_site
-async def test_forms_have_an_end(client: httpx.AsyncClient, world: World, target: Target) -> None:
+async def test_forms_have_an_end(client, world, target):
     path, form = target.forms[0]
 
     async def endless() -> AsyncIterator[bytes]:
@@ -156,7 +149,7 @@ async def test_forms_have_an_end(client: httpx.AsyncClient, world: World, target
 
 
 @each_site
-async def test_other_methods_are_refused_in_words(client: httpx.AsyncClient, world: World, target: Target) -> None:
+async def test_other_methods_are_refused_in_words(client, world, target):
     before = world.db.serialize("main")
     for path, method in [(path, "GET") for path, _ in target.forms] + [("/", "PUT"), ("/", "DELETE"), ("/", "PATCH")]:
         answer = await client.request(method, path)
@@ -178,14 +171,14 @@ async def test_other_methods_are_refused_in_words(client: httpx.AsyncClient, wor
         "/" + "a" * 5000,
     ],
 )
-async def test_strange_addresses_lead_nowhere(client: httpx.AsyncClient, target: Target, path: str) -> None:
+async def test_strange_addresses_lead_nowhere(client, target, path):
     answer = await client.get(path)
     assert answer.status_code == 404
     assert "Page not found" in answer.text
 
 
 @each_site
-async def test_strange_cookies_are_nobody(world: World, target: Target) -> None:
+async def test_strange_cookies_are_nobody(world, target):
     name = {"shop": "tallybrook_session", "home": "doorstep_session", "admin": "backoffice_session"}[target.site.name]
     front = "/login" if target is ADMIN else "/"
     async with visitor(world) as guest:
@@ -222,14 +215,14 @@ entered = given(
 
 @entered
 @settings(max_examples=20)
-async def test_wild_entries_never_break_a_form(case: tuple[Target, str], values: list[str]) -> None:
+async def test_wild_entries_never_break_a_form(case, values):
     await enter(case, values)
 
 
 @pytest.mark.long
 @entered
 @settings(max_examples=300)
-async def test_many_wild_entries_never_break_a_form(case: tuple[Target, str], values: list[str]) -> None:
+async def test_many_wild_entries_never_break_a_form(case, values):
     await enter(case, values)
 
 

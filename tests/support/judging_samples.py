@@ -12,9 +12,11 @@ from typing import Any
 from webassay.compose.registries import JUDGES
 from webassay.core.interaction import Goal, ResponseProtocol, Usage
 from webassay.core.trajectory import AgentInfo, Ending, MemoryBlobs, RecordedObservation, Step, Trajectory
+from webassay.core.verdict import Verdict
 from webassay.judging.judges.base import PreparedJudge
 from webassay.judging.ledger import Models
 from webassay.judging.universal.resources import VerifierResources
+from webassay.judging.universal.verify import verify
 from webassay.llm.client import Answering, Message, Model, Question, Reply
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "verifier"
@@ -178,3 +180,10 @@ def golden_trajectory(case: Mapping[str, Any], blobs: MemoryBlobs) -> Trajectory
         for step, given in zip(made.steps, case["actions"], strict=True)
     )
     return made.model_copy(update={"steps": steps})
+
+
+async def verified(case: Mapping[str, Any], model: Model, *rest: Any) -> Verdict:
+    """What the universal verifier says of a golden case, with whatever profile and resources it is given."""
+    blobs = MemoryBlobs()
+    run = golden_trajectory(case, blobs)
+    return await verify(run.goal, run, blobs, Models.one(model), *rest)

@@ -1,8 +1,5 @@
 """One back office for all tests of a file, as new for each; its owner; and a customer of the shop beside it."""
 
-from collections.abc import AsyncIterator, Iterator
-
-import httpx
 import pytest
 
 from tests.sites.office.visits import OWNER
@@ -13,26 +10,26 @@ from webassay.sites.kit import World
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[World]:
+def opened():
     world = fresh(admin.SITE)
     yield world
     world.close()
 
 
 @pytest.fixture
-def world(opened: World) -> World:
+def world(opened):
     opened.reset()
     return opened
 
 
 @pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
+async def owner(world):
     async with visitor(world, OWNER) as client:
         yield client
 
 
 @pytest.fixture
-async def customer(world: World) -> AsyncIterator[httpx.AsyncClient]:
+async def customer(world):
     """In the storefront, on the same database."""
     async with visitor(World(shop.SITE, 0, world.snapshot, beside=world), NORA) as client:
         yield client

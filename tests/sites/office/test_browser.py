@@ -1,12 +1,10 @@
 """The back office in a real browser: what scripts add, and what accessibility checkers find."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.sites.browsing import DESKTOP, PHONE, Served, faults, serving, too_wide
+from tests.sites.browsing import DESKTOP, PHONE, faults, serving, too_wide
 from tests.sites.office.visits import OWNER
 from tests.sites.shop_visits import summary
 from webassay.sites.admin import SITE
@@ -16,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def office() -> AsyncIterator[Served]:
+async def office():
     async with serving(SITE) as served:
         yield served
 
@@ -43,7 +41,7 @@ def paths(world: World) -> list[str]:
 @pytest.mark.parametrize(
     "chosen", [slice(0, 15), pytest.param(slice(15, None), marks=pytest.mark.slow)], ids=["one-of-each-kind", "others"]
 )
-async def test_no_page_has_a_serious_accessibility_fault(office: Served, chosen: slice) -> None:
+async def test_no_page_has_a_serious_accessibility_fault(office, chosen):
     async with office.open(OWNER) as (world, page):
         assert not await faults(page, [*paths(world)[chosen], "/nowhere"])
     async with office.open() as (_, page):
@@ -51,13 +49,13 @@ async def test_no_page_has_a_serious_accessibility_fault(office: Served, chosen:
 
 
 @pytest.mark.long
-async def test_pages_fit_the_screen(office: Served) -> None:
+async def test_pages_fit_the_screen(office):
     for size in (DESKTOP, PHONE):
         async with office.open(OWNER, viewport=size) as (world, page):
             assert not await too_wide(page, paths(world))
 
 
-async def test_one_box_ticks_all_rows_of_the_page(office: Served) -> None:
+async def test_one_box_ticks_all_rows_of_the_page(office):
     async with office.open(OWNER) as (world, page):
         await page.goto("/orders?status=pending")
         await page.get_by_label("Select all on this page").check()
@@ -67,7 +65,7 @@ async def test_one_box_ticks_all_rows_of_the_page(office: Served) -> None:
         assert summary(world) == [("orders", "update")] * 20
 
 
-async def test_a_filter_and_a_number_of_rows_work_together(office: Served) -> None:
+async def test_a_filter_and_a_number_of_rows_work_together(office):
     async with office.open(OWNER) as (_, page):
         await page.goto("/orders")
         await page.get_by_text("Filters", exact=True).click()

@@ -1,7 +1,6 @@
 """What is sold, and for how much: coupons, price rules, products and categories, changed in the back office."""
 
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
 
 import httpx
 import pytest
@@ -30,9 +29,7 @@ SUNNY = {
 }  # fmt: skip
 
 
-async def test_a_new_coupon_takes_off_what_it_says(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_new_coupon_takes_off_what_it_says(owner, customer, world):
     assert await told(owner, await submit(owner, "/coupons/new", SUNNY)) == ("/coupons", "You saved the rule.")
     assert added(world) == [
         ("coupons", {"code": "SUNNY33", "kind": "percent", "value": 33, "department_id": None, "minimum_cents": 2000,
@@ -44,7 +41,7 @@ async def test_a_new_coupon_takes_off_what_it_says(
     assert "-$16.50" in (await customer.get("/cart")).text, "33 % of $49.99, rounded"
 
 
-async def test_a_code_is_given_once_however_it_is_written(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_code_is_given_once_however_it_is_written(owner, world):
     known: str = world.scalar("SELECT code FROM coupons ORDER BY code")
     for code in (known, known.lower()):
         answer = await submit(owner, "/coupons/new", SUNNY | {"code": code})
@@ -64,9 +61,7 @@ async def test_a_code_is_given_once_however_it_is_written(owner: httpx.AsyncClie
         ({"ends_on": "1/31/2026"}, "ends_on", "The last day is before the first."),
     ],
 )
-async def test_a_coupon_with_a_mistake_is_not_made(
-    owner: httpx.AsyncClient, world: World, wrong: dict[str, str], field: str, says: str
-) -> None:
+async def test_a_coupon_with_a_mistake_is_not_made(owner, world, wrong, field, says):
     assert problems(await submit(owner, "/coupons/new", SUNNY | wrong)) == {field: says}
     assert content(world) == []
 
@@ -80,9 +75,7 @@ async def test_a_coupon_with_a_mistake_is_not_made(
         ("shipping", {"kind": "amount", "value": "3"}, {"kind": "amount", "value": 300}),
     ],
 )
-async def test_a_coupon_is_changed(
-    owner: httpx.AsyncClient, world: World, kind: str, typed: dict[str, str], becomes: dict[str, Any]
-) -> None:
+async def test_a_coupon_is_changed(owner, world, kind, typed, becomes):
     before = one(world, "SELECT * FROM coupons WHERE kind = ? AND department_id IS NULL ORDER BY code", kind)
     answer = await submit(owner, f"/coupons/{before['code']}", typed)
     assert await told(owner, answer) == ("/coupons", "You saved the rule.")
@@ -91,7 +84,16 @@ async def test_a_coupon_is_changed(
     }
 
 
-async def test_a_price_rule_is_added_and_changed(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_code_stays_as_it_was_given(owner, world):
+    before = one(world, "SELECT * FROM coupons WHERE kind = 'percent' ORDER BY code")
+    for code, says in (("RAINY33", f"{before['code']} cannot be changed"), ("", "Coupon code is required.")):
+        form = {name: "" if value is None else str(value) for name, value in before.items()}
+        answer = await owner.post(f"/coupons/{before['code']}", data={**form, "minimum": "0", "code": code})
+        assert answer.status_code == 422 and says in answer.text
+    assert content(world) == []
+
+
+async def test_a_price_rule_is_added_and_changed(owner, world):
     typed = {
         "name": "Half Off",
         "department_id": "1",
@@ -115,9 +117,7 @@ async def test_a_price_rule_is_added_and_changed(owner: httpx.AsyncClient, world
     assert added(world) == [("price_rules", {**row, "department_id": None, "percent": 45})]
 
 
-async def test_a_rule_marks_down_the_goods_of_its_department_that_are_not_on_sale(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_rule_marks_down_the_goods_of_its_department_that_are_not_on_sale(owner, customer, world):
     rule = one(world, "SELECT * FROM price_rules WHERE department_id IS NOT NULL ORDER BY id")
     path = f"/price-rules/{rule['id']}"
     early = await submit(owner, path, to=f"{path}/apply")
@@ -183,9 +183,7 @@ async def offered(customer: httpx.AsyncClient, item: Row, name: str) -> list[str
 
 
 @pytest.mark.parametrize("name", ["Color", "Size"])
-async def test_a_value_is_no_longer_offered(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World, name: str
-) -> None:
+async def test_a_value_is_no_longer_offered(owner, customer, world, name):
     item = with_options(world, name, "> 2")
     values = values_of(world, item["id"], name)
     path = f"/products/{item['id']}"
@@ -199,7 +197,7 @@ async def test_a_value_is_no_longer_offered(
     assert removed(world) == [("product_options", values[1])]
 
 
-async def test_the_last_value_stays(owner: httpx.AsyncClient, world: World) -> None:
+async def test_the_last_value_stays(owner, world):
     item = with_options(world, "Color", "= 1")
     (only,) = values_of(world, item["id"], "Color")
     path = f"/products/{item['id']}"
@@ -208,9 +206,7 @@ async def test_the_last_value_stays(owner: httpx.AsyncClient, world: World) -> N
     assert content(world) == []
 
 
-async def test_a_value_is_offered_after_the_others(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_value_is_offered_after_the_others(owner, customer, world):
     item = with_options(world, "Color", "= 2")
     values = values_of(world, item["id"], "Color")
     free: str = world.scalar(
@@ -227,13 +223,15 @@ async def test_a_value_is_offered_after_the_others(
     assert await offered(customer, item, "Color") == [*(row["value"] for row in values), free]
     again = await owner.post(f"{path}/options", data=typed)
     assert refused(again) == (409, "Choose a color that this product does not offer yet.")
+    unknown = await owner.post(f"{path}/options", data={"option": "Color", "value": "Ultraviolet"})
+    assert refused(unknown) == (409, "Choose a color that this product does not offer yet.")
     wrong = await owner.post(f"{path}/options", data={"option": "Shape", "value": "Round"})
     assert refused(wrong) == (404, "There is no such attribute.")
     assert added(world) == [("product_options", row)]
 
 
 @pytest.mark.parametrize(("name", "new"), [("Color", "Ultraviolet"), ("Size", "XXXS")])
-async def test_an_attribute_gets_a_value(owner: httpx.AsyncClient, world: World, name: str, new: str) -> None:
+async def test_an_attribute_gets_a_value(owner, world, name, new):
     last: int = world.scalar("SELECT max(position) FROM attribute_values WHERE attribute = ?", name)
     answer = await submit(owner, "/attributes", {"value": f" {new} "}, f"/attributes/{name}")
     assert await told(owner, answer) == ("/attributes", f"The {name.lower()} {new} was added.")
@@ -242,9 +240,7 @@ async def test_an_attribute_gets_a_value(owner: httpx.AsyncClient, world: World,
 
 
 @pytest.mark.parametrize(("name", "same"), [("Color", "nAVY"), ("Size", "xl")])
-async def test_an_attribute_has_a_value_once_whatever_its_case(
-    owner: httpx.AsyncClient, world: World, name: str, same: str
-) -> None:
+async def test_an_attribute_has_a_value_once_whatever_its_case(owner, world, name, same):
     answer = await submit(owner, "/attributes", {"value": same}, f"/attributes/{name}")
     assert problems(answer) == {"value": f"There is already a {name.lower()} {same}."}
     answer = await submit(owner, "/attributes", {"value": " "}, f"/attributes/{name}")
@@ -259,9 +255,7 @@ KETTLE = {
 }  # fmt: skip
 
 
-async def test_a_new_product_is_in_the_storefront(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_new_product_is_in_the_storefront(owner, customer, world):
     number: int = world.scalar("SELECT max(id) + 1 FROM products")
     place: int = world.scalar("SELECT max(position) + 1 FROM products WHERE category_id = 3")
     answer = await submit(owner, "/products/new", KETTLE)
@@ -289,7 +283,7 @@ async def test_a_new_product_is_in_the_storefront(
                                  "slug": f"quiet-test-kettle-{number + 1}"})  # fmt: skip
 
 
-async def test_a_product_with_mistakes_is_not_made(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_product_with_mistakes_is_not_made(owner, world):
     wrong = {"sku": "KIT TEST", "price": "free", "stock": "-1", "brand": "", "category": ""}
     assert problems(await submit(owner, "/products/new", KETTLE | wrong)) == {
         "sku": "A SKU has letters, digits and hyphens only.",
@@ -306,7 +300,7 @@ async def test_a_product_with_mistakes_is_not_made(owner: httpx.AsyncClient, wor
     assert content(world) == []
 
 
-async def test_a_product_is_changed_where_something_else_was_typed(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_product_is_changed_where_something_else_was_typed(owner, world):
     row = one(world, "SELECT * FROM products WHERE list_price_cents IS NOT NULL ORDER BY id")
     answer = await submit(owner, f"/products/{row['id']}", {"before": "", "stock": "12", "enabled": None})
     assert await told(owner, answer) == (f"/products/{row['id']}", "You saved the product.")
@@ -317,9 +311,7 @@ async def test_a_product_is_changed_where_something_else_was_typed(owner: httpx.
     }  # fmt: skip
 
 
-async def test_products_are_sold_out_together(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_products_are_sold_out_together(owner, customer, world):
     rows = world.rows("SELECT * FROM products WHERE stock > 0 ORDER BY id LIMIT 3")
     answer = await submit(owner, "/products?limit=100", {"action": "sold-out", **ticks(rows)}, "/bulk/products")
     assert await told(owner, answer) == ("/products?limit=100&p=1", "3 products were updated.")
@@ -330,9 +322,7 @@ async def test_products_are_sold_out_together(
 # --- categories -------------------------------------------------------------------------------------------
 
 
-async def test_a_new_category_stands_after_its_siblings(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_new_category_stands_after_its_siblings(owner, customer, world):
     above = one(world, "SELECT * FROM categories WHERE level = 2 ORDER BY id")
     number: int = world.scalar("SELECT max(id) + 1 FROM categories")
     place: int = world.scalar("SELECT max(position) + 1 FROM categories WHERE parent_id = ?", above["id"])
@@ -345,12 +335,13 @@ async def test_a_new_category_stands_after_its_siblings(
         ["Pots & Samovars", "0"]
     ]
     assert "<h1>Pots &amp; Samovars</h1>" in (await customer.get(f"/c/{row['path']}")).text
+    assert "Pots &amp; Samovars" in (await customer.get("/")).text
     await submit(owner, "/products/1", {"category": str(number)})
     slug: str = world.scalar("SELECT slug FROM products WHERE id = 1")
     assert f"/p/{slug}" in (await customer.get(f"/c/{row['path']}")).text
 
 
-async def test_a_category_without_a_good_name_is_not_made(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_category_without_a_good_name_is_not_made(owner, world):
     shelf = one(world, "SELECT * FROM categories WHERE level = 3 ORDER BY id")
     parent = str(shelf["parent_id"])
     for name, says in (
@@ -366,9 +357,7 @@ async def test_a_category_without_a_good_name_is_not_made(owner: httpx.AsyncClie
 
 
 @pytest.mark.parametrize("level", [1, 2, 3])
-async def test_a_category_is_renamed_and_keeps_its_address(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World, level: int
-) -> None:
+async def test_a_category_is_renamed_and_keeps_its_address(owner, customer, world, level):
     row, sibling = world.rows(
         "SELECT * FROM categories WHERE level = ? AND ifnull(parent_id, 0) IN (0, 1, 2) ORDER BY id LIMIT 2", level
     )

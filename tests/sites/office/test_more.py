@@ -1,6 +1,5 @@
 """Attribute sets, links between products, configurations of simple products, rules that end, tracking that follows."""
 
-import httpx
 import pytest
 
 from tests.sites.office.visits import VIEWER, added, edited, one, refused, removed, submit, told
@@ -11,9 +10,7 @@ from webassay.sites.kit import Row, World
 # --- attribute sets and links -----------------------------------------------------------------------------
 
 
-async def test_the_grid_filters_by_attribute_set_and_sorts_by_the_last_update(
-    owner: httpx.AsyncClient, world: World
-) -> None:
+async def test_the_grid_filters_by_attribute_set_and_sorts_by_the_last_update(owner, world):
     item = product(world, "attribute_set = 'Default'")
     await submit(owner, f"/products/{item['id']}", {"attribute_set": "Electrical", "stock": "77"})
     assert edited(world) == {
@@ -32,7 +29,7 @@ def links(world: World, product_id: int, kind: str) -> list[Row]:
 
 
 @pytest.mark.parametrize("kind", ["related", "upsell", "crosssell"])
-async def test_a_link_is_added_last_and_removed(owner: httpx.AsyncClient, world: World, kind: str) -> None:
+async def test_a_link_is_added_last_and_removed(owner, world, kind):
     item, other = product(world), product(world, "id = 3000 OR id = 900")
     path = f"/products/{item['id']}"
     place = len(links(world, item["id"], kind)) + 1
@@ -53,9 +50,7 @@ async def test_a_link_is_added_last_and_removed(owner: httpx.AsyncClient, world:
         ("beside", "NO-SUCH", 404, "There is no such kind of link."),
     ],
 )
-async def test_what_cannot_be_linked(
-    owner: httpx.AsyncClient, world: World, kind: str, sku: str, status: int, says: str
-) -> None:
+async def test_what_cannot_be_linked(owner, world, kind, sku, status, says):
     item = product(world)
     data = {"kind": kind, "sku": item["sku"] if sku == "itself" else sku}
     assert refused(await owner.post(f"/products/{item['id']}/links", data=data)) == (status, says)
@@ -66,7 +61,7 @@ async def test_what_cannot_be_linked(
     assert content(world) == []
 
 
-async def test_what_is_linked_already_is_not_linked_again(owner: httpx.AsyncClient, world: World) -> None:
+async def test_what_is_linked_already_is_not_linked_again(owner, world):
     link = one(world, "SELECT l.*, p.sku, p.name FROM product_links AS l JOIN products AS p ON p.id = l.linked_id")
     data = {"kind": link["kind"], "sku": link["sku"]}
     answer = await owner.post(f"/products/{link['product_id']}/links", data=data)
@@ -74,9 +69,7 @@ async def test_what_is_linked_already_is_not_linked_again(owner: httpx.AsyncClie
     assert content(world) == []
 
 
-async def test_the_storefront_shows_what_is_linked(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_the_storefront_shows_what_is_linked(owner, customer, world):
     item = product(world, "id NOT IN (SELECT product_id FROM product_options) AND stock > 5")
     others = {
         kind: product(world, "stock > 0 AND category_id <> 1", place)
@@ -100,9 +93,7 @@ async def test_the_storefront_shows_what_is_linked(
 # --- options ----------------------------------------------------------------------------------------------
 
 
-async def test_a_simple_product_becomes_configurable(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_simple_product_becomes_configurable(owner, customer, world):
     item = product(world, "id NOT IN (SELECT product_id FROM product_options) AND stock > 5")
     path = f"/products/{item['id']}"
     assert "This is a simple product." in (await owner.get(path)).text
@@ -119,9 +110,7 @@ async def test_a_simple_product_becomes_configurable(
     assert [(row["options"], row["quantity"]) for row in mine] == [("", 1)], "what was there before, and no more"
 
 
-async def test_what_is_no_longer_offered_cannot_be_ordered(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_what_is_no_longer_offered_cannot_be_ordered(owner, customer, world):
     bought = one(
         world,
         "SELECT o.number, o.id AS order_number, i.* FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
@@ -149,9 +138,7 @@ def sizes_of(world: World, product_id: int) -> list[Row]:
 # --- orders -----------------------------------------------------------------------------------------------
 
 
-async def test_an_order_shows_what_its_articles_cost_before_the_sale(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_an_order_shows_what_its_articles_cost_before_the_sale(owner, customer, world):
     item = one(
         world,
         "SELECT i.*, o.number FROM order_items AS i JOIN orders AS o ON o.id = i.order_id"
@@ -164,7 +151,7 @@ async def test_an_order_shows_what_its_articles_cost_before_the_sale(
     assert row.startswith(f'<td>{item["sku"]}</td><td class="amount">{before}</td><td class="amount">{now}</td>')
 
 
-async def test_a_parcel_gets_its_tracking_number_later(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_parcel_gets_its_tracking_number_later(owner, world):
     order = one(world, "SELECT * FROM orders WHERE status = 'pending' ORDER BY id DESC")
     await submit(owner, f"/orders/{order['number']}/ship", {"carrier": "UPS", "tracking": ""})
     shipment = one(world, "SELECT * FROM shipments WHERE order_id = ?", order["id"])
@@ -177,7 +164,7 @@ async def test_a_parcel_gets_its_tracking_number_later(owner: httpx.AsyncClient,
     assert now == {"carrier": "DHL", "tracking": "DH1234"}
 
 
-async def test_who_may_only_look_gets_no_form(world: World) -> None:
+async def test_who_may_only_look_gets_no_form(world):
     order = one(world, "SELECT * FROM orders WHERE status = 'pending' ORDER BY id DESC")
     shipment = one(world, "SELECT * FROM shipments")
     async with visitor(world, VIEWER) as viewer:
@@ -192,9 +179,7 @@ async def test_who_may_only_look_gets_no_form(world: World) -> None:
 # --- rules, categories, people ----------------------------------------------------------------------------
 
 
-async def test_a_rule_that_ends_gives_back_the_prices_that_nobody_has_changed(
-    owner: httpx.AsyncClient, world: World
-) -> None:
+async def test_a_rule_that_ends_gives_back_the_prices_that_nobody_has_changed(owner, world):
     rule = one(world, "SELECT * FROM price_rules WHERE department_id IS NOT NULL ORDER BY id")
     path = f"/price-rules/{rule['id']}"
     await submit(owner, path, {"starts_on": "3/1/2026", "ends_on": "3/1/2026"})
@@ -221,9 +206,7 @@ async def test_a_rule_that_ends_gives_back_the_prices_that_nobody_has_changed(
     assert "status" not in changed["price_rules", rule["id"]]
 
 
-async def test_the_storefront_finds_a_category_by_its_new_name(
-    owner: httpx.AsyncClient, customer: httpx.AsyncClient, world: World
-) -> None:
+async def test_the_storefront_finds_a_category_by_its_new_name(owner, customer, world):
     shelf = one(world, "SELECT * FROM categories WHERE level = 3")
     item = product(world, f"category_id = {shelf['id']}")
     await submit(owner, f"/categories/{shelf['id']}", {"name": "Zyzzyvas"})
@@ -233,21 +216,21 @@ async def test_the_storefront_finds_a_category_by_its_new_name(
     assert content(world) == []
 
 
-async def test_the_newsletter_follows_a_customer_to_the_new_address(owner: httpx.AsyncClient, world: World) -> None:
+async def test_the_newsletter_follows_a_customer_to_the_new_address(owner, world):
     person = one(world, "SELECT c.* FROM customers AS c JOIN newsletter_subscribers AS n ON n.email = c.email")
     await submit(owner, f"/customers/{person['id']}", {"email": "moved@example.com"})
     emails = {row["email"] for row in world.rows("SELECT email FROM newsletter_subscribers")}
     assert "moved@example.com" in emails and person["email"] not in emails
 
 
-async def test_a_grid_finds_a_name_with_an_accent(owner: httpx.AsyncClient, world: World) -> None:
+async def test_a_grid_finds_a_name_with_an_accent(owner, world):
     person = one(world, "SELECT * FROM customers")
     await submit(owner, f"/customers/{person['id']}", {"first_name": "Émile", "last_name": "Ångström"})
     for asked in ("q=%C3%89mile", "name=%C3%85ngstr%C3%B6m"):
         assert "1 customer found" in (await owner.get(f"/customers?{asked}")).text
 
 
-async def test_pages_that_are_enabled_already_are_not_updated(owner: httpx.AsyncClient, world: World) -> None:
+async def test_pages_that_are_enabled_already_are_not_updated(owner, world):
     before = world.rows("SELECT * FROM cms_pages ORDER BY id")
     answer = await owner.post("/bulk/pages", data={"action": "enable", "pick-1": "1", "pick-2": "1"})
     assert await told(owner, answer) == ("/pages", "0 pages were updated.")

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -20,7 +19,7 @@ from webassay.sites.web.grids import Grid
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
+def world():
     """Opened once: reports are only read."""
     opened = fresh(admin.SITE)
     yield opened
@@ -113,7 +112,7 @@ OF_ALL_TIME = ("low-stock", "search-terms")
 ADDED_UP = ("orders", "tax", "invoiced", "refunds", "coupons", "new-accounts")
 
 
-def test_every_report_is_counted_here() -> None:
+def test_every_report_is_counted_here():
     assert {report.name for report in REPORTS} == set(COUNTED)
 
 
@@ -161,9 +160,7 @@ async def shown(
 
 @pytest.mark.parametrize("period", PERIODS)
 @pytest.mark.parametrize("report", BY_PERIOD)
-async def test_a_report_adds_up_for_each_period(
-    owner: httpx.AsyncClient, world: World, report: str, period: str
-) -> None:
+async def test_a_report_adds_up_for_each_period(owner, world, report, period):
     expected = counted(world, report, DAYS, period)
     assert len(expected) > 1
     assert await shown(owner, report, DAYS, period) == expected
@@ -171,25 +168,21 @@ async def test_a_report_adds_up_for_each_period(
 
 @pytest.mark.parametrize("status", ["pending", "processing", "complete", "canceled"])
 @pytest.mark.parametrize("report", BY_STATUS)
-async def test_a_report_counts_the_orders_of_one_status(
-    owner: httpx.AsyncClient, world: World, report: str, status: str
-) -> None:
+async def test_a_report_counts_the_orders_of_one_status(owner, world, report, status):
     expected = counted(world, report, DAYS, "month", status)
     assert len(expected) > 1 and expected != counted(world, report, DAYS, "month")
     assert await shown(owner, report, DAYS, "month", status) == expected
 
 
 @pytest.mark.parametrize("report", [name for name in COUNTED if name not in BY_PERIOD])
-async def test_a_report_without_periods_adds_up(owner: httpx.AsyncClient, world: World, report: str) -> None:
+async def test_a_report_without_periods_adds_up(owner, world, report):
     expected = counted(world, report)
     assert len(expected) > 20
     assert await shown(owner, report) == expected
 
 
 @pytest.mark.parametrize("report", [name for name in COUNTED if name not in OF_ALL_TIME])
-async def test_a_report_has_both_its_first_and_its_last_day(
-    owner: httpx.AsyncClient, world: World, report: str
-) -> None:
+async def test_a_report_has_both_its_first_and_its_last_day(owner, world, report):
     day: str = world.scalar("SELECT max(date(created_at)) FROM reviews WHERE customer_id IS NOT NULL")
     if report in BY_PERIOD:
         day = max(line[0] for line in counted(world, report) if line[0] != "Total")
@@ -198,13 +191,13 @@ async def test_a_report_has_both_its_first_and_its_last_day(
     assert await shown(owner, report, (day, day)) == expected
 
 
-async def test_a_report_of_nothing_says_so(owner: httpx.AsyncClient) -> None:
+async def test_a_report_of_nothing_says_so(owner):
     asked = {"report": "1", "period": "day", "from": "1/1/2015", "to": "12/31/2015", "status": ""}
     page = (await owner.get("/reports/orders", params=asked)).text
     assert "We couldn't find any records." in page and "<tbody>" not in page
 
 
-async def test_a_report_is_not_made_of_days_that_go_backwards(owner: httpx.AsyncClient) -> None:
+async def test_a_report_is_not_made_of_days_that_go_backwards(owner):
     asked = {"report": "1", "period": "fortnight", "from": "2/2/2026", "to": "2/1/2026", "status": "lost"}
     answer = await owner.get("/reports/orders", params=asked)
     assert problems(answer) == {"period": "Choose a period.", "status": "Choose a status."}
@@ -267,7 +260,7 @@ EVERY_GRID = [value for value in vars(grids).values() if isinstance(value, Grid)
 
 
 @pytest.mark.parametrize("grid", EVERY_GRID, ids=lambda grid: grid.path)
-async def test_a_row_is_found_if_it_has_all_of_the_words(owner: httpx.AsyncClient, world: World, grid: Grid) -> None:
+async def test_a_row_is_found_if_it_has_all_of_the_words(owner, world, grid):
     words, sql = SEARCHED[grid.path]
     rows = world.rows(sql)
     fitting = [row for row in rows if all(word in row["words"].lower() for word in words.lower().split())]
@@ -281,7 +274,7 @@ async def test_a_row_is_found_if_it_has_all_of_the_words(owner: httpx.AsyncClien
 
 
 @pytest.mark.parametrize("grid", EVERY_GRID, ids=lambda grid: grid.path)
-async def test_one_word_that_stands_nowhere_finds_nothing(owner: httpx.AsyncClient, grid: Grid) -> None:
+async def test_one_word_that_stands_nowhere_finds_nothing(owner, grid):
     words = f"{SEARCHED[grid.path][0]} xyzzy"
     page = (await owner.get(grid.path, params={"q": words})).text
     assert f">0 {grid.noun} found<" in page and f"We couldn't find any {grid.noun}." in page
@@ -289,7 +282,7 @@ async def test_one_word_that_stands_nowhere_finds_nothing(owner: httpx.AsyncClie
 
 
 @pytest.mark.parametrize("sign", ["%", "_", "*", "'", '"', "\\"])
-async def test_signs_are_looked_for_like_letters(owner: httpx.AsyncClient, world: World, sign: str) -> None:
+async def test_signs_are_looked_for_like_letters(owner, world, sign):
     _, sql = SEARCHED["/products"]
     fitting = sum(sign in row["words"] for row in world.rows(sql))
     assert fitting < world.scalar("SELECT count(*) FROM products")
