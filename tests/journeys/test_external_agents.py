@@ -19,7 +19,7 @@ from webassay.arena.kit.key import Key
 from webassay.arena.kit.mistakes import mistakes
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
-from webassay.core.errors import AgentError, InputError
+from webassay.core.errors import AgentError
 from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.task import Expectation, ResponseCheck
 from webassay.core.trajectory import MemoryBlobs
@@ -165,12 +165,6 @@ async def test_a_program_whose_time_is_up_dies_with_its_children(tmp_path: Path)
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.to_thread(wait_until_ended, [child])
-
-
-def test_a_command_that_cannot_be_read_is_refused_at_once() -> None:
-    for command in ("", "node 'unclosed"):
-        with pytest.raises(InputError):
-            External(command)
 
 
 async def test_a_person_answers_by_hand() -> None:

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from tests.support.agent_pages import occam_reply, tagged
 from tests.support.toy import Lines, Place, serving
-from webassay.agents.models.generic import Generic, GenericOptions
+from webassay.agents.models.generic import Generic
 from webassay.agents.models.occam import Occam
 from webassay.browser.devtools.chromium import find_chromium
 from webassay.browser.session import Browser
@@ -114,29 +114,6 @@ async def test_occam_plans_notes_prunes_and_solves(place: Place) -> None:
     assert isinstance(plans, list) and len(plans) == 2
 
 
-async def test_a_table_and_a_calculator_in_an_episode(place: Place) -> None:
-    lines = Lines(
-        [
-            click("link", "My orders"),
-            lambda q: tagged(
-                "table_add('orders', [{'id': 189, 'total': '$25.50'}, {'id': 191, 'total': '$4.50'}])\n"
-                f"click('{element('link', 'Next', q)}')"
-            ),
-            tagged("table_add('orders', {'id': 204, 'total': '$12.00'})"),
-            tagged("table_compute('orders', 'sum', 'total')"),
-            tagged("calculate('42 * 1')"),
-            ANSWER,
-        ]
-    )
-    async with model_for(lines) as (model, _):
-        trajectory = await place.play(Generic(model, options=GenericOptions(memory="table", tools=("calculator",))))
-    assert trajectory.answer == "$42.00"
-    assert len(trajectory.steps) == 3
-    assert "sum = 42 over 3 rows" in lines.asked[4]
-    assert trajectory.steps[2].info["tool_uses"] == {"table_add": 2, "table_compute": 1, "calculate": 1}
-    assert "Table orders: 3 rows" in trajectory.steps[2].memory
-
-
 # --- what goes wrong --------------------------------------------------------------------------------------
 
 MISHAPS = {
@@ -179,30 +156,6 @@ async def test_generic_recovers_from_a_stale_element(place: Place) -> None:
     assert trajectory.steps[1].error in lines.asked[2]
 
 
-async def test_occam_recovers_from_a_stale_element(place: Place) -> None:
-    stale: list[str] = []
-
-    def reload(question: str) -> str:
-        stale.append(element("button", "Send", question))
-        return occam_reply(f"click [{element('button', 'Reload', question)}]")
-
-    lines = Lines(
-        [
-            occam_click("link", "My orders"),
-            reload,
-            lambda q: occam_reply(f"click [{stale[0]}]"),
-            occam_click("button", "Send again"),
-            occam_reply("stop [$42.00]"),
-        ]
-    )
-    async with model_for(lines) as (model, _):
-        trajectory = await place.play(Occam(model))
-    # The stale id is not on the new page, so it is caught before the browser is asked.
-    assert (trajectory.ending.kind, len(trajectory.steps)) == ("answered", 4)
-    assert trajectory.steps[2].info["calls"] == 2
-    assert f"no element [{stale[0]}]" in lines.asked[3]
-
-
 @pytest.mark.parametrize("make", WAYS)
 async def test_the_spend_cap_stops_the_run_and_says_so(place: Place, make: type[Generic | Occam]) -> None:
     lines = Lines([WAYS[make][0]] * 3)
@@ -221,13 +174,3 @@ async def test_a_model_that_never_comes_back_is_a_fault_and_not_a_failure(place:
     assert trajectory.ending.kind == "fault"
     assert trajectory.ending.fault is not None and trajectory.ending.fault.boundary == "ModelError"
     assert len(trajectory.steps) == 1
-
-
-async def test_nonsense_for_ever_is_the_agents_failure(place: Place) -> None:
-    lines = Lines(["nonsense"] * 20)
-    async with model_for(lines) as (model, _):
-        trajectory = await place.play(Generic(model))
-    assert trajectory.ending.kind == "agent_crashed"
-    assert "two steps in a row" in trajectory.ending.message
-    assert len(lines.asked) == 10
-    assert "problem" in trajectory.steps[0].info

@@ -246,11 +246,12 @@ async def test_an_answer_over_the_limit_is_no_answer():
     assert "2 done, 1 skipped" in played.agent.seen[1].last_error
 
 
-async def test_after_a_failed_action_the_agent_knows_what_was_skipped():
-    played = Play("noop(); click('9'); noop(); noop()", "click('9')", Decision.answer("x"), refuses="click")
-    await played.trajectory()
-    told = "There is no element 9. (Action 2 of 4: 1 done, 2 skipped: noop(), noop().)"
-    assert played.agent.seen[1].last_error == told
+async def test_after_a_failed_action_the_rest_is_skipped_and_the_agent_knows():
+    played = Play("noop(); click('9'); fill('2', 'x'); noop()", "click('9')", Decision.answer("x"), refuses="click")
+    trajectory = await played.trajectory()
+    assert not any(event.startswith("fill") for event in played.happened.events)
+    told = "There is no element 9. (Action 2 of 4: 1 done, 2 skipped: fill(bid='2', value='x'), noop().)"
+    assert played.agent.seen[1].last_error == trajectory.steps[0].error == told
     assert played.agent.seen[2].last_error == "There is no element 9."
 
 
@@ -329,15 +330,6 @@ async def test_text_that_is_no_action_is_shown_to_the_agent_and_the_episode_goes
     assert "no action in" in played.agent.seen[1].last_error
 
 
-async def test_after_an_action_that_fails_the_rest_of_the_step_is_not_done():
-    played = Play("click('9')\nfill('2', 'x')", Decision.answer("x"), refuses="click")
-    trajectory = await played.trajectory()
-    assert not any(event.startswith("fill") for event in played.happened.events)
-    told = "There is no element 9. (Action 1 of 2: 0 done, 1 skipped: fill(bid='2', value='x').)"
-    assert played.agent.seen[1].last_error == told
-    assert trajectory.steps[0].error == played.agent.seen[1].last_error
-
-
 async def test_an_answer_among_several_actions_comes_after_those_before_it():
     played = Play("click('1')\nsend_msg_to_user('x')\nclick('2')")
     trajectory = await played.trajectory()
@@ -370,15 +362,6 @@ async def test_an_agent_with_something_open_is_told_to_close_it():
     played.agent.stop = stop
     await played.trajectory()
     assert stopped == [True]
-
-
-async def test_cancelling_is_not_a_fault():
-    played = Play(asyncio.sleep(60))
-    task = asyncio.ensure_future(played.trajectory())
-    await asyncio.sleep(0.05)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
 
 
 async def test_a_start_page_that_outlasts_the_limit_ends_the_episode_like_any_other_wait():
@@ -537,17 +520,12 @@ HOSTILE = "half \ud83d of a pair"
         Decision.answer(HOSTILE, thought=HOSTILE, memory=HOSTILE, raw=HOSTILE, info={HOSTILE: [HOSTILE]}),
         Decision(actions=(Action(name="fill", args={"bid": "1", "value": HOSTILE}),)),
         Decision.answer("x", info={"bytes": b"\xff", "object": object(), "nan": float("nan")}),
-        "long",
     ],
-    ids=["text", "everywhere", "argument", "info", "long"],
+    ids=["text", "everywhere", "argument", "info"],
 )
 async def test_whatever_an_agent_says_can_be_stored(decision):
-    if decision == "long":
-        decision = Decision.answer("x" * 50_000_000)
     trajectory = await Play(decision, Decision.answer("done")).trajectory()
-    stored = trajectory.to_json()
-    assert len(stored.encode()) < 20_000_000
-    assert json.loads(stored)["ending"]["kind"] == "answered"
+    assert json.loads(trajectory.to_json())["ending"]["kind"] == "answered"
 
 
 async def test_two_halves_become_one_character():

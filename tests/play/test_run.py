@@ -106,6 +106,11 @@ async def raises(error):
     raise error
 
 
+async def cancel_the_own_task():
+    asyncio.current_task().cancel()
+    await asyncio.sleep(1)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 class TestOneUnitBreaks:
     """The second of three units misbehaves; the first and the last are answered."""
@@ -116,31 +121,13 @@ class TestOneUnitBreaks:
         assert statuses(store)["t1"] == ("fault" if ending == "fault" else "fail")
         return store.trajectory("subject/t1/0")
 
-    async def test_the_agent_raises_a_cancellation(self, store, workers):
-        builder = Builder(t1=lambda: raises(asyncio.CancelledError()))
-        await self.check(store, workers, "agent_crashed", builder)
-
-    async def test_the_agent_cancels_the_task_it_runs_in(self, store, workers):
-        async def cancel():
-            asyncio.current_task().cancel()
-            await asyncio.sleep(1)
-
-        await self.check(store, workers, "agent_crashed", Builder(t1=cancel))
-
-    async def test_the_agent_ends_the_process(self, store, workers):
-        await self.check(store, workers, "agent_crashed", Builder(t1=lambda: raises(SystemExit(3))))
-
-    async def test_the_agent_notes_what_is_not_json(self, store, workers):
-        async def note():
-            return Decision.answer(ANSWER, info={"picture": b"\xff"})
-
-        await run(store, Builder(t1=note), settings=RunSettings(workers=workers))
-        assert endings(store)["t1"] == "answered"
-        (played,) = (found for unit, found in store.trajectories() if unit.task_id == "t1")
-        assert played.steps[0].info == {"picture": "b'\\xff'"}
-
-    async def test_the_agent_cannot_be_built(self, store, workers):
-        await self.check(store, workers, "agent_crashed", Builder(t1="no agent"))
+    @pytest.mark.parametrize(
+        "misbehave",
+        [lambda: raises(asyncio.CancelledError()), cancel_the_own_task, lambda: raises(SystemExit(3)), "no agent"],
+        ids=["cancels", "cancels its task", "ends the process", "cannot be built"],
+    )
+    async def test_the_agent_breaks(self, store, workers, misbehave):
+        await self.check(store, workers, "agent_crashed", Builder(t1=misbehave))
 
     async def test_the_environment_breaks_in_a_way_nobody_foresaw(self, store, workers):
         class Environment(FakeEnvironment):

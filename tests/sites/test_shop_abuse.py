@@ -154,18 +154,6 @@ async def test_bodies_that_are_no_forms_are_refused_cleanly(shared, path):
     assert owners(shared) <= {one_id(shared, NORA)}
 
 
-@pytest.mark.parametrize("path", [path for path in POSTED if path not in ("/account/login", "/account/register")])
-async def test_forms_of_other_sites_are_refused(shared, path):
-    shared.reset()
-    async with visitor(shared, NORA) as client:
-        before = shared.db.serialize("main")
-        answer = await client.post(
-            path.format(**places(shared)), data={"x": "1"}, headers={"origin": "http://evil.example"}
-        )
-    assert answer.status_code == 403
-    assert shared.db.serialize("main") == before
-
-
 @pytest.mark.parametrize(
     ("path", "form"),
     [
