@@ -1,6 +1,7 @@
 """A report: numbers with their intervals and the counts behind them. Made from rows, rendered by `analysis`."""
 
-from typing import Literal
+from collections.abc import Callable
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -341,3 +342,9 @@ class Report(Record):
     """What a reader must know before believing the numbers."""
     facts: dict[str, Json] = Field(default_factory=dict)
     """Anything the maker of the report wants printed beside it: run ids, versions, seeds."""
+
+    in_notebook: ClassVar[Callable[["Report"], str | None]] = lambda report: None
+    """Set by `analysis`, which knows how a report looks."""
+
+    def _repr_html_(self) -> str | None:
+        return self.in_notebook()

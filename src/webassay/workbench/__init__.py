@@ -5,7 +5,7 @@
     bench = Workbench()
     await bench.run("runs/first", ["oracle", "naive-zero"], Selection(instances=1))
     print(bench.report(["runs/first"]).agents[0].success.macro)
-    rows = bench.rows(["runs/first"])          # dictionaries, ready for pandas.DataFrame or polars.DataFrame
+    bench.open("runs/first").frame()           # one row for each planned unit, in pandas or polars
 
 What takes long is a coroutine. A notebook awaits it; a script calls `webassay.run_sync(…)`, the one synchronous edge.
 Long work reports through `on_progress`; nothing here prints.
@@ -70,6 +70,7 @@ from webassay.workbench import grade as _grade
 from webassay.workbench import imports as _imports
 from webassay.workbench import judge as _judge
 from webassay.workbench import mistakes as _mistakes
+from webassay.workbench import notebook as _notebook
 from webassay.workbench import play as _play
 from webassay.workbench import protocols as _protocols
 from webassay.workbench import report as _report
@@ -82,6 +83,7 @@ from webassay.workbench.contamination import GuessOptions
 from webassay.workbench.grade import GradeOptions, LogOptions
 from webassay.workbench.imports import ImportResult, LogImport
 from webassay.workbench.judge import VerifyOptions
+from webassay.workbench.notebook import Run
 from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.step import Exercise, Journal
 from webassay.workbench.submit import Submission
@@ -112,6 +114,7 @@ __all__ = [
     "Progress",
     "ProtocolOptions",
     "ReportFormat",
+    "Run",
     "Selection",
     "StudyOptions",
     "Submission",
@@ -220,6 +223,9 @@ class Workbench:
     export_trajectories = _with_setup(_imports.export_trajectories)
     package_submission = _with_setup(_submit.package_submission)
     agentlab_table = _with_setup(_submit.agentlab_table)
+
+    # one run
+    open = _with_setup(_notebook.open_recorded)
 
     # one episode
     units = _with_setup(_show.units)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -62,7 +62,8 @@ def units(setup: Setup, run: AnyPath, part: str = "") -> list[UnitLine]:
 def episode(setup: Setup, run: AnyPath, unit: str) -> EpisodeView:
     """Everything about one episode. `unit`: `agent/task/trial`, a trajectory id, or a part that only one has."""
     with _opened(setup, Path(run)) as recorded:
-        return recorded.view(recorded.one(unit))
+        view = recorded.view(recorded.one(unit))
+        return replace(view, page=partial(episode_page, setup, run, view.trajectory.id))
 
 
 def episode_page(setup: Setup, run: AnyPath, unit: str) -> str:

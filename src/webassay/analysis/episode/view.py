@@ -6,10 +6,11 @@ joins what a run directory keeps apart: the trajectory, the verdicts, and the ke
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from webassay.analysis.output.html import framed
 from webassay.core.errors import GradingError, StoreError
 from webassay.core.interaction import Goal
 from webassay.core.rater import rater_id
@@ -101,6 +102,11 @@ class EpisodeView:
     unreadable: Mapping[str, str] = field(default_factory=dict)
     """Hash of a blob that cannot be read to the reason."""
     notes: tuple[str, ...] = ()
+    page: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    """Makes the page, whose pictures are in the run directory."""
+
+    def _repr_html_(self) -> str | None:
+        return framed(self.page()) if self.page is not None else None
 
     @property
     def status(self) -> str:

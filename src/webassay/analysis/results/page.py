@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from webassay.analysis.episode.view import EpisodeList
 from webassay.analysis.output import text
-from webassay.analysis.output.html import environment
+from webassay.analysis.output.html import environment, framed
 from webassay.analysis.output.svg import MOST_SERIES, Bar, HistogramRow, forest, histogram
 from webassay.analysis.results import plots
 from webassay.analysis.results import report_text as render
@@ -31,6 +31,9 @@ def to_html(report: Report, episodes: EpisodeList | None = None) -> str:
         plots_missing=not plots.available(),
         warnings=list(render.all_warnings(report)),
     )
+
+
+Report.in_notebook = lambda report: framed(to_html(report))
 
 
 def _intervals(agents: Sequence[AgentReport]) -> str:
