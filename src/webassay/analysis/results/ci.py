@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from webassay.analysis.episode.view import cut
 from webassay.analysis.numbers.rows import RowStatus
 from webassay.analysis.output.document import Section
 from webassay.analysis.output.text import percent, plain
@@ -16,6 +17,8 @@ from webassay.core.text import printable
 
 LISTED = 50
 """Episodes that a summary names."""
+SHORT = 300
+"""Characters where a line is read among others; evidence that was never seen can be a long list."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def to_junit(cases: Sequence[UnitCase], title: str) -> str:
             if case.status != "pass":
                 kind = "failure" if case.status == "fail" else "error"
                 said = [printable(reason, lines=True) for reason in case.reasons]
-                first = {"type": case.status, "message": said[0].partition("\n")[0]}
+                first = {"type": case.status, "message": cut(said[0].partition("\n")[0], SHORT)}
                 ET.SubElement(made, kind, first).text = "\n".join(said)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
@@ -114,7 +117,7 @@ def to_github(report: Report) -> str:
 def failed_in_markdown(cases: Sequence[UnitCase]) -> str:
     """The episodes that did not pass; empty if all did."""
     failed = [case for case in cases if case.status != "pass"]
-    rows = [(case.agent, case.name, case.status, " ".join(case.reasons)) for case in failed[:LISTED]]
+    rows = [(case.agent, case.name, case.status, cut(" ".join(case.reasons), SHORT)) for case in failed[:LISTED]]
     if not rows:
         return ""
     lines = in_markdown([Section("What did not pass", ("agent", "task", "status", "why"), rows)])
