@@ -219,7 +219,7 @@ async def test_wild_entries_never_break_a_form(case, values):
     await enter(case, values)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @entered
 @settings(max_examples=300)
 async def test_many_wild_entries_never_break_a_form(case, values):
