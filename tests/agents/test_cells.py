@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,9 +31,7 @@ print(json.dumps({
 
 
 @pytest.mark.parametrize("builder", [in_bwrap, in_our_own], ids=["bwrap", "our own"])
-def test_what_is_hidden_is_hidden(
-    builder: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_hidden_is_hidden(builder, tmp_path, monkeypatch):
     if refused := cell._tried(builder([], ["true"], Path("/"))):
         pytest.skip(f"it cannot be built here: {refused}")
     monkeypatch.setattr(cell, "_bwrap_works", lambda: builder is in_bwrap)
@@ -52,7 +49,7 @@ def test_what_is_hidden_is_hidden(
     assert found["notes"] == 1 and (notes / "mine").read_text() == "x"
 
 
-def test_where_no_cell_can_be_built_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_cell_can_be_built_nothing_is_played(monkeypatch):
     monkeypatch.setattr(cell, "why_not", lambda: "namespaces are switched off")
     with pytest.raises(InputError, match=r"namespaces are switched off[\s\S]*--trust-agent"):
         need_cell("mine.py:Agent")

@@ -1,10 +1,7 @@
 """The scripts of old checks, in a real page: they return what the published harness would see."""
 
-from typing import Any
-
 import pytest
 
-from tests.browser.conftest import Opener
 from webassay.core.legacy import script_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -34,19 +31,19 @@ ROLES = (
         ({"locator": "func:gitlab_get_project_memeber_role(__page__, 'bob')", "prep_actions": [ROLES]}, ""),
     ],
 )
-async def test_what_a_locator_finds(visit: Opener, target: dict[str, Any], text: str) -> None:
+async def test_what_a_locator_finds(visit, target, text):
     async with visit("modal.html") as page:
         assert await page.session.read_locator(f"{page.base}/modal.html", script_of(target)) == text
 
 
-async def test_a_page_that_fails_its_reader_shows_nothing(visit: Opener) -> None:
+async def test_a_page_that_fails_its_reader_shows_nothing(visit):
     """It is as the agent left it: a fault of ours would be played again."""
     async with visit("modal.html") as page:
         await page.session.read_locator("", "document.querySelector = () => { throw new RangeError('no') }")
         assert await page.session.read_locator("", script_of({"locator": "document.querySelector('title')"})) == ""
 
 
-async def test_the_whole_page(visit: Opener) -> None:
+async def test_the_whole_page(visit):
     async with visit("modal.html") as page:
         source = await page.session.read_locator(f"{page.base}/modal.html", script_of({"locator": " "}))
     assert source.lower().startswith("<!doctype html><html") and "Modal dialogs</title>" in source

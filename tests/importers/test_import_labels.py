@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts import cuaverifierbench_like as like
-from tests.importers.test_importers import fara, import_all, mind2web, one
+from tests.importers.test_importers import cleaned, fara, import_all, mind2web, one, voyager
 from tests.support.judging_samples import OUTSIDE, png, trajectory
 from webassay.compose.registries import IMPORTERS
 from webassay.core.errors import InputError
@@ -43,37 +43,6 @@ def tree(folder):
 
 
 # --- there and back -------------------------------------------------------------------------------------
-
-
-def cleaned(folder, task="webarena.7", agent="agent", **changes):
-    place = folder / "cleaned" / "webarena" / agent / "exp" / f"{task}.json"
-    shots = folder / "screenshots" / "webarena" / agent / task
-    shots.mkdir(parents=True)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    steps = []
-    for number, action in enumerate(("click('a12')", "send_msg_to_user('It is 4')", None)):
-        (shots / f"screenshot_step_{number}.png").write_bytes(png(number))
-        path = f"/elsewhere/screenshots/webarena/{agent}/{task}/screenshot_step_{number}.png"
-        steps.append({"num": number, "action": action, "url": f"http://x/{number}", "screenshot_path": path})
-    record = {"benchmark": "webarena", "agent": agent, "goal": "What?", "summary_info": {}, "steps": steps, **changes}
-    place.write_text(json.dumps(record, indent=3))
-    return folder
-
-
-def voyager(folder):
-    folder.mkdir(parents=True)
-    messages = [
-        {
-            "role": "user",
-            "content": "Now given a task: Find a soup.  Please interact with https://soup.example/ and go.",
-        },
-        {"role": "assistant", "content": "Thought: Search.\nAction: Type [4]; soup"},
-        {"role": "assistant", "content": "Thought: There.\nAction: ANSWER; [Leek soup]"},
-    ]
-    (folder / "interact_messages.json").write_text(json.dumps(messages, indent=2))
-    (folder / "screenshot1.png").write_bytes(png(1))
-    (folder / "agent.log").write_text("INFO: started\n")
-    return folder
 
 
 def har(folder):

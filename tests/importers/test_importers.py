@@ -56,6 +56,45 @@ def fara(folder, *, answer="Done.", events=2, shots=2, **final):
     return folder
 
 
+def voyager(folder):
+    folder.mkdir(parents=True)
+    messages = [
+        {
+            "role": "user",
+            "content": "Now given a task: Find a soup.  Please interact with https://soup.example/ and go.",
+        },
+        {"role": "assistant", "content": "Thought: Search.\nAction: Type [4]; soup"},
+        {"role": "assistant", "content": "Thought: There.\nAction: ANSWER; [Leek soup]"},
+    ]
+    (folder / "interact_messages.json").write_text(json.dumps(messages, indent=2))
+    (folder / "screenshot1.png").write_bytes(png(1))
+    (folder / "agent.log").write_text("INFO: started\n")
+    return folder
+
+
+def cleaned(folder, task="webarena.7", agent="agent", **changes):
+    place = folder / "cleaned" / "webarena" / agent / "exp" / f"{task}.json"
+    shots = folder / "screenshots" / "webarena" / agent / task
+    shots.mkdir(parents=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    steps = []
+    for number, action in enumerate(("click('a12')", "send_msg_to_user('It is 4')", None)):
+        (shots / f"screenshot_step_{number}.png").write_bytes(png(number))
+        path = f"/elsewhere/screenshots/webarena/{agent}/{task}/screenshot_step_{number}.png"
+        steps.append(
+            {
+                "num": number,
+                "action": action,
+                "url": f"http://x/{number}",
+                "screenshot_path": path,
+                "axtree": f"StaticText 'page {number}'",
+            }
+        )
+    record = {"benchmark": "webarena", "agent": agent, "goal": "What?", "summary_info": {}, "steps": steps, **changes}
+    place.write_text(json.dumps(record, indent=3))
+    return folder
+
+
 def import_all(path, blobs=None, importers=IMPORTERS, **rest):
     return base.import_all(path, blobs or MemoryBlobs(), importers, **rest)
 
@@ -264,54 +303,14 @@ def test_webvoyager_s_screenshots_belong_to_the_replies_of_their_numbers(tmp_pat
 
 
 def test_webvoyager(tmp_path):
-    folder = tmp_path / "taskAllrecipes--0"
-    folder.mkdir()
-    messages = [
-        {"role": "system", "content": "You are a robot."},
-        {"role": "user", "content": [{"type": "text", "text": "Now given a task: Find a soup.  Please interact with "
-         "https://soup.example/ and get the answer."}]},
-        {"role": "assistant", "content": "Thought: Search.\nAction: Type [4]; soup"},
-        {"role": "user", "content": "Observation"},
-        {"role": "assistant", "content": "Thought: There.\nAction: ANSWER; [Leek soup; 4.5 stars]"},
-    ]  # fmt: skip
-    (folder / "interact_messages.json").write_text(json.dumps(messages))
-    for number in (1, 2):
-        (folder / f"screenshot{number}.png").write_bytes(png(number))
-    run, _ = one(folder)
+    run, _ = one(voyager(tmp_path / "taskAllrecipes--0"))
     assert run.goal.instruction == "Find a soup." and run.goal.start_urls == ("https://soup.example/",)
     assert [step.thought for step in run.steps] == ["Search.", "There."]
-    assert run.answer == "Leek soup; 4.5 stars" and run.ending.kind == "answered"
+    assert run.answer == "Leek soup" and run.ending.kind == "answered"
 
 
 def test_agentrewardbench(tmp_path):
-    place = tmp_path / "cleaned" / "webarena" / "agent" / "exp" / "webarena.7.json"
-    place.parent.mkdir(parents=True)
-    shots = tmp_path / "screenshots" / "webarena" / "agent" / "webarena.7"
-    shots.mkdir(parents=True)
-    for number in range(3):
-        (shots / f"screenshot_step_{number}.png").write_bytes(png(number))
-
-    def step(number, action):
-        return {
-            "num": number,
-            "action": action,
-            "reasoning": f"r{number}",
-            "url": f"http://x/{number}",
-            "axtree": f"StaticText 'page {number}'",
-            "screenshot_path": f"/somewhere/else/screenshots/webarena/agent/webarena.7/screenshot_step_{number}.png",
-            "last_action_error": "",
-        }
-
-    record = {
-        "benchmark": "webarena",
-        "agent": "agent",
-        "model": "m",
-        "goal": "What is it?",
-        "summary_info": {"terminated": True, "truncated": False},
-        "steps": [step(0, "click('a12')"), step(1, "send_msg_to_user('It is 4')"), step(2, None)],
-    }
-    place.write_text(json.dumps(record))
-    run, blobs = one(tmp_path)
+    run, blobs = one(cleaned(tmp_path, summary_info={"terminated": True, "truncated": False}))
     assert run.answer == "It is 4" and run.ending.kind == "answered" and len(run.steps) == 2
     assert run.steps[0].actions[0].name == "click" and run.last_seen is not None
     assert blobs.read(run.steps[1].seen.tree) == b"StaticText 'page 1'"

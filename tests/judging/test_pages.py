@@ -326,6 +326,13 @@ def retrieved(*results):
     return {"action": "retrieve", "status": "SUCCESS", "results": list(results)}
 
 
+def told_as(code, trees, answer, **rest):
+    """What is told under one code, about a run that answers with one value."""
+    blobs = MemoryBlobs()
+    run = run_over(blobs, trees, answer=retrieved(answer), **rest)
+    return [message for found, message in facts(run, blobs) if found == code]
+
+
 def test_a_value_is_told_with_what_stands_beside_it():
     blobs = MemoryBlobs()
     run = run_over(blobs, [("/a", "main ''\n\tStaticText 'x'"), ("/orders", ORDERS)], answer=retrieved("102672"))
@@ -350,9 +357,7 @@ def test_a_value_is_told_with_what_stands_beside_it():
     ],
 )
 def test_sums_and_counts_are_made_again_over_the_rows_that_the_pages_showed(instruction, answer, expected):
-    blobs = MemoryBlobs()
-    run = run_over(blobs, [("/orders", ORDERS), ("/", "x")], answer=retrieved(answer), instruction=instruction)
-    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    told = told_as("recomputed", [("/orders", ORDERS), ("/", "x")], answer, instruction=instruction)
     assert any(expected in message for message in told), told
 
 
@@ -371,21 +376,19 @@ def order_with(total: str, discount: str = "") -> str:
     ],
 )
 def test_lines_below_zero_are_added_up_by_what_they_are_called(answer, expected):
-    blobs = MemoryBlobs()
     orders = [("$61.00", "FRESH3OFF -$3.00"), ("$452.13", "LUCKY15OFF -$15.00"), ("$80.00",)]
-    run = run_over(
-        blobs, [(f"/orders/{n}", order_with(*order)) for n, order in enumerate(orders)], answer=retrieved(answer),
+    told = told_as(
+        "recomputed",
+        [(f"/orders/{n}", order_with(*order)) for n, order in enumerate(orders)],
+        answer,
         instruction="How much did I save by discounts on my orders?",
-    )  # fmt: skip
-    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    )
     assert any(expected in message for message in told), told
 
 
 @pytest.mark.parametrize(("answer", "counted"), [("4", True), (4, True), ("$4.00", False)])
 def test_an_amount_is_no_count(answer, counted):
-    blobs = MemoryBlobs()
-    run = run_over(blobs, [("/orders", ORDERS), ("/", "x")], answer=retrieved(answer))
-    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    told = told_as("recomputed", [("/orders", ORDERS), ("/", "x")], answer)
     assert any("there are 4 distinct rows" in message for message in told) == counted, told
 
 
@@ -394,11 +397,9 @@ def test_an_amount_is_no_count(answer, counted):
     [("How many reviews give it one star?", False), ("How many orders have the status 'Canceled'?", True)],
 )
 def test_a_table_of_two_rows_speaks_for_an_answer_of_two_only_if_the_task_names_what_they_share(instruction, counted):
-    blobs = MemoryBlobs()
     row = "\n\trow ''\n\t\tcell '{}'\n\t\tcell 'Canceled'\n\t\tcell '${}.00'".format
     page = f"main ''{row('102746', 10)}{row('102747', 12)}"
-    run = run_over(blobs, [("/", page), ("/", "x")], answer=retrieved(2), instruction=instruction)
-    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    told = told_as("recomputed", [("/", page), ("/", "x")], 2, instruction=instruction)
     assert any("there are 2 distinct rows" in message for message in told) == counted, told
 
 
@@ -407,24 +408,20 @@ def test_a_table_of_two_rows_speaks_for_an_answer_of_two_only_if_the_task_names_
     [("How many products are on sale?", ["'On Sale' stands in 5 distinct lines"]), ("How many have ten reviews?", [])],
 )
 def test_a_number_that_anything_may_have_does_not_speak_for_the_answer(instruction, said):
-    blobs = MemoryBlobs()
     lines = "".join(f"\n\trow ''\n\t\tcell 'Kettle {n}'\n\t\tcell 'On Sale'\n\t\tcell '${n}.00'" for n in range(1, 6))
-    run = run_over(blobs, [("/", f"main ''{lines}"), ("/", "x")], answer=retrieved(5), instruction=instruction)
-    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    told = told_as("recomputed", [("/", f"main ''{lines}"), ("/", "x")], 5, instruction=instruction)
     assert [message.partition(":")[0] for message in told if "distinct lines" in message] == said
     plain = [message for message in told if "there are 5 distinct rows" in message and "with" not in message]
     assert all("perhaps by chance" in message for message in plain)
 
 
 def test_what_was_read_and_never_used_is_told_by_rows_of_the_same_form():
-    blobs = MemoryBlobs()
     page = (
         "main ''\n\trow ''\n\t\tcell 'SKU-{0}'\n\t\tcell '${0}.00'\n\t\tcell '2'\n\t\tcell '${1}.00'"
         "\n\trow ''\n\t\tcell 'Grand Total'\n\t\tcell '$999.00'"
     )
     trees = [(f"/orders/{n}", page.format(n, 2 * n)) for n in (11, 12, 13)]
-    run = run_over(blobs, trees, answer=retrieved("SKU-12"))
-    told = [message for code, message in facts(run, blobs) if code == "read_not_used"]
+    told = told_as("read_not_used", trees, "SKU-12")
     assert told == [
         "Pages of the same kind as screenshot 2 that hold no value of the answer: "
         "screenshot 1 (largest amounts, by column, in such rows 11.00 and 22.00), "
@@ -459,11 +456,7 @@ CARDS = """main ''
 
 @pytest.mark.parametrize(("answer", "agrees"), [("$92.00", "by the first"), ("$112.00", "by the last"), ("$70.00", "")])
 def test_a_list_of_cards_is_added_up_whatever_each_card_has_beside_its_price(answer, agrees):
-    blobs = MemoryBlobs()
-    run = run_over(
-        blobs, [("/c/bags", CARDS), ("/", "x")], answer=retrieved(answer), instruction="What do all up to $95 cost?"
-    )
-    told = [message for code, message in facts(run, blobs) if code == "recomputed"]
+    told = told_as("recomputed", [("/c/bags", CARDS), ("/", "x")], answer, instruction="What do all up to $95 cost?")
     for called, total in (("first", "92.00"), ("last", "112.00")):
         name = f"of at most 95.00, by the {called} amount of each: 3 "
         assert any(name in message and total in message for message in told), told
@@ -487,10 +480,8 @@ def listed(first, last, total):
     ],
 )
 def test_how_much_of_a_list_was_opened_is_told(opened, said):
-    blobs = MemoryBlobs()
     pages = [(url, listed(first, last, 25)) for url, first, last in opened]
-    run = run_over(blobs, [*pages, ("/", "x")], instruction="How many orders are complete?", answer=retrieved(3))
-    told = [message for code, message in facts(run, blobs) if code == "list_opened"]
+    told = told_as("list_opened", [*pages, ("/", "x")], 3, instruction="How many orders are complete?")
     assert len(told) == bool(said) and all(message.endswith(said) and "screenshot 1" in message for message in told)
 
 

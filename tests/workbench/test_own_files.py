@@ -85,12 +85,12 @@ def forget() -> None:
 
 
 @pytest.fixture
-def bench() -> Workbench:
+def bench():
     return Workbench(cache=CACHE)
 
 
 @pytest.fixture
-def chores(tmp_path: Path) -> Path:
+def chores(tmp_path):
     file = tmp_path / "chores.py"
     file.write_text(TEMPLATE)
     return file
@@ -102,7 +102,7 @@ def loads(chores: Path) -> int:
 
 
 @pytest.fixture
-def run(tmp_path: Path, bench: Workbench, chores: Path) -> Path:
+def run(tmp_path, bench, chores):
     """One that was played with a template from a file, as a process before this one did it."""
     selection = adopted(Selection(templates=(f"{chores}:Mine",), instances=3))
     tasks = bench.tasks(selection)
@@ -120,15 +120,13 @@ def run(tmp_path: Path, bench: Workbench, chores: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_a_run_says_how_its_templates_are_called_and_not_where_they_are(chores: Path) -> None:
+def test_a_run_says_how_its_templates_are_called_and_not_where_they_are(chores):
     selection = Selection(templates=(f"{chores}:Mine", "shop.low-reviews"))
     assert adopted(selection).templates == ("shop.mine", "shop.low-reviews")
     assert key_files(selection) == (chores,), "agents must not read it"
 
 
-def test_a_run_of_a_template_from_a_file_is_graded_and_shown_by_whoever_names_the_file(
-    run: Path, bench: Workbench, chores: Path
-) -> None:
+def test_a_run_of_a_template_from_a_file_is_graded_and_shown_by_whoever_names_the_file(run, bench, chores):
     with pytest.raises(InputError, match=r"no template 'shop.mine'.*one of your own is named FILE\.py:CLASS"):
         list(bench.grade(run))
     assert "no template 'shop.mine'" in bench.episode(run, "shop.mine.w0s0.0").key.missing
@@ -138,7 +136,7 @@ def test_a_run_of_a_template_from_a_file_is_graded_and_shown_by_whoever_names_th
     assert bench.episode(run, "shop.mine.w0s0.0").key.lines
 
 
-def test_the_command_line_takes_the_file(run: Path, chores: Path, monkeypatch, capfd) -> None:
+def test_the_command_line_takes_the_file(run, chores, monkeypatch, capfd):
     monkeypatch.setenv("WEBASSAY_CACHE", str(CACHE))
     for words in (["grade", str(run), "--json"], ["show", str(run), "shop.mine.w0s0.0"]):
         forget()
@@ -147,7 +145,7 @@ def test_the_command_line_takes_the_file(run: Path, chores: Path, monkeypatch, c
     assert loads(chores) == 2
 
 
-def test_a_path_in_a_ledger_is_never_followed(run: Path, bench: Workbench, chores: Path) -> None:
+def test_a_path_in_a_ledger_is_never_followed(run, bench, chores):
     named = asdict(Selection(templates=(f"{chores}:Mine",)))
     with Store.open(run, writable=True) as store:
         store.set("selection", json.dumps(named))
@@ -156,9 +154,7 @@ def test_a_path_in_a_ledger_is_never_followed(run: Path, bench: Workbench, chore
     assert loads(chores) == 0
 
 
-def test_another_grader_decides_under_its_own_name_beside_the_rules(
-    run: Path, bench: Workbench, chores: Path, tmp_path: Path
-) -> None:
+def test_another_grader_decides_under_its_own_name_beside_the_rules(run, bench, chores, tmp_path):
     (tmp_path / "mine.py").write_text(GRADER)
     bench.adopt_templates([f"{chores}:Mine"])
     rules = [graded.verdict for graded in bench.grade(run)]
@@ -173,9 +169,7 @@ def test_another_grader_decides_under_its_own_name_beside_the_rules(
             assert store.verdict(verdict.trajectory_id, verdict.fingerprint.grader) == verdict
 
 
-def test_what_was_no_fault_of_the_agents_is_for_no_grader(
-    run: Path, bench: Workbench, chores: Path, tmp_path: Path
-) -> None:
+def test_what_was_no_fault_of_the_agents_is_for_no_grader(run, bench, chores, tmp_path):
     (tmp_path / "mine.py").write_text(GRADER)
     bench.adopt_templates([f"{chores}:Mine"])
     with Store.open(run, writable=True) as store:
@@ -187,13 +181,13 @@ def test_what_was_no_fault_of_the_agents_is_for_no_grader(
     assert len(graded) == 3 and other.id not in {one.unit.id for one in graded}
 
 
-def test_no_file_can_call_its_grader_rules(run: Path, bench: Workbench, tmp_path: Path) -> None:
+def test_no_file_can_call_its_grader_rules(run, bench, tmp_path):
     (tmp_path / "mine.py").write_text(GRADER.replace('Grader("terse"', 'Grader("rules"'))
     with pytest.raises(InputError, match="is called rules, which is taken"):
         list(bench.grade(run, GradeOptions(grader=f"{tmp_path / 'mine.py'}:TERSE")))
 
 
-def test_an_importer_from_a_file(tmp_path: Path, bench: Workbench) -> None:
+def test_an_importer_from_a_file(tmp_path, bench):
     (tmp_path / "mine.py").write_text(IMPORTER)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "one.said").write_text("hello")

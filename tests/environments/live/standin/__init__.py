@@ -35,6 +35,14 @@ async def sent(visit: Visit) -> dict[str, str]:
     return {name: str(value) for name, value in (await visit.request.form()).items()}
 
 
+def log_in_form(action: str, token: str, value: str, user: str, password: str) -> str:
+    return (
+        f"<form method='post' action='{action}'><input type='hidden' name='{token}' value='{value}'>"
+        f"<label>Username <input name='{user}'></label>"
+        f"<label>Password <input type='password' name='{password}'></label><button>Log in</button></form>"
+    )
+
+
 def log_in(visit: Visit, user: int, url: str) -> Response:
     with visit.world.write():
         visit.switch_session(user)
@@ -253,13 +261,7 @@ async def forum_front(visit: Visit) -> Response:
 async def forum_log_in(visit: Visit) -> Response:
     if visit.user:
         return visit.go("/")
-    return show(
-        visit,
-        "Log in",
-        "<form method='post' action='/login_check'><input type='hidden' name='_csrf_token' value='c5rf'>"
-        "<label>Username <input name='_username'></label>"
-        "<label>Password <input type='password' name='_password'></label><button>Log in</button></form>",
-    )
+    return show(visit, "Log in", log_in_form("/login_check", "_csrf_token", "c5rf", "_username", "_password"))
 
 
 async def forum_log_in_check(visit: Visit) -> Response:
@@ -345,13 +347,8 @@ async def sign_in(visit: Visit) -> Response:
         return log_in(visit, user, "/") if user else show(visit, "Sign in", "Invalid login or password.", 422)
     if visit.user:
         return visit.go("/")
-    return show(
-        visit,
-        "Sign in",
-        "<form method='post' action='/users/sign_in'><input type='hidden' name='authenticity_token' value='auth'>"
-        "<label>Username <input type='text' name='user[login]'></label>"
-        "<label>Password <input type='password' name='user[password]'></label><button>Sign in</button></form>",
-    )
+    form = log_in_form("/users/sign_in", "authenticity_token", "auth", "user[login]", "user[password]")
+    return show(visit, "Sign in", form)
 
 
 async def members(visit: Visit) -> Response:
