@@ -54,14 +54,6 @@ def test_every_agent_describes_itself() -> None:
         assert all(option.summary for option in describe_options(factory.options)), factory.name
 
 
-@pytest.mark.parametrize("name", MODEL_AGENTS)
-async def test_every_name_makes_an_agent(name: str) -> None:
-    agent = model_agent(name, MODEL)
-    assert isinstance(agent, Agent)
-    assert agent.name == name
-    await agent.start(GOAL)
-
-
 async def test_the_settings_in_the_name_are_used_recorded_and_part_of_the_name() -> None:
     spec = (
         "generic[memory=table,tools=calculator+scratchpad,modality=tree+screenshot,several_actions=no,parse_retries=2]"

@@ -291,12 +291,3 @@ async def test_the_knowledge_agent_answers_from_the_goal_alone() -> None:
     text = model.asked[0].messages[0].text
     assert GOAL.instruction in text
     assert "shop.test" not in text
-
-
-async def test_every_agent_fits_the_seam() -> None:
-    for agent in (
-        Generic(ScriptedModel.of([])),
-        Generic(ScriptedModel.of([]), style=POINTER_STYLE),
-        Knowledge(ScriptedModel.of([])),
-    ):
-        assert isinstance(agent, Agent)

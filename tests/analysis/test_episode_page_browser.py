@@ -1,5 +1,6 @@
 """The page of an episode in a real Chromium: nothing of theirs runs, nothing is loaded, and it can be used."""
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -97,7 +98,7 @@ def hostile_trajectory(blobs, task: Task) -> Trajectory:
     row = {"status": HOSTILE, HOSTILE: HOSTILE}
     log = "".join(
         f'{{"id": "1", "time": 0, "method": {method}, "url": {method}, "status": 200}}\n'
-        for method in (json_text(HOSTILE), json_text(f"{BASE}/{HOSTILE}"))
+        for method in (json.dumps(HOSTILE), json.dumps(f"{BASE}/{HOSTILE}"))
     )
     return sample_trajectory(
         blobs,
@@ -116,12 +117,6 @@ def hostile_trajectory(blobs, task: Task) -> Trajectory:
             RowsResult(site="shop", changes=(RowChange(table=HOSTILE, key={"id": HOSTILE}, after=row),)),
         ),
     )
-
-
-def json_text(text: str) -> str:
-    import json
-
-    return json.dumps(text)
 
 
 def hostile_verdicts(trajectory: Trajectory):

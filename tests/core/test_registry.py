@@ -168,11 +168,12 @@ def test_load_follows_what_the_user_typed(tmp_path):
         made().load(f"{tmp_path / 'gone.py'}:MINE")
 
 
-def test_a_file_that_raises_is_an_input_error(tmp_path):
-    broken = tmp_path / "broken.py"
+def test_a_file_that_raises_is_an_input_error_and_leaves_no_module_behind(tmp_path):
+    broken = tmp_path / "half_done.py"
     broken.write_text("raise RuntimeError('no')\n")
     with pytest.raises(InputError, match="could not be loaded: no"):
         load_attribute(f"{broken}:MINE")
+    assert not [name for name in sys.modules if name.startswith("half_done")]
 
 
 def test_a_file_that_ends_the_process_ends_only_its_own_loading(tmp_path):
@@ -194,14 +195,6 @@ def test_two_files_of_one_name_are_two_modules(tmp_path):
         )
         options.append(load_attribute(f"{file}:Options"))
     assert [read_options("mine", kind, {"number": "4"}).number for kind in options] == [4, 4]
-
-
-def test_a_file_that_fails_leaves_no_module_behind(tmp_path):
-    broken = tmp_path / "half_done.py"
-    broken.write_text("raise RuntimeError('no')\n")
-    with pytest.raises(InputError):
-        load_attribute(f"{broken}:MINE")
-    assert not [name for name in sys.modules if name.startswith("half_done")]
 
 
 def test_something_else_may_be_adapted(tmp_path):

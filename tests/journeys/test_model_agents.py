@@ -111,7 +111,7 @@ async def test_occam_plans_notes_prunes_and_solves(place: Place) -> None:
     assert "given up below: The search finds nothing" in trajectory.steps[3].memory
     assert "Page 1: $30" in trajectory.steps[6].memory
     plans = trajectory.steps[6].info["plans"]
-    assert isinstance(plans, list) and len(plans) == 2
+    assert len(plans) == 2
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------

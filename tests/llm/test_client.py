@@ -70,16 +70,11 @@ def test_presets_are_those_of_the_papers_appendix() -> None:
         preset("generic/nobody")
 
 
-async def test_configured_fills_in_only_what_is_not_set() -> None:
+@pytest.mark.parametrize("own", [0.7, 0.0])
+async def test_configured_fills_in_only_what_is_not_set(own):
     model = ScriptedModel.of(["a"])
-    await configured(model, Settings(temperature=0.1, max_tokens=9)).ask(HELLO, settings=Settings(temperature=0.7))
-    assert model.asked[0].settings == Settings(temperature=0.7, max_tokens=9)
-
-
-async def test_a_temperature_of_zero_is_a_setting() -> None:
-    model = ScriptedModel.of(["a"])
-    await configured(model, Settings(temperature=1.0)).ask(HELLO, settings=Settings(temperature=0.0))
-    assert model.asked[0].settings.temperature == 0.0
+    await configured(model, Settings(temperature=0.1, max_tokens=9)).ask(HELLO, settings=Settings(temperature=own))
+    assert model.asked[0].settings == Settings(temperature=own, max_tokens=9)
 
 
 # --- retries --------------------------------------------------------------------------------------------

@@ -111,15 +111,13 @@ STATEMENTS = st.one_of(
 
 @settings(max_examples=150)
 @given(st.lists(STATEMENTS, max_size=8))
-def test_changed_pages_hold_every_row_that_differs(statements: list[tuple[str, tuple[Any, ...]]]) -> None:
+def test_changed_pages_hold_every_row_that_differs(statements):
     assert PRISTINE.diff(after(*statements)) == every_row_compared(statements)
 
 
 @settings(max_examples=100)
 @given(st.lists(STATEMENTS, max_size=8), st.lists(STATEMENTS, max_size=3))
-def test_shared_pages_are_the_database_that_a_copy_in_memory_is(
-    committed: list[tuple[str, tuple[Any, ...]]], rolled_back: list[tuple[str, tuple[Any, ...]]]
-) -> None:
+def test_shared_pages_are_the_database_that_a_copy_in_memory_is(committed, rolled_back):
     with closing(DatabasePages(DATA).connect()) as shared, closing(in_memory(DATA)) as whole:
         for db in (shared, whole):
             carried_out(db, committed)
@@ -132,9 +130,7 @@ def test_shared_pages_are_the_database_that_a_copy_in_memory_is(
 
 @settings(max_examples=50)
 @given(st.lists(STATEMENTS, max_size=6), st.lists(STATEMENTS, max_size=6))
-def test_what_others_did_is_left_out(
-    others: list[tuple[str, tuple[Any, ...]]], ours: list[tuple[str, tuple[Any, ...]]]
-) -> None:
+def test_what_others_did_is_left_out(others, ours):
     left = Snapshot(after(*others))
     with closing(in_memory(DATA)) as db:
         carried_out(db, others)
@@ -146,7 +142,7 @@ def test_what_others_did_is_left_out(
     assert left.diff(after(*others, *ours)) == expected
 
 
-def test_copies_of_pages_know_nothing_of_each_other() -> None:
+def test_copies_of_pages_know_nothing_of_each_other():
     first = after(("UPDATE item SET name = 'first' WHERE id = 3", ()))
     second = first.copy()
     with closing(second.connect()) as db:
@@ -158,19 +154,19 @@ def test_copies_of_pages_know_nothing_of_each_other() -> None:
     assert names == ["Item 3", "first", "second"]
 
 
-def test_pages_of_another_origin_cannot_be_compared() -> None:
+def test_pages_of_another_origin_cannot_be_compared():
     other = bytes(bytearray(DATA))
     with pytest.raises(ValueError, match="origin"):
         PRISTINE.diff(DatabasePages(other))
 
 
-def test_the_tables_are_large_enough_to_have_pages_of_every_kind() -> None:
+def test_the_tables_are_large_enough_to_have_pages_of_every_kind():
     kinds = {kind for table in ("item", "named", "flat") for kind in PRISTINE._owners[table].values()}
     assert kinds == {"leaf", "internal", "overflow"}
     assert len(PRISTINE._owners["item"]) > 20
 
 
-def test_rows_whose_pages_were_freed_are_gone_though_the_bytes_are_still_there() -> None:
+def test_rows_whose_pages_were_freed_are_gone_though_the_bytes_are_still_there():
     current = after(("DELETE FROM item", ()))
     changes = PRISTINE.diff(current)
     assert {change.key["id"] for change in changes} == {*range(1, ROWS + 1), *EDGES}
@@ -178,7 +174,7 @@ def test_rows_whose_pages_were_freed_are_gone_though_the_bytes_are_still_there()
 
 
 @pytest.mark.parametrize("edge", EDGES)
-def test_any_rowid_is_read_from_its_page(edge: int) -> None:
+def test_any_rowid_is_read_from_its_page(edge):
     current = after(("UPDATE item SET name = 'changed' WHERE id = ?", (edge,)))
     (change,) = PRISTINE.diff(current)
     assert change.key == {"id": edge}
@@ -194,14 +190,14 @@ def test_any_rowid_is_read_from_its_page(edge: int) -> None:
         "UPDATE posing SET value = -1 WHERE value = ?",
     ],
 )
-def test_a_changed_row_is_found_wherever_it_lies(statement: str) -> None:
+def test_a_changed_row_is_found_wherever_it_lies(statement):
     """Also on an inner page, where tables WITHOUT ROWID keep some of their rows."""
     for number in range(1, ROWS + 1):
         (change,) = PRISTINE.diff(after((statement, (number,))))
         assert change.before is not None and number in change.before.values()
 
 
-def test_one_change_suspects_the_rows_of_a_page_not_the_table() -> None:
+def test_one_change_suspects_the_rows_of_a_page_not_the_table():
     current = after(("UPDATE item SET amount = -1 WHERE id = 300", ()))
     with closing(current.copy().connect()) as db:
         (item,) = (table for table in tables_of(db) if table.name == "item")
