@@ -299,12 +299,13 @@ async def test_the_storefront_shows_the_reviews_that_were_approved(
     assert f"{at}/{action}" not in {form.action for form in forms_on((await owner.get(at)).text)}
 
 
-async def test_reviews_that_wait_are_decided_together(owner, world):
+@pytest.mark.parametrize(("action", "becomes"), [("reject", "rejected"), ("approve", "approved")])
+async def test_reviews_that_wait_are_decided_together(owner, world, action, becomes):
     waiting = world.rows("SELECT * FROM reviews WHERE status = 'pending' ORDER BY created_at DESC, id DESC")
     chosen = waiting[:3]
-    answer = await submit(owner, "/reviews/pending", {"action": "reject", **ticks(chosen)}, "/bulk/reviews/pending")
-    assert await told(owner, answer) == ("/reviews/pending?p=1", "3 reviews were rejected.")
-    assert edited(world) == {("reviews", row["id"]): {"status": ("pending", "rejected")} for row in chosen}
+    answer = await submit(owner, "/reviews/pending", {"action": action, **ticks(chosen)}, "/bulk/reviews/pending")
+    assert await told(owner, answer) == ("/reviews/pending?p=1", f"3 reviews were {becomes}.")
+    assert edited(world) == {("reviews", row["id"]): {"status": ("pending", becomes)} for row in chosen}
     assert f">{len(waiting) - 3} reviews found<" in (await owner.get("/reviews/pending")).text
 
 
