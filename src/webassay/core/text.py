@@ -5,6 +5,7 @@ Halves of a pair that arrive separately are joined; what is left over becomes U+
 """
 
 import io
+import shlex
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -83,3 +84,17 @@ def _plain(value: Any, limit: int, depth: int) -> Json:
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item, limit, depth - 1) for item in value]
     return capped(repr(value), 10_000)
+
+
+def quoted(name: str) -> str:
+    """A name as it can be pasted into a shell, also where it holds commas, brackets or blanks."""
+    return shlex.quote(printable(name))
+
+
+LONGEST_LINE = 300
+
+
+def first_line(text: str) -> str:
+    """The first line with anything on it, cut where it is very long."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"

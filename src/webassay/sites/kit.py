@@ -81,6 +81,8 @@ class Site:
     """Where its visitors log in by hand."""
     credentials: Callable[[str], Mapping[str, str]] = lambda user: {}
     """What a seeded user types to log in by hand: the name of each field, and what goes there."""
+    some_users: str = ""
+    """A query for users to try it as, with a word about each."""
     title: str = ""
     """What visitors call it."""
     summary: str = ""

@@ -12,7 +12,7 @@ from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.rater import LabelMeaning, persons_verdict, read_label
-from webassay.core.text import capped, lines_of
+from webassay.core.text import capped, lines_of, quoted
 from webassay.core.verdict import Verdict
 from webassay.store.runs import open_run
 
@@ -43,7 +43,7 @@ def label(setup: Setup, run: AnyPath, labels: AnyPath, annotator: str) -> int:
         if unknown:
             more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
             raise InputError(
-                f"{run} has no trajectory {', '.join(unknown[:_SHOWN])}{more}. Nothing was written.",
+                f"{run} has no trajectory {', '.join(map(quoted, unknown[:_SHOWN]))}{more}. Nothing was written.",
                 hint="Give a trajectory's id, which `webassay verify RUN` prints, or a unit's: agent/task/trial.",
             )
         placed = [(one, place) for one, place in found if place is not None]
@@ -94,19 +94,30 @@ def read_labels(path: Path) -> list[PersonsLabel]:
 
 def _csv(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     # Not `splitlines`: a comment may hold a line separator of Unicode, which ends no line of a table.
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        missing = {"id", "label"} - {name.strip() for name in reader.fieldnames or ()}
+        names = [name.strip() for name in next(reader, [])]
+        missing = {"id", "label"} - set(names)
         if missing:
             raise InputError(
                 f"{path} has no column {' and no column '.join(sorted(missing))}.",
                 hint="The first line must name them.",
             )
-        for row in reader:
-            yield reader.line_num, {str(name).strip(): value for name, value in row.items()}
+        for cells in filter(None, reader):
+            yield reader.line_num, dict(zip(names, _rejoined(cells), strict=False))
     except csv.Error as error:
-        # The outer reader counts a line when it has read it.
-        raise InputError(f"{path}, line {reader.reader.line_num}: {error}.") from error
+        raise InputError(f"{path}, line {reader.line_num}: {error}.") from error
+
+
+def _rejoined(cells: list[str]) -> list[str]:
+    """A name such as flawed[skill=0.6,errors=stop]/task/0 is one cell, also where nobody put quotes around it."""
+    joined: list[str] = []
+    for cell in cells:
+        if joined and joined[-1].count("[") > joined[-1].count("]"):
+            joined[-1] += f",{cell}"
+        else:
+            joined.append(cell)
+    return joined
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -125,7 +136,7 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _label(path: Path, line: int, row: dict[str, Any]) -> PersonsLabel:
-    id, word = _text(row.get("id")), row.get("label")
+    id, word = _text(row.get("id")).strip("'"), row.get("label")  # It may have been copied from a command.
     said = read_label(word)
     if not id:
         raise InputError(f"{path}, line {line}, has no id.")

@@ -84,6 +84,7 @@ from webassay.workbench.grade import GradeOptions, LogOptions
 from webassay.workbench.imports import ImportResult, LogImport
 from webassay.workbench.judge import VerifyOptions
 from webassay.workbench.notebook import Run
+from webassay.workbench.plan import PlannedRun
 from webassay.workbench.protocols import ProtocolOptions
 from webassay.workbench.step import Exercise, Journal
 from webassay.workbench.submit import Submission
@@ -109,6 +110,7 @@ __all__ = [
     "LogOptions",
     "ModelOptions",
     "OpenTask",
+    "PlannedRun",
     "PlayOptions",
     "Policy",
     "Progress",
@@ -187,14 +189,17 @@ class Workbench:
 
     # playing
     run = _with_setup(_play.run)
+    plan_run = _with_setup(_play.plan_run)
     try_goals = _with_setup(_play.try_goals)
     endings = _with_setup(_play.endings)
-    crashes = _with_setup(_play.crashes)
+    outcome = _with_setup(_play.outcome)
+    failed_units = _with_setup(_play.failed_units)
     open_arena = _with_setup(_step.open_arena)
     exercise = _with_setup(_step.Exercise)
     journal = staticmethod(_step.Journal)
     check = _with_setup(_check.check)
     serve = _with_setup(_serve.serve)
+    tryouts = _with_setup(_serve.tryouts)
     replay_model = _with_setup(_serve.replay_model)
     install_chromium = _with_setup(_serve.install_chromium)
 

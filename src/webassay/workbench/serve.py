@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+from webassay.benchmarks.base import Selection
 from webassay.browser.devtools.install import ensure_chromium
 from webassay.compose.given import AnyPath, Names, names
 from webassay.compose.registries import SITES
 from webassay.compose.setup import Setup
-from webassay.compose.tasks import sites
+from webassay.compose.tasks import query, select, sites
 from webassay.core.errors import InputError
+from webassay.core.progress import Progress
 from webassay.core.registry import nearest
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.llm.replay import Script, replaying
@@ -24,12 +27,43 @@ async def serve(
     for site in logins:
         if site not in known:
             raise nearest("site", site, known)
+    setup.on_progress(Progress("building the sites"))
     async with (
         Arena(known, cache=setup.cache, port=port) as arena,
         arena.hold(list(known), seed, logins=logins, label="demo") as stage,
     ):
         ready(stage)
         await arena.wait()
+
+
+@dataclass(frozen=True)
+class Tryout:
+    """What a person needs to look around on a site."""
+
+    site: str
+    log_in_path: str
+    users: tuple[str, ...]
+    """What each one types, field by field, and who it is."""
+    goal: str
+    """A task to try by hand."""
+
+
+TO_TRY = {"shop": "shop.rating-distribution", "admin": "admin.busiest-buyers"}
+
+
+def tryouts(setup: Setup, seed: int = 0) -> list[Tryout]:
+    found = []
+    for site in SITES.usable(setup.tell):
+        rows = query(setup, site.name, site.some_users, seed) if site.some_users else []
+        users = [tuple(map(str, row.values())) for row in rows]
+        typed = [", ".join(f"{key} {value}" for key, value in site.credentials(name).items()) for name, _ in users]
+        chosen = (
+            Selection(templates=(TO_TRY[site.name],), instances=1, world_seed=seed) if site.name in TO_TRY else None
+        )
+        goal = select(chosen, setup).tasks[0].goal.instruction if chosen else ""
+        said = tuple(f"{text} ({who})" for text, (_, who) in zip(typed, users, strict=True))
+        found.append(Tryout(site.name, site.log_in_path, said, goal))
+    return found
 
 
 def _logins(given: list[str]) -> dict[str, str]:

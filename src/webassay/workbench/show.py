@@ -39,7 +39,7 @@ from webassay.core.rater import RULES
 from webassay.core.registry import nearest
 from webassay.core.report import Report
 from webassay.core.summary import UnitResult
-from webassay.core.text import printable
+from webassay.core.text import printable, quoted
 from webassay.core.trajectory import Trajectory
 from webassay.grading.network.events import events, is_static
 from webassay.play.settings import selection_of
@@ -130,17 +130,17 @@ class Recorded:
             raise StoreError(damaged[0], hint="`webassay run` plays it again.")
         if not found:
             parts = {part for line in self.units for part in (line.unit, line.agent, line.task_id)}
-            hint = f"`webassay show {shlex.quote(str(self.store.path))}` lists them."
+            hint = f"`webassay show {quoted(str(self.store.path))}` lists them."
             raise nearest("unit", part, map(printable, parts), hint=hint)
         if len(found) > 1:
-            names = [printable(line.unit) for line in found]
+            names = [quoted(line.unit) for line in found]
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
             raise InputError(f"{len(names)} units match {part!r}.", hint=f"Say which: {', '.join(names[:8])}{more}.")
         (line,) = found
         trajectory = self.store.trajectory_by_id(part) if part != line.unit else None
         trajectory = trajectory or self.store.trajectory(line.unit)
         if trajectory is None:
-            raise InputError(f"{printable(line.unit)} has not been played yet.", hint="`webassay run` resumes a run.")
+            raise InputError(f"{quoted(line.unit)} has not been played yet.", hint="`webassay run` resumes a run.")
         return trajectory
 
     # --- looking ----------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """`webassay serve` and `webassay setup`: the sites in your own browser, and a browser for the agents."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,10 @@ from webassay.cli.command import START, Command
 from webassay.cli.options import WorldSeed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from webassay.workbench import ArenaStage
+    from webassay.workbench.serve import Tryout
 
 
 def serve(
@@ -23,7 +27,8 @@ def serve(
     from webassay import run_sync
 
     with common.workbench() as bench:
-        run_sync(bench.serve(port=port, seed=world_seed, users=user or (), ready=_serving))
+        tryouts = partial(bench.tryouts, world_seed)
+        run_sync(bench.serve(port=port, seed=world_seed, users=user or (), ready=partial(_serving, tryouts)))
 
 
 def setup() -> None:
@@ -33,9 +38,17 @@ def setup() -> None:
     print(f"Chromium: {found}")
 
 
-def _serving(stage: "ArenaStage") -> None:
+def _serving(tryouts: "Callable[[], list[Tryout]]", stage: "ArenaStage") -> None:
+    to_try = {one.site: one for one in tryouts()}
     for site, base in stage.bases.items():
         print(f"{site}: {base}/")
+        one = to_try[site]
+        if one.users:
+            print(f"  log in at {base}{one.log_in_path}")
+        for user in one.users:
+            print(f"    {user}")
+        if one.goal:
+            print(f"  to try: {one.goal}")
     for cookie in stage.cookies:
         print(f"log-in cookie for {cookie.host}: {cookie.name}={cookie.value}")
     print("Press Ctrl-C to stop; your changes are then discarded.", flush=True)

@@ -19,4 +19,5 @@ SITE = replace(
     whoami=WEB.sessions.whoami,
     log_in_path=OfficeVisit.log_in_path,
     credentials=lambda user: {"User Name": user, "Password": PASSWORD},
+    some_users="SELECT username, lower(role) FROM admins ORDER BY id",
 )

@@ -22,6 +22,7 @@ SITE = Site(
     log_in=WEB.sessions.log_in,
     whoami=WEB.sessions.whoami,
     credentials=lambda user: {"Email": user, "Password": PASSWORD},
+    some_users="SELECT email, 'customer' FROM customers ORDER BY id LIMIT 3",
     start_time=1772355600,  # 2026-03-01 09:00:00 UTC
     events={"sold-out": sold_out},
 )
