@@ -125,6 +125,13 @@ async def test_one_action_a_step_can_be_demanded() -> None:
     assert len(model.asked) == 2
 
 
+async def test_actions_outside_the_set_are_refused() -> None:
+    model = ScriptedModel.of([tagged("mouse_click(1, 2)"), tagged("noop()")])
+    agent = await started(Generic(model))
+    await agent.decide(page(0))
+    assert "not one of your actions" in model.asked[1].messages[-1].text
+
+
 async def test_the_tree_is_cut_to_the_budget_and_nothing_else_is() -> None:
     model = ScriptedModel.of([tagged("noop()")])
     agent = await started(Generic(model, options=GenericOptions(prompt_tokens=3000)))

@@ -1,4 +1,5 @@
-"""A run directory of somebody else is data: nothing that it names is executed."""
+"""A run directory of somebody else is data: nothing that it names is executed. And text that cannot be stored ends at
+most its own unit."""
 
 import json
 from pathlib import Path
@@ -7,6 +8,7 @@ import pytest
 
 from tests.journeys.test_cli import Done, refused, webassay
 from tests.support import samples
+from tests.support.toy import Pages, serving
 from webassay.core.unit import UnitOfWork
 from webassay.store import Store
 
@@ -50,7 +52,7 @@ COMMANDS = (
     ("compare", "{run}"),
     ("leaderboard", "{run}"),
     ("verify", "{run}", "--dry-run"),
-    ("verify", "{run}"),
+    ("verify", "{run}", "--without-model"),
     ("export", "{run}", "--out", "{run}-out", "--format", "online-mind2web"),
     ("subset", "{run}"),
     ("audit", "{run}.json", "--runs", "{run}"),
@@ -118,3 +120,41 @@ def test_a_wrong_call_leaves_nothing_behind(tmp_path):
     refused(webassay("run", "-a", "generic", *model, "--preset", "nosuch", *out), "no preset 'nosuch'")
     refused(webassay("run", "-a", "oracle", "--environment", "arenna", *out), "arena")
     assert not (tmp_path / "run").exists()
+
+
+SURROGATE = """
+class Agent:
+    name, wants = "halves", ("tree",)
+    async def start(self, goal):
+        self.steps = 0
+    async def decide(self, page):
+        self.steps += 1
+        if self.steps == 1:
+            return "goto({url!r})"
+        return r"send_msg_to_user('odd \\ud83d, whole \\ud83d\\ude00')"
+"""
+
+THROWING = b"""<!doctype html><title>\xed\xa0\xbd half</title>
+<script>document.title = '\\ud800 t'; throw new Error('\\ud800')</script>
+<p id=p></p><script>p.textContent = 'lone \\udc00'; console.error('\\ud801')</script>"""
+
+
+@pytest.mark.browser
+def test_a_page_and_a_reply_with_half_a_character_end_nothing(tmp_path):
+    class Throwing(Pages):
+        def page(self):
+            return THROWING
+
+    tasks = tmp_path / "tasks.json"
+    with serving(Throwing) as url:
+        (tmp_path / "agent.py").write_text(SURROGATE.replace("{url!r}", repr(url)))
+        tasks.write_text(json.dumps([{"url": url, "goal": "Look."}, {"url": url, "goal": "Look again."}]))
+        words = ("run", "-b", "open", "--tasks-file", str(tasks), "-o", str(tmp_path / "run"))
+        done = webassay(*words, "-a", f"{tmp_path}/agent.py:Agent")
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "run") as store:
+        played = [trajectory for _, trajectory in store.trajectories()]
+        assert store.count_unfinished() == 0
+    assert [one.ending.kind for one in played] == ["answered", "answered"]
+    assert {one.answer for one in played} == {"odd \N{REPLACEMENT CHARACTER}, whole \N{GRINNING FACE}"}
+    assert all("\N{REPLACEMENT CHARACTER}" in one.last_seen.title for one in played)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.support.judging_samples import (
     ByStage,
     frames_in,
-    goal,
     golden,
     golden_trajectory,
     replies_of,
@@ -179,33 +178,44 @@ async def test_each_model_says_for_itself_whether_the_task_is_valid_and_the_rubr
 
 
 async def test_another_taxonomy_is_another_question_about_the_task(tmp_path):
-    model, resources = saying_of_the_task("A", ambiguous=False), VerifierResources()
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
+    model = saying_of_the_task("A", ambiguous=False)
+    resources = VerifierResources()
     for taxonomy in ("webassay", "paper", "webassay"):
         profile = PROFILES["webassay"].with_changes(taxonomy=taxonomy)
-        await verified(golden("01-solved"), model, profile, resources)
+        await verify(run.goal, run, blobs, Models.one(model), profile, resources)
     assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 1
 
 
 async def test_a_kept_rubric_with_a_key_that_it_should_not_have_is_written_anew(tmp_path):
+    blobs = MemoryBlobs()
+    run = golden_trajectory(golden("01-solved"), blobs)
     model = saying_of_the_task("A", ambiguous=False)
-
-    async def judged():
-        resources = VerifierResources(rubrics=RubricCache(tmp_path))
-        return await verified(golden("01-solved"), model, PROFILES["webassay"], resources)
-
-    await judged()
+    await verify(run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path)))
     (file,) = tmp_path.iterdir()
     said = {"ambiguous": True, "invalid": False, "codes": [], "reasoning": "said by somebody"}
     file.write_text(json.dumps({**json.loads(file.read_text()), "validity": said}))
-    assert (await judged()).aspects["task_validity"].value == "valid"
+    verdict = await verify(
+        run.goal, run, blobs, Models.one(model), resources=VerifierResources(rubrics=RubricCache(tmp_path))
+    )
+    assert verdict.aspects["task_validity"].value == "valid"
     assert model.stages().count("validity") == 2 and model.stages().count("rubric") == 2
 
 
 async def test_a_frozen_rubric_is_used_as_it_is():
-    case = golden("01-solved")
+    case, blobs = golden("01-solved"), MemoryBlobs()
+    run = golden_trajectory(case, blobs)
     rubric = Rubric(items=tuple(Criterion(**item) for item in case["replies"]["rubric"]["items"]))
-    model, resources = ByStage(replies_of(case)), VerifierResources(rubric=FrozenRubric.of(rubric, goal(case["task"])))
-    verdict = await verified(case, model, PROFILES["webassay"], resources)
+    model = ByStage(replies_of(case))
+    verdict = await verify(
+        run.goal,
+        run,
+        blobs,
+        Models.one(model),
+        PROFILES["webassay"],
+        VerifierResources(rubric=FrozenRubric.of(rubric, run.goal)),
+    )
     assert "rubric" not in model.stages() and "dependency" not in model.stages()
     assert verdict.fingerprint.settings["rubric"] == rubric.content_hash()
 

@@ -308,5 +308,5 @@ def test_limits_belong_to_the_run(tmp_path):
         remember(fresh, Selection(), limits=Limits(steps=5))
         remember(fresh, Selection(), limits=Limits(steps=5))
         assert limits_in_words(fresh) == "5 steps, 20 actions a step, 600 s a decision, 3600 s an episode"
-        with pytest.raises(InputError, match=r"with other options.*limits"):
+        with pytest.raises(InputError, match=r"with other options: the limit of steps was 5, now 6"):
             remember(fresh, Selection(), limits=Limits(steps=6))

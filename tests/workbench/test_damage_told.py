@@ -14,7 +14,7 @@ READERS = {
     "errors": lambda bench, run: bench.errors([run]),
     "agentlab_table": lambda bench, run: bench.agentlab_table([run]),
     "endings": lambda bench, run: list(bench.endings(run)),
-    "crashes": lambda bench, run: bench.crashes(run),
+    "outcome": lambda bench, run: bench.outcome(run),
     "mistakes": lambda bench, run: bench.mistakes(run),
     "graders": lambda bench, run: bench.graders([run]),
     "leaderboard": lambda bench, run: bench.leaderboard([run]),

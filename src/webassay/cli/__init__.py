@@ -9,7 +9,7 @@ app = program()
 
 def main() -> None:
     """Every error of ours is two lines and an exit code; anything else is a bug and shows its traceback."""
-    from webassay.core.errors import InputError, TaskError, WebassayError
+    from webassay.core.errors import BudgetError, InputError, SameFaultError, TaskError, WebassayError
 
     try:
         app()
@@ -19,7 +19,9 @@ def main() -> None:
         print(printable(f"error: {error.message}", lines=True), file=sys.stderr)
         if error.hint:
             print(printable(f"       {error.hint}", lines=True), file=sys.stderr)
-        sys.exit(2 if isinstance(error, InputError | TaskError) else 1)
+        # docs/running.md has them all in one table.
+        codes = {InputError: 2, TaskError: 2, SameFaultError: 3, BudgetError: 5}
+        sys.exit(codes.get(type(error), 1))
     except BrokenPipeError:
         # `webassay tasks | head`: the reader has seen enough.
         sys.stderr.close()

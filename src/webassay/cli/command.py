@@ -9,7 +9,7 @@ when the command is called, or when the list of all commands is shown; if it can
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -108,6 +108,14 @@ def by_group() -> dict[str, dict[str, str]]:
     return {title: {name: line for _, name, line in sorted(rows)} for title, rows in groups.items() if rows}
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"webassay {version('webassay')}")
+        raise typer.Exit
+
+
 def program() -> typer.Typer:
     app = typer.Typer(
         name="webassay",
@@ -121,7 +129,11 @@ def program() -> typer.Typer:
     )
 
     @app.callback()
-    def webassay() -> None:
+    def webassay(
+        version: Annotated[
+            bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version.")
+        ] = False,
+    ) -> None:
         """Run web agents on resettable sites, grade them without being fooled, report honest statistics."""
 
     return app

@@ -4,6 +4,8 @@ import os
 import shlex
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
 @contextmanager
 def workbench() -> "Iterator[Workbench]":
     """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
-    from webassay.workbench import Workbench
-
     notices: set[str] = set()
 
     def tell(notice: str) -> None:
@@ -35,6 +35,8 @@ def workbench() -> "Iterator[Workbench]":
             say(f"! {notice}", stderr=True)
 
     with _bar() as show:
+        from webassay.workbench import Workbench  # Takes a second; on a busy machine, many.
+
         try:
             yield Workbench(
                 cache=os.environ.get("WEBASSAY_CACHE"),
@@ -53,9 +55,12 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    from webassay.core.text import printable
+
     out = console(stderr=True)
     if not out.is_terminal:
-        yield _Lines().show
+        with _Lines() as lines_only:
+            yield lines_only.show
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -73,11 +78,14 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
                     bar.update(line, visible=False)  # type: ignore[arg-type]
                 lines[progress.doing] = bar.add_task(progress.doing, total=progress.total)
             counts = _counts(progress)
+            title = f"{progress.doing} ({counts})" if counts else progress.doing
+            if progress.trouble:
+                title += f"\n  latest {printable(progress.trouble)}"
             bar.update(
                 lines[progress.doing],  # type: ignore[arg-type]
                 completed=progress.done,
                 total=progress.total,
-                description=f"{progress.doing} ({counts})" if counts else progress.doing,
+                description=title,
             )
 
         yield show
@@ -88,26 +96,46 @@ def _counts(progress: "Progress") -> str:
 
 
 class _Lines:
-    """What a log file shows of long work: some twenty lines, one for each unit where there are fewer."""
+    """What a log file shows of long work: some twenty lines, one for each unit where there are fewer; and one more
+    whenever nothing was said for long."""
 
     def __init__(self) -> None:
-        self._last: dict[str, int] = {}
+        self._shown: dict[str, int] = {}
+        self._now = "working"
+        self._said = time.monotonic()
+        self._over = threading.Event()
 
     def show(self, progress: "Progress") -> None:
-        if not progress.total or not progress.done:
-            return
-        step = max(1, progress.total // MOST_LINES)
-        last = self._last.get(progress.doing, 0)
-        if progress.done - last < step and (progress.done < progress.total or progress.done == last):
-            return
-        self._last[progress.doing] = progress.done
-        counts = _counts(progress)
-        say(f"{progress.doing} {progress.done}/{progress.total}" + (f": {counts}" if counts else ""), stderr=True)
+        last, total = self._shown.get(progress.doing, 0), progress.total
+        how_far = f" {progress.done}/{total}" if total else ""
+        more = "; ".join(filter(None, (_counts(progress), progress.trouble and f"latest {progress.trouble}")))
+        self._now = f"{progress.doing}{how_far}" + (f": {more}" if more else "")
+        if total and (progress.done - last >= max(1, total // MOST_LINES) or progress.done == total != last):
+            self._shown[progress.doing] = progress.done
+            self._say(self._now)
+
+    def _say(self, text: str) -> None:
+        self._said = time.monotonic()
+        say(text, stderr=True)
+
+    def __enter__(self) -> "_Lines":
+        threading.Thread(target=self._beat, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def _beat(self) -> None:
+        while not self._over.wait(1.0):
+            if time.monotonic() - self._said > MOST_SILENCE:
+                self._say(f"… {self._now}")
 
 
 BELOW_THRESHOLD = 4
 """The exit code where agents did not reach what was asked of them."""
 MOST_LINES = 20
+MOST_SILENCE = 8.0
+"""Seconds."""
 WIDE = 160
 """Columns of a table in a file or a pipe, unless COLUMNS says otherwise."""
 
@@ -149,14 +177,31 @@ def indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in printable(text.rstrip(), lines=True).split("\n"))
 
 
-def tell_crashes(bench: "Workbench", run: Path) -> None:
-    """Whoever wrote the agent wants to see at once what it ran into."""
-    from webassay.core.text import printable
+def tell_outcome(bench: "Workbench", run: Path) -> int:
+    """What went wrong, each reason with its count; the exit code that is due."""
+    from webassay.core.text import printable, quoted
 
-    for crash in bench.crashes(run):
-        times = f"{crash.times} of {crash.episodes} episodes"
-        print(f"\n{printable(crash.agent)} crashed in {times}; first in {printable(crash.unit)}:", file=sys.stderr)
-        print(indented(crash.trace), file=sys.stderr)
+    found = bench.outcome(run)
+    for one in found.troubles[:MOST_REASONS]:
+        times = f"{one.times} of {found.played} episodes"
+        why = f"{one.reason.kind} in {times} ({printable(one.agent)}; first in {quoted(one.unit)})"
+        print(f"\n{why}: {printable(one.reason.text)}", file=sys.stderr)
+        if one.trace:
+            print(indented(one.trace), file=sys.stderr)
+    if more := found.troubles[MOST_REASONS:]:
+        print(
+            f"\n… and {len(more)} other reasons; `webassay show {quoted(str(run))}` lists the units.", file=sys.stderr
+        )
+    if found.measured:
+        return 0
+    print("\nNothing was measured: no episode ended in a pass or a failure.", file=sys.stderr)
+    return NOTHING_MEASURED
+
+
+MOST_REASONS = 8
+NOTHING_MEASURED = 3
+SPENT = 5
+"""Exit codes are in docs/running.md."""
 
 
 def refuse(reason: str, hint: str, **options: object) -> None:

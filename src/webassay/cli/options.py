@@ -49,7 +49,10 @@ RunTemplates = Annotated[
 ModelName = Annotated[
     str | None, typer.Option("--model", "-m", help="openai:NAME, anthropic:NAME, google:NAME, or openai:NAME@URL.")
 ]
-MaxUsd = Annotated[float | None, typer.Option("--max-usd", min=0, help="Stop cleanly when this much is spent.")]
+MaxUsd = Annotated[
+    float | None,
+    typer.Option("--max-cost", "--max-usd", min=0, help="Stop cleanly when this many US dollars are spent."),
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ignore what a model replied before.")]
 Site = Annotated[str, typer.Argument(autocompletion=names_of("sites"), help="A site, such as shop.")]
 
@@ -80,7 +83,9 @@ Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
 WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Seed of the sites' data.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the templates' parameters.")]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="At most this many tasks.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="At most this many tasks, spread over the templates.")
+]
 Difficulty = Annotated[str, typer.Option("--difficulty", help="Only tasks that are easy, medium, hard or extreme.")]
 Scale = Annotated[
     str, typer.Option("--scale", help="Size of the sites, where they have sizes: small, default or large.")
@@ -90,7 +95,7 @@ Obstacles = Annotated[
     typer.Option("--obstacles", help="An obstacle, such as cookie-banner or slow; `any` draws one (repeatable)."),
 ]
 
-_SELECTING: Mapping[str, tuple[Any, Any]] = {
+SELECTING: Mapping[str, tuple[Any, Any]] = {
     "benchmark": (Benchmark, "arena"),
     "tasks_file": (TasksFile, None),
     "template": (Templates, None),
@@ -108,8 +113,8 @@ _FIELDS = {"tasks_file": "file", "template": "templates", "task": "tasks"}
 
 
 def selects(*names: str, **defaults: object) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Adds options that choose tasks, by their names in `_SELECTING`; the function gets them as one `selection`."""
-    added = {name: (_SELECTING[name][0], defaults.get(name, _SELECTING[name][1])) for name in (*names, *defaults)}
+    """Adds options that choose tasks, by their names in `SELECTING`; the function gets them as one `selection`."""
+    added = {name: (SELECTING[name][0], defaults.get(name, SELECTING[name][1])) for name in (*names, *defaults)}
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         def command(**given: Any) -> None:

@@ -1,7 +1,7 @@
 """Agents and tasks for the units of a run, put together from what the user named."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,6 @@ from webassay.core.task import Task
 from webassay.core.unit import UnitOfWork
 from webassay.llm.client import PROVIDERS_CHOICE
 from webassay.play.episode import Limits, Recording
-from webassay.store import Store
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,8 @@ class PlayOptions:
     """Hosts that open tasks may reach, in addition to those of their start pages."""
     headed: bool = False
     offline: bool = False
+    keep_going: bool = False
+    """Without a look at models, sites and programs before the first episode, and without an end to the same fault."""
     video: bool = False
     trace: bool = False
     ask: AskPerson | None = None
@@ -120,15 +121,15 @@ class Builder:
                 hint="It plays arena tasks only: choose those, or another agent.",
             )
 
-    def name_agents(self, specs: Sequence[str], store: Store) -> list[str]:
+    def name_agents(self, specs: Sequence[str], is_known: Callable[[str], bool]) -> list[str]:
         """What reports call them: built-in and installed ones as they were typed, with their settings; somebody's own
         by its own name. Where two would share a name, both say where they come from; a run that already knows an agent
-        by what was typed keeps that name."""
+        by what was typed (`is_known`) keeps that name."""
         wanted = {spec: self._own_name(spec) for spec in specs}
         taken = Counter(wanted.values())
         for spec, name in wanted.items():
             shared = taken[name] > 1 or (name != spec and name in AGENTS)
-            shown = spec if store.count_units([spec]) else f"{name} ({spec})" if shared and name != spec else name
+            shown = spec if is_known(spec) else f"{name} ({spec})" if shared and name != spec else name
             self._specs[shown] = spec
         return list(self._specs)
 
@@ -141,9 +142,16 @@ class Builder:
     def is_baseline(self, name: str) -> bool:
         return self._factory(name)[0].baseline
 
+    def needs(self, name: str) -> Collection[Need]:
+        return self._factory(name)[0].needs
+
+    def is_from_outside(self, name: str) -> bool:
+        """Neither built in nor installed: it has never been seen to start."""
+        return _from_outside(self._specs.get(name, name))
+
     def is_trusted(self, name: str) -> bool:
         """What came from outside, and was run as if it were ours."""
-        return self.cell is None and _from_outside(self._specs.get(name, name))
+        return self.cell is None and self.is_from_outside(name)
 
     async def close(self) -> None:
         for nursery in self._nurseries:

@@ -1,5 +1,6 @@
 """From a selection to tasks."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -55,7 +56,25 @@ def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskS
         tasks = [known[name] for name in selection.tasks]
     if not tasks:
         raise InputError(f"Benchmark {selection.benchmark!r} has no tasks.")
-    return TaskSet(selection, benchmark, tuple(tasks[: selection.limit]))
+    return TaskSet(selection, benchmark, tuple(spread(tasks, selection.limit)))
+
+
+def spread(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
+    """As many tasks as that, of as many templates as possible, from all over the benchmark: its first ones are all of
+    one site."""
+    if limit is None or limit >= len(tasks):
+        return tasks
+    rounds: dict[int, list[int]] = {}
+    seen: Counter[str] = Counter()
+    for place, task in enumerate(tasks):
+        template = task.template or task.id
+        rounds.setdefault(seen[template], []).append(place)
+        seen[template] += 1
+    chosen: list[int] = []
+    for places in rounds.values():
+        wanted = min(len(places), limit - len(chosen))
+        chosen += [places[number * len(places) // wanted] for number in range(wanted)]
+    return [tasks[place] for place in sorted(chosen)]
 
 
 def adopted(selection: Selection) -> Selection:

@@ -74,6 +74,10 @@ class BudgetError(WebassayError):
     """The spending limit was reached: stop cleanly and keep the results so far."""
 
 
+class SameFaultError(WebassayError):
+    """The same thing went wrong again and again: stop cleanly and keep the results so far."""
+
+
 class BrowserError(WebassayError):
     """Chromium is missing, crashed, or stopped responding."""
 

@@ -21,6 +21,8 @@ class Progress:
     """None: nobody knows yet."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """Verdicts so far, by status."""
+    trouble: str = ""
+    """What went wrong last, in a few words."""
 
 
 OnProgress = Callable[[Progress], None]

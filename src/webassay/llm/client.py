@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -205,6 +206,26 @@ class Unavailable(ModelError):
         self.retry_after = retry_after
 
 
+ARE_YOU_THERE = "This is a check before a run. Reply with one word: ready"
+
+
+async def knock(model: Model, settings: Settings) -> Reply:
+    """One tiny question, so that a model that cannot answer is found before anything depends on it. It is asked once
+    more for a stumble, not for an hour: whoever waits wants to know."""
+    started = time.monotonic()
+    while True:
+        try:
+            return await model.ask([Message.user(ARE_YOU_THERE)], settings=settings, purpose="check")
+        except Unavailable as error:
+            wait = 1.0 if error.retry_after is None else error.retry_after
+            if time.monotonic() - started + wait > KNOCKING_SECONDS:
+                raise
+            await asyncio.sleep(wait)
+
+
+KNOCKING_SECONDS = 4.0
+
+
 class UnusableReply(ModelError):
     """The model answered, but never in the requested form; the replies are kept as evidence."""
 
@@ -278,9 +299,13 @@ class Patience:
     first: float = 1.0
     ceiling: float = 60.0
     sleep: Sleep = asyncio.sleep
+    tell: Callable[[str], None] = lambda said: None
+    """Hears of a model that keeps somebody waiting."""
 
 
 HALF_AN_HOUR = Patience()
+TOLD_FROM = 3
+"""The attempt from which on somebody should know: one lost question is nothing unusual."""
 
 
 def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
@@ -304,6 +329,8 @@ def retrying(model: Model, patience: Patience = HALF_AN_HOUR) -> Model:
                     ) from None
                 waited += wait
                 attempt += 1
+                if attempt == TOLD_FROM:
+                    patience.tell(f"{model.name} is asked again and again: {error.message}")
                 await patience.sleep(wait)
             else:
                 return replace(reply, raw={**reply.raw, "attempts": attempt}) if attempt > 1 else reply

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from webassay.core.errors import ModelError, boundary
 from webassay.core.interaction import Usage
-from webassay.core.text import well_formed
+from webassay.core.text import first_line, well_formed
 from webassay.llm.client import Answering, Image, Message, Question, Reply, Settings, Unavailable
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 SECONDS_PER_CALL = 3600.0
 """Whoever calls has a limit of their own; this one only ends what everybody forgot."""
+SECONDS_TO_CONNECT = 5.0
 SHORTEST_SECRET = 4
 """A shorter key is a dummy; hiding it would only garble texts."""
 
@@ -70,6 +72,10 @@ class HostedModel(Answering):
     @property
     def name(self) -> str:
         return f"{self.provider}:{self.model}" + (f"@{self.url}" if self.url else "")
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc or f"{self.provider}'s own address"
 
     async def answer(self, question: Question) -> Reply:
         started = time.perf_counter()
@@ -133,7 +139,8 @@ class HostedModel(Answering):
 
     def _without_secrets(self, error: ModelError) -> ModelError:
         cause = error.__cause__
-        message = self.secret.hide_in(error.message)[:2000]
+        said = f"asking {self.name}: {_in_words(cause, self.host)}" if cause is not None else error.message
+        message = self.secret.hide_in(said)[:2000]
         if cause is not None and _may_pass(cause):
             return Unavailable(message, retry_after=getattr(cause, "retry_after", None))
         hint = "Check the key and its permissions." if getattr(cause, "status_code", None) in (401, 403) else ""
@@ -158,6 +165,20 @@ def estimated_cost(spec: str, input_tokens: int, output_tokens: int) -> float | 
         return float(genai_prices.calc_price(usage, model_ref=name, provider_id=provider).total_price)
     except (ImportError, LookupError):
         return None
+
+
+def _in_words(cause: BaseException, host: str) -> str:
+    """Who said no, with which status, and the first line of what it said."""
+    status, body = getattr(cause, "status_code", None), getattr(cause, "body", None)
+    if isinstance(body, Mapping):
+        inner = body.get("error", body)
+        body = (inner.get("message") if isinstance(inner, Mapping) else inner) or json.dumps(body)
+    if status is not None:
+        return f"{host} answered {status}: {first_line(str(body or cause))}"
+    root = cause
+    while (deeper := root.__cause__ or root.__context__) is not None:
+        root = deeper
+    return f"{host}: {first_line(str(cause))}" + (f" ({first_line(str(root))})" if str(root) not in str(cause) else "")
 
 
 def _may_pass(cause: BaseException) -> bool:
@@ -223,6 +244,10 @@ _BUILDERS: Mapping[str, "Callable[[HostedModel], SdkModel]"] = {
 def _sdk_settings(settings: Settings, provider: str) -> "ModelSettings":
     # One attempt: `retrying` decides about more, where retries are bounded and visible.
     chosen: OpenAIChatModelSettings = {"max_retries": 0, "timeout": SECONDS_PER_CALL}
+    if provider != "google":  # Its SDK knows one number only.
+        import httpx  # noqa: PLC0415 - comes with the SDKs
+
+        chosen["timeout"] = httpx.Timeout(SECONDS_PER_CALL, connect=SECONDS_TO_CONNECT)
     if settings.temperature is not None:
         chosen["temperature"] = settings.temperature
     if settings.top_p is not None:

@@ -62,11 +62,11 @@ def connect(
         raise InputError(f"{spec!r} does not name a model.", hint=_HINT)
     provider = (find or _built_in)(name)
     env = os.environ if env is None else env
-    return provider.connect(rest, env, price or _own_price(env))
+    return provider.connect(rest, env, price or own_price(env))
 
 
-def _own_price(env: Mapping[str, str]) -> Price | None:
-    given = env.get(OWN_PRICE, "")
+def own_price(env: Mapping[str, str] | None = None) -> Price | None:
+    given = (os.environ if env is None else env).get(OWN_PRICE, "")
     if not given:
         return None
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*/\s*(\d+\.?\d*)\s*", given, re.ASCII)

@@ -5,9 +5,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from webassay.core.errors import TaskError, WebassayError, boundary
+from webassay.core.errors import SameFaultError, TaskError, WebassayError, boundary
 from webassay.core.unit import UnitOfWork
 from webassay.play.episode import EpisodeContext
+from webassay.play.troubles import SAME_IN_A_ROW, Streaks
 from webassay.play.work import Build, Played, TaskGrader, graded, perform
 from webassay.store import Store
 
@@ -17,6 +18,8 @@ class RunSettings:
     workers: int = 2
     attempts: int = 3
     """How often a unit is played in one run before its fault is left standing."""
+    same_in_a_row: int | None = SAME_IN_A_ROW
+    """How often an agent's same fault or crash, with nothing in between that worked, stops the run; None: never."""
 
 
 @dataclass(slots=True)
@@ -58,12 +61,13 @@ async def run_units(
 
     A unit that faults is played again after the others, since what broke it (a dead browser, a dead site server) has
     often been replaced by then. A store that cannot be written or a spent budget stops the run at once; whatever is
-    finished is kept. Nothing else does.
+    finished is kept. So does the same fault again and again. Nothing else does.
     """
     statuses: Counter[str] = Counter()
     progress = RunProgress(total=store.count_unfinished(agents), statuses=statuses)
     fresh = store.unfinished(agents)
     again: deque[tuple[UnitOfWork, int]] = deque()
+    streaks = Streaks(settings.same_in_a_row)
 
     async def work() -> None:
         while (job := _next(fresh, again)) is not None:
@@ -77,6 +81,12 @@ async def run_units(
                 progress.done += 1
                 statuses[played.status] += 1
             on_done(played, progress)
+            if reason := streaks.is_too_long(played):
+                raise SameFaultError(
+                    f"Stopped: {unit.agent} had the same {reason.kind} {settings.same_in_a_row} times in a row: "
+                    f"{reason.text}",
+                    hint="What was played is kept. Mend it and run the same command again, or go on with --keep-going.",
+                )
 
     try:
         async with asyncio.TaskGroup() as group:

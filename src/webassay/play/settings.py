@@ -1,7 +1,7 @@
 """What a run directory remembers of the call that made it: the tasks, the limits, the agents that were trusted."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from pydantic import TypeAdapter
@@ -19,19 +19,54 @@ _NAMES = TypeAdapter(list[str])
 def remember(store: Store, selection: Selection, *, offline: bool = False, limits: Limits | None = None) -> None:
     """So that grading and resuming build the same tasks; another selection in the same place is a mistake, and so are
     other limits. Episodes that nobody here played have none."""
-    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(offline)}
-    if limits is not None:
-        given["limits"] = json.dumps(asdict(limits), sort_keys=True)
-    for name, text in given.items():
+    refuse_others(store, selection, offline=offline, limits=limits)
+    for name, text in _as_texts(selection, offline, limits).items():
+        store.set(name, text)
+
+
+def refuse_others(store: Store, selection: Selection, *, offline: bool = False, limits: Limits | None = None) -> None:
+    """A run goes on as it began."""
+    said: list[str] = []
+    for name, text in _as_texts(selection, offline, limits).items():
         before = store.setting(name)
         if name in store.damage.settings:
             before = None  # What it said is lost, and the run is continued as it is called now.
         if before is not None and before != text:
-            raise InputError(
-                f"{store.path} holds a run of other tasks, or with other options.",
-                hint=f"It was made with {name} {before}. Give the same options, or another --out.",
-            )
-        store.set(name, text)
+            said += _differences(name, before, text)
+    if said:
+        raise InputError(
+            f"{store.path} holds a run with other options: {'; '.join(said)}.",
+            hint="Give the same options, or another --out.",
+        )
+
+
+def _as_texts(selection: Selection, offline: bool, limits: Limits | None) -> dict[str, str]:
+    given = {"selection": json.dumps(asdict(selection), sort_keys=True), "offline": json.dumps(offline)}
+    if limits is not None:
+        given["limits"] = json.dumps(asdict(limits), sort_keys=True)
+    return given
+
+
+def _differences(name: str, before: str, now: str) -> Iterator[str]:
+    """Option by option, in words."""
+    with boundary(InputError, f"What the run says about its {name} cannot be read"):
+        old, new = json.loads(before), json.loads(now)
+        both = [({name: each} if not isinstance(each, dict) else each) for each in (old, new)]
+        for option in dict.fromkeys([*both[0], *both[1]]):
+            was, is_now = (_in_words(each.get(option)) for each in both)
+            if was != is_now:
+                yield f"{_CALLED.get(option, option.replace('_', ' '))} was {was}, now {is_now}"
+
+
+_CALLED = {"steps": "the limit of steps", "file": "tasks file", "tasks": "task", "templates": "template"}
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "any"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "not set" if value in (None, "") else str(value)
 
 
 def remember_trusted(store: Store, agents: Iterable[str]) -> None:

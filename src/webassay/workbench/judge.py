@@ -33,7 +33,7 @@ from webassay.judging.record import ocr
 from webassay.judging.universal.resources import VerifierResources
 from webassay.judging.universal.rubric import FrozenRubric, RubricCache, ValidityCache, thaw
 from webassay.judging.universal.verify import TaskReview, review_task
-from webassay.llm.client import HALF_AN_HOUR, Budget, Model, Patience, Question, Reply, model_of
+from webassay.llm.client import HALF_AN_HOUR, PROVIDERS_CHOICE, Budget, Model, Patience, Question, Reply, model_of
 from webassay.store import Store
 from webassay.store.runs import extend_run, is_run, open_run
 from webassay.workbench.imports import ImportResult, import_into
@@ -124,7 +124,7 @@ class Verification:
             setup.cache / "replies",
             budget=Budget(usd=options.max_usd),
             concurrency=options.at_once,
-            patience=HALF_AN_HOUR if options.timeout is None else Patience(seconds=options.timeout),
+            patience=Patience(seconds=options.timeout or HALF_AN_HOUR.seconds, tell=setup.tell),
             cache=options.cache,
         )
         if options.trials < 1:
@@ -162,6 +162,16 @@ class Verification:
 
         plan = await self.judge.plan(waiting(), self._settings, resources=resources)
         return replace(plan, trajectories=plan.trajectories + known, already_judged=known)
+
+    async def check_models(self) -> None:
+        """One tiny question to each, where there is anything left to judge."""
+        options = self._options
+        specs = {spec for spec in (options.model, *options.slots.values()) if spec}
+        stamp = self._prepared(self._resources()).fingerprint
+        if not all(_has_verdict(store, one.id, stamp) for store in self.stores for one, _ in self._items_of(store)):
+            for spec in sorted(specs):
+                self._setup.on_progress(Progress(f"asking {spec} whether it answers"))
+                await self._models.check(spec, PROVIDERS_CHOICE, self._setup.tell)
 
     async def run(self) -> VerificationResult:
         if self._options.dry_run:

@@ -56,6 +56,9 @@ def verify(
     no_cache: NoCache = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to store imported trajectories.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost without asking a model.")] = False,
+    without_model: Annotated[
+        bool, typer.Option("--without-model", help="Only what the record alone proves; everything else abstains.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Print rubric, scores and evidence.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line per trajectory, and nothing else.")] = False,
 ) -> None:
@@ -86,11 +89,14 @@ def verify(
     )
     with common.workbench() as bench, bench.verification(paths, options) as verification:
         _tell_skipped(verification.imported)
+        if model is None and not (dry_run or without_model):
+            _refuse_without_model(verification.judge.name)
         if dry_run:
             common.say(describe_estimate(run_sync(verification.estimate())))
             return
+        run_sync(verification.check_models())
         done = run_sync(verification.run())
-        _report(verification, done, explain=explain, as_json=as_json)
+        raise typer.Exit(_report(verification, done, explain=explain, as_json=as_json))
 
 
 @selects("benchmark", "tasks_file")
@@ -137,8 +143,22 @@ def _tell_skipped(imported: "ImportResult | None") -> None:
         common.say(f"Skipped {place}: {why}", stderr=True)
 
 
-def _report(verification: "Verification", done: "VerificationResult", *, explain: bool, as_json: bool) -> None:
-    trials = len(done.fingerprints)
+def _refuse_without_model(judge: str) -> None:
+    """Built-in judges would abstain from nearly everything; what packages add may need none."""
+    from webassay.compose.registries import JUDGES
+    from webassay.core.errors import InputError
+
+    if judge in JUDGES.built_in():
+        raise InputError(
+            f"The judge {judge} needs a model.",
+            hint="Name one: --model openai:NAME. Without one, `--dry-run` estimates the cost, `--without-model` finds "
+            "what the record alone disproves (universal), and `webassay grade` grades by the rules.",
+        )
+
+
+def _report(verification: "Verification", done: "VerificationResult", *, explain: bool, as_json: bool) -> int:
+    """Returns the exit code: see docs/running.md."""
+    trials, decided = len(done.fingerprints), 0
     for number, fingerprint in enumerate(done.fingerprints, 1):
         if trials > 1 and not as_json:
             common.say(f"Trial {number}")
@@ -146,18 +166,23 @@ def _report(verification: "Verification", done: "VerificationResult", *, explain
             if len(verification.stores) > 1 and not as_json:
                 common.say(str(store.path))
             for verdict, trajectory in verification.verdicts_in(store, fingerprint):
+                decided += verdict.status in ("pass", "fail")
                 if as_json:
                     print(_as_json(verdict, store.path, number))
                 else:
                     common.say(_told(verdict, trajectory if explain else None))
+    tally = done.tally
+    code = common.SPENT if tally.stopped else 0 if decided else common.NOTHING_MEASURED
     if as_json:
-        return
+        return code
     if trials > 1:
         common.say(verification.repeated(done).in_words)
-    tally = done.tally
     print(f"{tally.judged} judged, {tally.skipped} already had a verdict, {tally.faulted} faulted.")
     if tally.stopped:
         common.say(tally.stopped)
+    if code == common.NOTHING_MEASURED:
+        common.say("Nothing was judged: every verdict is a fault or an abstention.", stderr=True)
+    return code
 
 
 def _as_json(verdict: "Verdict", run: Path, trial: int) -> str:

@@ -1,6 +1,8 @@
 """`webassay run` and `webassay try`: agents play tasks, or a goal of your own."""
 
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,11 +10,12 @@ import typer
 
 from webassay.cli import common
 from webassay.cli.command import PLAY, START, Command
-from webassay.cli.options import MaxUsd, ModelName, NoCache, Out, OwnOut, Workers, names_of, selects
+from webassay.cli.experiment import Experiment, given_options, to_toml
+from webassay.cli.options import SELECTING, MaxUsd, ModelName, NoCache, Out, OwnOut, Workers, names_of, selects
 
 if TYPE_CHECKING:
     from webassay.compose.models import ModelOptions
-    from webassay.workbench import Selection
+    from webassay.workbench import PlannedRun, PlayOptions, Selection
 
 Agents = Annotated[
     list[str] | None,
@@ -69,10 +72,13 @@ MOST_WRITES = 20
 @selects(
     *("benchmark", "tasks_file", "template", "task", "instances", "world_seed", "seed", "limit"),
     *("difficulty", "scale", "obstacles"),
+    instances=1,
 )
 def run(
+    context: typer.Context,
     selection: "Selection",
     out: Out,
+    experiment: Experiment = None,
     agent: Agents = None,
     agent_cmd: AgentCommands = None,
     trust_agent: TrustAgent = False,
@@ -99,15 +105,31 @@ def run(
     offline: Annotated[
         bool, typer.Option("--offline", help="Block every page; then `grade --activity off` shows what was known.")
     ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be played, and play nothing.")] = False,
+    last_failed: Annotated[
+        Path | None, typer.Option("--last-failed", help="Only what failed, faulted or was left undecided in this run.")
+    ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="No checks before the first episode; never stop for repeated faults.")
+    ] = False,
+    save_experiment: Annotated[
+        Path | None, typer.Option("--save-experiment", help="Write the options given here to a TOML file.")
+    ] = None,
 ) -> None:
     """Play tasks with one or more agents, record everything, and grade it.
 
-    If the command is killed, interrupted or crashes, run it again to resume: no finished episode is played again.
+    One instance of each template is played unless you ask for more (`-n 3`). If the command is killed, interrupted or
+    crashes, run it again to resume: no finished episode is played again. Exit codes: docs/running.md.
 
-    Example: `webassay run -a oracle -a naive-zero -o runs/first -n 2`
+    Example: `webassay run -a oracle -a naive-zero -o runs/first --limit 10`
+
+    Example: `webassay run experiment.toml -o runs/second`
     """
-    from webassay import Limits, PlayOptions, run_sync
+    from webassay import Limits, PlayOptions
 
+    given = given_options(context)
+    if save_experiment is not None:
+        common.say(f"Experiment: {common.write(save_experiment, to_toml(given))}", stderr=True)
     options = PlayOptions(
         trials=trials,
         workers=workers,
@@ -123,13 +145,10 @@ def run(
         trust_agent=trust_agent,
         agent_env=tuple(agent_env or ()),
         agent_dirs=tuple(agent_dir or ()),
+        keep_going=keep_going,
     )
-    with common.workbench() as bench:
-        run_sync(bench.run(out, _agents(agent, agent_cmd), selection, options))
-        report = bench.report([out], title=out.name)
-    common.give(report, "table")
-    common.tell_crashes(bench, out)
-    common.say(f"\nThe whole report: webassay report {common.quoted(out)} --html report.html")
+    names, selected = _agents(agent, agent_cmd), bool(given.keys() & SELECTING)
+    raise typer.Exit(_played(out, names, selection, options, last_failed, selected=selected, dry=dry_run))
 
 
 def try_(
@@ -173,11 +192,57 @@ def try_(
             common.say(
                 f"… and {len(ending.writes) - MOST_WRITES} more; `webassay show {common.quoted(path)}` lists them."
             )
-    common.tell_crashes(bench, path)
+    code = common.tell_outcome(bench, path)
     common.say(f"Recorded in {path}; `webassay verify {common.quoted(path)} …` judges it.")
+    raise typer.Exit(code)
 
 
 # --- inside ---------------------------------------------------------------------------------------------------
+
+
+def _played(
+    out: Path,
+    names: list[str],
+    selection: "Selection",
+    options: "PlayOptions",
+    last_failed: Path | None,
+    *,
+    selected: bool,
+    dry: bool,
+) -> int:
+    """Plays, tells what came of it, and returns the exit code. `selected`: the tasks were chosen in this call."""
+    from webassay import run_sync
+    from webassay.core.errors import BudgetError, SameFaultError
+
+    stopped, more = None, {}
+    with common.workbench() as bench:
+        if last_failed is not None:
+            failed = bench.failed_units(last_failed)
+            selection = selection if selected else failed.selection
+            options = replace(options, trials=max(options.trials, failed.trials))
+            more = {"wanted": failed.__contains__}
+        ready = partial(_say_plan, whole=not selected and last_failed is None)
+        if dry:
+            ready(run_sync(bench.plan_run(out, names, selection, options, **more)))
+            return 0
+        try:
+            run_sync(bench.run(out, names, selection, options, ready=ready, **more))
+        except (BudgetError, SameFaultError) as error:
+            stopped = error
+        report = bench.report([out], title=out.name)
+    common.give(report, "table")
+    code = common.tell_outcome(bench, out)
+    common.say(f"\nThe whole report: webassay report {common.quoted(out)} --html report.html")
+    if stopped is not None:
+        raise stopped
+    return code
+
+
+def _say_plan(planned: "PlannedRun", *, whole: bool) -> None:
+    # At once, and on the stream of the bar: standard output is for results.
+    common.say(planned.in_words, stderr=True)
+    if whole:
+        common.say("One instance of each template; `--instances 3` plays more, `--limit N` fewer.", stderr=True)
 
 
 def _agents(names: list[str] | None, commands: list[str] | None) -> list[str]:
