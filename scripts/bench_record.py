@@ -43,7 +43,7 @@ NOTHING = ServedRecord().pack()
 class Unrecorded(Recorder):
     def note(self, *given: object) -> None: ...
 
-    def pack(self) -> Callable[[], tuple[bytes, int, int]]:
+    def pack(self, *given: object) -> Callable[[], tuple[bytes, int, int]]:
         return lambda: (NOTHING, 0, 0)
 
 

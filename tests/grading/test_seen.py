@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.support import samples
-from webassay.arena.kit.key import Key, fact, picture, shown
+from webassay.arena.kit.key import Key, cell, fact, picture, shown
 from webassay.arena.kit.mistakes import mistakes, with_results
 from webassay.core.errors import TaskError
-from webassay.core.served import SERVED_TYPE, ServedAnswer, ServedNode, ServedRecord, plain
+from webassay.core.served import (
+    ECHO,
+    SERVED_TYPE,
+    ServedAnswer,
+    ServedCells,
+    ServedCount,
+    ServedNode,
+    ServedRecord,
+    plain,
+)
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
 from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
 from webassay.grading.grade import Policy, grade
@@ -265,49 +274,72 @@ def test_a_picture_counts_when_it_was_served(path, kind, status, seen):
     assert status_of(Key.seen_any(picture("/pictures/7.svg")), site) == ["pass" if seen else "fail"]
 
 
-@pytest.mark.parametrize("wrong", [{}, {"texts": ("a",), "picture": "/b"}, {"texts": ("a", " .")}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"texts": ("a",), "picture": "/b"},
+        {"picture": "/b", "cell": {"table": "a", "key": [1], "column": "b"}},
+        {"texts": ("a", " .")},
+    ],
+)
 def test_a_sight_that_says_nothing_is_refused(wrong):
     with pytest.raises(ValidationError):
         Sight(**wrong)
 
 
-# --- what the visitor said ------------------------------------------------------------------------------------
+# --- what nobody vouches for ----------------------------------------------------------------------------------
 
 
-HEADING, SEARCH = "Search results for: “HOM-44321 $167.99”", "/search?q=HOM-44321"
+def echo(text: str) -> str:
+    return f"{ECHO[0]}{text}{ECHO[1]}"
 
 
 @pytest.mark.parametrize(
-    ("path", "page", "texts", "seen"),
+    ("page", "goal", "texts", "seen"),
     [
-        pytest.param(SEARCH + "+%24167.99", [HEADING], "HOM-44321|$167.99", False, id="a search for the fact"),
-        pytest.param("/search?q=other", [HEADING], "HOM-44321|$167.99", True, id="a search for something else"),
-        pytest.param(SEARCH + "+%24167.99+and+more", ["Results for HOM-44321 $167.99 an…"],
-                     "HOM-44321|$167.99", False, id="cut short by the site"),
-        pytest.param(SEARCH, ["Results for HOM-44321"], "HOM-44321", False, id="one word"),
-        pytest.param("/search?q=zoo+lamp+out+of+stock",
-                     ["Results for zoo lamp out of stock", Row(["Zoo Lamp", "Out of stock"])],
-                     "Zoo Lamp|Out of stock", True, id="many words hide nothing that they find"),
-        pytest.param("/search?q=Zoo+Lamp", ["Search results for: “Zoo Lamp”", Row(["Zoo Lamp", "$12.00"])],
-                     "Zoo Lamp|$12.00", True, id="what is found counts although its name was typed"),
-        pytest.param("/note?text=Total+%245.00", [Row(["Total", "Total $5.00", "$5.00"])], "Total $5.00", False,
-                     id="nothing runs across a line that only repeats the visitor"),
-        pytest.param("/orders?q=000123&status=pending", [Row(["000123", "May 3", "Pending"])], "000123|Pending", True,
-                     id="a row counts even if all of it was typed bit by bit"),
+        pytest.param([f"Results for {echo('HOM-1 $5')}"], "", "HOM-1|$5", False, id="an echo"),
+        pytest.param([echo("HOM-1"), echo("$5")], "", "HOM-1|$5", False, id="in two halves"),
+        pytest.param([Row([echo("HOM-1"), "$5"])], "", "HOM-1|$5", False, id="half of a row"),
+        pytest.param([f"Results for {echo('HOM-1')}", Row(["HOM-1", "$5"])], "", "HOM-1|$5", True, id="and found"),
+        pytest.param([f"Results for {echo('cut short')[:-1]}"], "", "short", False, id="an echo without its end"),
+        pytest.param([f"Nothing for {echo('a Zoo Lamp')}"], "Find a Zoo Lamp", "Nothing|Lamp", True, id="of the goal"),
+        pytest.param([f"Nothing for {echo('Lamp $5')}"], "Find a Zoo Lamp", "Nothing|Lamp", False, id="and more"),
+    ],
+)
+def test_an_echo_counts_only_as_far_as_it_repeats_the_goal(page, goal, texts, seen):
+    for together in ("item", "page"):
+        (finding,) = check_evidence(Key.seen(*texts.split("|"), together=together).evidence, {"": record(page)}, goal)
+        assert finding.status == ("pass" if seen else "fail")
+
+
+# --- cells ----------------------------------------------------------------------------------------------------
+
+CELLS = (ServedCells("orders", "total", [(1,), (2,), (3,)]), ServedCells("addresses", "city", [(1, "billing")]))
+COUNTED = (ServedCount("orders", [(1,), (4,)], 2),)
+
+
+@pytest.mark.parametrize(
+    ("key", "seen"),
+    [
+        (Key.read(cell("orders", 1, "total")), True), (Key.read(cell("orders", 1, "status")), False),
+        (Key.read(cell("orders", 4, "total")), False), (Key.read(cell("addresses", (1, "billing"), "city")), True),
+        (Key.read(cell("orders", 1, "total"), cell("orders", 4, "total")), False),
+        (Key.read_rows("orders", (1, 2, 3, 4), "total"), False),
+        (Key.read_rows("orders", (1, 2, 3, 4), "total", share=0.75), True),
+        (Key.read_rows("orders", (1, 4), "total", or_counted=2), True),
+        (Key.read_rows("orders", (1, 4), "total", or_counted=3), False),
+        (Key.read_rows("orders", (1, 5), "total", or_counted=2), False),
     ],
 )  # fmt: skip
-def test_what_only_repeats_the_visitor_is_no_evidence(path, page, texts, seen):
-    site = record((page, {"path": path}))
-    assert sees(site, *texts.split("|")) is seen
-    assert sees(site, *texts.split("|"), together="page") is seen
+def test_a_cell_counts_wherever_it_was_shown_and_rows_also_where_they_were_counted(key, seen):
+    assert status_of(key, record(["Home"], cells=CELLS, counts=COUNTED)) == ["pass" if seen else "fail"]
 
 
-def test_what_was_seen_before_it_was_written_down_stays_seen():
-    lamp, note = [Row(["HOM-1", "$5"])], ["Notes", "HOM-1 $5"]
-    posted = {"method": "POST", "said": ("HOM-1 $5",)}
-    assert sees(record(lamp, (note, posted)), "HOM-1", "$5")
-    assert not sees(record((note, posted), note), "HOM-1", "$5")
-    assert sees(record((note, posted), lamp), "HOM-1", "$5"), "the site said it too"
+def test_all_cells_of_a_fact_are_taken_out():
+    site = record((["Home"], {"start": True}), cells=CELLS, counts=COUNTED)
+    keys = Key.read_rows("orders", (1, 4), "total", or_counted=2), Key.read_rows("orders", (1, 2), "total")
+    assert [set(without_evidence(key, site).values()) for key in keys] == [{"fail"}, {"fail"}]
 
 
 # --- verdicts ------------------------------------------------------------------------------------------------

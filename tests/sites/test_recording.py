@@ -66,7 +66,6 @@ async def test_every_answer_is_in_the_record_in_order(stage: ArenaStage) -> None
         ("GET", "/?page=2&q=a%20b", 200), ("POST", "/add", 303), ("GET", "/nowhere", 404), ("GET", "/stream", 200),
     ]  # fmt: skip
     assert first.at <= added.at <= missing.at <= streamed.at
-    assert added.said == ("Grüße",)
     assert added.page is None, "nobody sees what a redirect says"
     assert "Not Found" in text_of(record, missing)
     assert len(first.digest) == 32
@@ -134,7 +133,7 @@ def noted(
         "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
     }
     start = {"type": "http.response.start", "status": status, "headers": [(b"Content-Type", kind.encode())]}
-    recorder.note(scope, b"", [start, {"type": "http.response.body", "body": body.encode()}])
+    recorder.note(scope, [start, {"type": "http.response.body", "body": body.encode()}])
 
 
 def unpacked(recorder: Recorder) -> ServedRecord:
@@ -202,8 +201,7 @@ async def test_half_a_character_does_no_harm(stage: ArenaStage) -> None:
         await visitor.post(
             "/echo", content=b'{"a": "x\\ud800y", "b": [1, null]}', headers={"content-type": "application/json"}
         )
-    (served,) = (await recorded(stage)).served
-    assert served.said == ("x?y", "1")
+    assert len((await recorded(stage)).served) == 1
     recorder = Recorder()
     noted(recorder, "/", '{"a": "x\\udfffy <b>z\\udfff</b>"}', kind="application/json")
     record = unpacked(recorder)

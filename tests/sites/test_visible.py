@@ -12,11 +12,9 @@ from webassay.core.served import ServedNode
 from webassay.sites.visible import Nodes, read_page
 
 
-def read(
-    page: str, media_type: str = "text/html; charset=utf-8", typed=()
-) -> tuple[ServedNode, tuple[ServedNode, ...]]:
+def read(page: str, media_type: str = "text/html; charset=utf-8") -> tuple[ServedNode, tuple[ServedNode, ...]]:
     nodes = Nodes()
-    number = read_page(page, media_type, nodes, typed)
+    number = read_page(page, media_type, nodes)
     assert number is not None
     every = nodes.all()
     assert all(part < place for place, node in enumerate(every) for part in node.parts if isinstance(part, int))
@@ -192,10 +190,9 @@ def test_the_chosen_option_stands_with_its_label():
     assert seen(page) == [["State", "Utah", ["Ohio", "Utah"]]]
 
 
-def test_values_of_inputs_are_seen_unless_the_visitor_typed_them():
+def test_values_of_inputs_are_seen():
     page = '<input name=q value="HOM-1 &amp; co"><input type=submit value=Go><textarea>Hello\n there</textarea>'
     assert lines(page) == ["HOM-1 & co", "Go", "Hello there"]
-    assert lines(page, typed={"HOM-1 & co", "Hello\n there"}) == ["Go"]
 
 
 @pytest.mark.parametrize("kind", ["hidden", "password", "checkbox", "radio", "file"])

@@ -15,6 +15,9 @@ from typing import Literal, Self
 
 import msgspec
 
+ECHO = "\ue000\ue001"
+"""In a text, what stands between these signs has nobody to vouch for it: the site may only repeat its visitor."""
+
 LARGEST = 256 * 1024 * 1024
 """Bytes of an unpacked record; far more than one can hold that was made by us."""
 
@@ -37,8 +40,6 @@ class ServedAnswer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Which cookies the visitor had, as an opaque id; empty: none."""
     start: bool = False
     """The harness asked for it, when it opened the start pages."""
-    said: tuple[str, ...] = ()
-    """What the visitor sent in the body of the request, value by value."""
     page: int | None = None
     """The node with its text, for documents and fragments."""
     by: Literal["", "browser", "other"] = ""
@@ -52,11 +53,35 @@ class ServedNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Lines of text, and numbers of nodes; a node comes after those inside it."""
 
 
+class ServedCells(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A column of a table, and the rows of which it was shown."""
+
+    table: str
+    column: str
+    rows: list[tuple[str | int | float, ...]]
+    """By primary key."""
+    start: bool = False
+    """On the start pages."""
+
+
+class ServedCount(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A value that a query computed and the site showed, to which each of the rows contributed that the task names."""
+
+    table: str
+    rows: list[tuple[str | int | float, ...]]
+    value: str | int | float
+
+
 class ServedRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     served: tuple[ServedAnswer, ...] = ()
     nodes: tuple[ServedNode, ...] = ()
     omitted: int = 0
     """Answers for which there was no room."""
+    cells: tuple[ServedCells, ...] = ()
+    """What was shown of the site's own rows, in whatever form."""
+    counts: tuple[ServedCount, ...] = ()
+    evidence: Literal["receipts", "texts"] = "texts"
+    """With receipts, a page's text is only what the site vouches for; else it is all that stood there."""
     version: Literal[1] = 1
 
     def pack(self, level: int = 6) -> bytes:

@@ -230,8 +230,20 @@ class ActivityCheck(Record):
     """At least one page of each group must have been loaded: what a diligent search cannot miss."""
 
 
+CellKey = tuple[str | int | float, ...]
+"""A row, by its primary key."""
+
+
+class Cell(Record):
+    """A column of a row, wherever and however a site shows it."""
+
+    table: str
+    key: CellKey = Field(min_length=1)
+    column: str
+
+
 class Sight(Record):
-    """What a person can have in front of them: texts that stand together somewhere, or a picture."""
+    """What a person can have in front of them: texts that stand together somewhere, a picture, or a cell."""
 
     texts: tuple[str, ...] = ()
     """As the site shows them. Case, spacing and punctuation do not matter; whole words and numbers do."""
@@ -240,13 +252,15 @@ class Sight(Record):
     one page."""
     picture: str = ""
     """The path of a picture, in place of texts."""
+    cell: Cell | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What the site's own database says, in place of texts: on any page, in a file, in whatever words."""
     site: str = ""
     """Empty: any of the task's."""
 
     @model_validator(mode="after")
     def _can_be_looked_for(self) -> Self:
-        if bool(self.texts) == bool(self.picture):
-            raise ValueError("a sight needs either texts or a picture")
+        if bool(self.texts) + bool(self.picture) + (self.cell is not None) != 1:
+            raise ValueError("a sight needs either texts, or a picture, or a cell")
         empty = [text for text in self.texts if not plain(text)]
         if empty:
             raise ValueError(f"{empty[0]!r} contains nothing to look for")
@@ -273,6 +287,8 @@ class EvidenceCheck(Record):
     facts: tuple[Fact, ...] = Field(min_length=1)
     share: float = Field(default=1.0, gt=0.0, le=1.0)
     """Where a part of the facts is enough."""
+    or_counted: str | int | float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Enough as well: this value, from a query of the site to which the row of every fact contributes."""
 
     @property
     def needed(self) -> int:
@@ -280,6 +296,15 @@ class EvidenceCheck(Record):
 
     def sights(self) -> Iterator[Sight]:
         return (sight for fact in self.facts for way in fact.any_of for sight in way)
+
+    def cells(self) -> Iterator[Cell]:
+        return (sight.cell for sight in self.sights() if sight.cell is not None)
+
+    @model_validator(mode="after")
+    def _can_be_counted(self) -> Self:
+        if self.or_counted is not None and len({cell.table for cell in self.cells()}) != 1:
+            raise ValueError("what is counted has to be rows of one table")
+        return self
 
 
 class LegacyCheck(Record):

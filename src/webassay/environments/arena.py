@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from webassay.core.errors import InputError, ProbeError, SiteError, WebassayError
 from webassay.core.interaction import Cookie
 from webassay.core.served import SERVED_TYPE
-from webassay.core.task import Task
+from webassay.core.task import EvidenceCheck, Task
 from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, ServedResult, SessionResult, WritableBlobs
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 from webassay.sites.frames import frame, read_frame
@@ -157,6 +157,8 @@ class ArenaStage:
     now_ms: int | None
     _server: _Server
     _patience: float
+    _counted: Sequence[dict[str, Any]] = ()
+    """What the task asks of values that the sites computed."""
 
     async def expect(self, browser: int) -> None:
         with suppress(SiteError):  # A dead server is a fault of whatever asks it next.
@@ -173,7 +175,9 @@ class ArenaStage:
             for site, base in self.bases.items()
         }
         try:
-            seen = await self._server.call("probe", self._patience, label=self.label, cookies=sent)
+            seen = await self._server.call(
+                "probe", self._patience, label=self.label, cookies=sent, counted=self._counted
+            )
         except SiteError as error:
             raise ProbeError(f"The sites could not be probed: {error}") from error
         results: list[ProbeResult] = []
@@ -190,6 +194,11 @@ class ArenaStage:
         """From now on these stand in front of the site, replacing any earlier ones."""
         data = [obstacle.model_dump(mode="json") for obstacle in obstacles]
         await self._server.call("obstruct", self._patience, label=self.label, site=site, obstacles=data)
+
+
+def _counted(check: EvidenceCheck) -> dict[str, Any]:
+    cells = list(check.cells())
+    return {"table": cells[0].table if cells else "", "rows": [cell.key for cell in cells], "value": check.or_counted}
 
 
 def _host(base: str) -> str:
@@ -230,7 +239,10 @@ class Arena:
 
     def stage(self, task: Task) -> AbstractAsyncContextManager[ArenaStage]:
         obstacles = named(task.obstacles, task.world_seed)
-        return self.hold(task.sites, task.world_seed, logins=task.logins, scale=task.world_scale, obstacles=obstacles)
+        return self.hold(
+            task.sites, task.world_seed, logins=task.logins, scale=task.world_scale, obstacles=obstacles,
+            counted=[_counted(check) for check in task.checks if isinstance(check, EvidenceCheck)],
+        )  # fmt: skip
 
     @asynccontextmanager
     async def hold(
@@ -242,6 +254,7 @@ class Arena:
         label: str = "",
         scale: str = "",
         obstacles: Sequence[Obstacle] = (),
+        counted: Sequence[dict[str, Any]] = (),
     ) -> AsyncIterator[ArenaStage]:
         """Fresh worlds of these sites. A `label` of your own makes URLs readable, but guessable: use it to look at the
         sites, never to evaluate."""
@@ -273,6 +286,7 @@ class Arena:
                 now_ms=opened["now_ms"],
                 _server=server,
                 _patience=self._patience,
+                _counted=[one for one in counted if one["value"] is not None],
             )
             for site in sites if obstacles else ():
                 await stage.obstruct(site, obstacles)

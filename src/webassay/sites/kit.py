@@ -27,6 +27,7 @@ from starlette.types import ASGIApp
 from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
 from webassay.sites.pages import DatabasePages
+from webassay.sites.receipts import QuerySource, collected, inked
 from webassay.sites.snapshots import ChangedRow, Snapshot, TableShape, quoted, schema_of, tables_of
 from webassay.sites.snapshots import SqlValue as SqlValue  # For sites, which need nothing else from there.
 
@@ -37,6 +38,7 @@ Row = dict[str, Any]
 
 TICK_SECONDS = 1
 """How far the clock moves with every write."""
+MOST_SOURCES = 2000
 
 
 def classes(*, content: str = "", journal: str = "", telemetry: str = "") -> dict[str, ColumnClass]:
@@ -152,6 +154,9 @@ class World:
         db = self._pages.connect()
         db.execute("PRAGMA foreign_keys = ON")
         db.set_commit_hook(self._may_commit)
+        self._touched: set[str] = set()
+        db.preupdate_hook(lambda change: self._touched.add(change.table_name))
+        self._before: apsw.Connection | None = None
         return db
 
     def _may_commit(self) -> bool:
@@ -197,15 +202,29 @@ class World:
         with closing(pages.connect()) as db:
             change(db)
         keeper._others_left = Snapshot(pages)
+        keeper._before = None
 
     def rows(self, sql: str, *params: SqlValue) -> list[Row]:
+        """While a request is answered, their values know where they come from: see `receipts`."""
         cursor = self.db.execute(sql, params)
         first = cursor.fetchone()
         if first is None:
             return []
-        # Read the names before the last row, because SQLite forgets them after it.
-        names = [column[0] for column in cursor.get_description()]
-        return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
+        # Ask for the names before the last row, because SQLite forgets them after it.
+        if collected() is None:
+            names = [column[0] for column in cursor.get_description()]
+            return [dict(zip(names, row, strict=True)) for row in (first, *cursor)]
+        source = self._source(sql, cursor)
+        return list(inked(source, params, (first, *cursor)))
+
+    def _source(self, sql: str, cursor: apsw.Cursor) -> QuerySource:
+        sources = self.snapshot.sources
+        source = sources.get(sql)
+        if source is None:
+            if len(sources) >= MOST_SOURCES:  # The texts of visitors' own filters.
+                sources.clear()
+            source = sources[sql] = QuerySource(sql, cursor.description_full, self.snapshot.keys, self.snapshot.reads)
+        return source
 
     def row(self, sql: str, *params: SqlValue) -> Row | None:
         found = self.rows(sql, *params)
@@ -213,8 +232,44 @@ class World:
 
     def scalar(self, sql: str, *params: SqlValue) -> Any:
         """The first column of the first row; None if there is no row."""
-        found = self.db.execute(sql, params).fetchone()
-        return None if found is None else found[0]
+        cursor = self.db.execute(sql, params)
+        found = cursor.fetchone()
+        if found is None or collected() is None:
+            return None if found is None else found[0]
+        source = self._source(sql, cursor)
+        return next(inked(source, params, (found,)))[source.names[0]]
+
+    # --- what receipts ask ---
+
+    @property
+    def touched(self) -> set[str]:
+        """The tables that have been written to."""
+        return self._keeper._touched
+
+    def row_before(self, table: str, key: tuple[SqlValue, ...]) -> Row | None:
+        """The row as it would be now if nobody but others had changed anything."""
+        where = " AND ".join(f"{quoted(column)} IS ?" for column in self.snapshot.keys[table])
+        cursor = self._untouched_db().execute(f"SELECT * FROM {quoted(table)} WHERE {where}", key)
+        found = cursor.fetchone()
+        return None if found is None else dict(zip([name for name, _ in cursor.get_description()], found, strict=True))
+
+    def computed_before(self, sql: str, params: tuple[SqlValue, ...]) -> set[tuple[Any, ...]]:
+        """What the query would find then."""
+        return set(self._untouched_db().execute(sql, params).fetchall())
+
+    def is_journal(self, table: str, column: str) -> bool:
+        """Whether nobody but the site fills it."""
+        return self.site.owner.columns.get(table, {}).get(column) == "journal"
+
+    def without_visitor(self) -> apsw.Connection:
+        """A copy of the database as it would be then."""
+        return self._keeper._others_left.pages.copy().connect()
+
+    def _untouched_db(self) -> apsw.Connection:
+        keeper = self._keeper
+        if keeper._before is None:
+            keeper._before = self.without_visitor()
+        return keeper._before
 
     # --- what the environment uses ---
 

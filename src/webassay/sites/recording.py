@@ -4,19 +4,18 @@ Noting an answer keeps its body and takes microseconds; pages are read when the 
 stopped. Only where very much is waiting to be read, it is read at once, so that memory stays bounded.
 """
 
-import json
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, Literal
-from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Message, Scope
 
-from webassay.core.served import ServedAnswer, ServedKind, ServedRecord
+from webassay.core.served import ServedAnswer, ServedCells, ServedCount, ServedKind, ServedRecord
+from webassay.sites.receipts import Computed, Receipts
 from webassay.sites.visible import Nodes, read_page
 
 MOST_ANSWERS = 50_000
@@ -24,12 +23,10 @@ MOST_TEXT = 32 * 1024 * 1024
 """Characters of different lines. The pages of all products of the shop have a quarter of that."""
 MOST_WAITING = 16 * 1024 * 1024
 """Bytes of bodies."""
-MOST_SAID = 20_000
-"""Characters of one request that are kept."""
 
 Visitor = Literal["", "browser", "other"]
-_Waiting = dict[str, tuple[bytes, str, tuple[str, ...]]]
-"""Digest to body, media type, and what the visitor typed."""
+_Waiting = dict[str, tuple[bytes, str]]
+"""Digest to text and media type."""
 _DOCUMENTS = (b"document", b"iframe", b"frame", b"object", b"embed")
 
 
@@ -38,8 +35,14 @@ class Recorder:
         self._served: list[ServedAnswer] = []
         self._omitted = 0
         self._nodes = Nodes()
+        self._texts: list[str] = []
+        """For each answer, the digest of what is read of it."""
         self._pages: dict[str, int | None] = {}
-        """Digest of a body to its page."""
+        """The digest of a text to its page."""
+        self._cells: dict[tuple[bool, str, str], dict[tuple[Any, ...], None]] = {}
+        """The rows of which the site showed a column: on the start pages, and later."""
+        self._computed: set[Computed] = set()
+        self._vouches = False
         self._waiting: _Waiting = {}
         self._waiting_bytes = 0
         self._opened = time.monotonic()
@@ -51,7 +54,8 @@ class Recorder:
         """The start pages are open; from here on it is the agent's doing."""
         self._start = False
 
-    def note(self, scope: Scope, sent: bytes, reply: Iterable[Message], by: Visitor = "") -> None:
+    def note(self, scope: Scope, reply: Iterable[Message], by: Visitor = "", receipts: Receipts | None = None) -> None:
+        """`receipts` are those of the site's application; without any, somebody else answered for it."""
         if len(self._served) >= MOST_ANSWERS or self._nodes.size >= MOST_TEXT:
             self._omitted += 1
             return
@@ -59,7 +63,6 @@ class Recorder:
         status, media_type, body = _answer(reply)
         kind = _kind(asked, media_type)
         digest = blake2b(body, digest_size=16).hexdigest() if body else ""
-        said = tuple(_said(sent, asked.get(b"content-type", b"").decode("latin-1")))
         query = scope.get("query_string", b"").decode("latin-1")
         self._served.append(
             ServedAnswer(
@@ -71,28 +74,50 @@ class Recorder:
                 at=round(time.monotonic() - self._opened, 3),
                 session=self._session(asked.get(b"cookie", b"")),
                 start=self._start,
-                said=said,
                 by=by,
             )
         )
         # Nobody sees what a redirect says.
-        readable = kind in ("document", "fragment") and not 300 <= status < 400
-        if readable and digest and digest not in self._pages and digest not in self._waiting:
-            typed = (*said, *(value for _, value in parse_qsl(query)))
-            self._waiting[digest] = (body, media_type, typed)
+        if 300 <= status < 400:
+            self._texts.append("")
+            return
+        if receipts is not None and receipts.vouched is not None:
+            self._vouches = True
+            body = receipts.vouched.encode("utf-8", "replace")
+        if receipts is not None and status < 500:  # Of an answer that broke, nobody saw what was written so far.
+            for table, key, column in receipts.cells():
+                self._cells.setdefault((self._start, table, column), {})[key] = None
+            if not self._start:
+                self._computed |= receipts.computed()
+        readable = kind in ("document", "fragment") or media_type.startswith("text/csv")
+        digest = blake2b(body, digest_size=16).hexdigest() if body and readable else ""
+        self._texts.append(digest)
+        if digest and digest not in self._pages and digest not in self._waiting:
+            self._waiting[digest] = (body, media_type)
             self._waiting_bytes += len(body)
             if self._waiting_bytes > MOST_WAITING:
                 self._read(self._take())
 
-    def pack(self) -> Callable[[], tuple[bytes, int, int]]:
+    @property
+    def computed(self) -> frozenset[Computed]:
+        """What queries computed, and the site showed."""
+        return frozenset(self._computed)
+
+    def pack(self, counts: Iterable[ServedCount] = ()) -> Callable[[], tuple[bytes, int, int]]:
         """Takes what was noted so far. What it returns makes the record of it, and tells how many answers are in it and
         how many are not; it takes its time, and may run in a thread of its own."""
-        served, omitted, waiting = tuple(self._served), self._omitted, self._take()
+        served, omitted, waiting = list(zip(self._served, self._texts, strict=True)), self._omitted, self._take()
+        cells = tuple(
+            ServedCells(table, column, list(keys), start) for (start, table, column), keys in self._cells.items()
+        )
 
         def make() -> tuple[bytes, int, int]:
             self._read(waiting)
-            pages = tuple(msgspec.structs.replace(one, page=self._pages.get(one.digest)) for one in served)
-            record = ServedRecord(served=pages, nodes=self._nodes.all(), omitted=omitted)
+            pages = tuple(msgspec.structs.replace(one, page=self._pages.get(text)) for one, text in served)
+            record = ServedRecord(
+                served=pages, nodes=self._nodes.all(), omitted=omitted, cells=cells,
+                counts=tuple(counts), evidence="receipts" if self._vouches else "texts",
+            )  # fmt: skip
             return record.pack(), len(served), omitted
 
         return make
@@ -103,9 +128,8 @@ class Recorder:
 
     def _read(self, waiting: _Waiting) -> None:
         with self._reading:
-            for digest, (body, media_type, typed) in waiting.items():
-                text = body.decode("utf-8", "replace")
-                self._pages[digest] = read_page(text, media_type, self._nodes, {value.strip() for value in typed})
+            for digest, (body, media_type) in waiting.items():
+                self._pages[digest] = read_page(body.decode("utf-8", "replace"), media_type, self._nodes)
 
     def _session(self, cookies: bytes) -> str:
         return blake2b(cookies, digest_size=4, key=self._salt).hexdigest() if cookies else ""
@@ -135,26 +159,3 @@ def _kind(asked: Mapping[bytes, bytes], media_type: str) -> ServedKind:
     if dest:
         return "fragment" if dest == b"empty" else "other"
     return "document" if "html" in media_type and b"text/html" in asked.get(b"accept", b"text/html") else "fragment"
-
-
-def _said(sent: bytes, media_type: str) -> list[str]:
-    """The values in the body of a request."""
-    if not sent:
-        return []
-    text = sent[:MOST_SAID].decode("utf-8", "replace")
-    if "json" in media_type:
-        try:
-            return list(_strings(json.loads(text)))
-        except (ValueError, RecursionError):
-            return [text]
-    if "x-www-form-urlencoded" in media_type:
-        return [value for _, value in parse_qsl(text)]
-    return [text]
-
-
-def _strings(value: Any) -> Iterable[str]:
-    if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
-    elif value is not None:
-        yield str(value).encode("utf-8", "replace").decode()  # JSON can spell half a character, which nobody can store.

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
 from webassay.core.peers import comes_from, hung_up
+from webassay.core.served import ServedCount
+from webassay.sites.counting import is_counted
 from webassay.sites.frames import frame, read_from
 from webassay.sites.kit import Neighbor, Site, SiteRequest, World, json_value, snapshot
 from webassay.sites.obstacles import (
@@ -44,6 +46,7 @@ from webassay.sites.obstacles import (
     Standing,
     StatusObstacle,
 )
+from webassay.sites.receipts import Receipts, collect, stop
 from webassay.sites.recording import Recorder, Visitor
 from webassay.sites.snapshots import ChangedRow, Snapshot
 
@@ -96,12 +99,16 @@ class HostedWorld:
         finally:
             self.turns.release()
 
-    async def probe(self, cookies: Mapping[str, str]) -> dict[str, Any]:
+    async def probe(self, cookies: Mapping[str, str], counted: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+        """`counted`: what the task asks of values that the site computed, as `ServedCount`."""
+        asked = [ServedCount(one["table"], [tuple(row) for row in one["rows"]], one["value"]) for one in counted]
         async with self.turn() as world:
             changes = await asyncio.to_thread(world.diff)
+            computed = self.recorder.computed
+            counts = [one for one in asked if await asyncio.to_thread(is_counted, world, one, computed)]
             with boundary(SiteError, f"Asking the {world.site.name} site who is logged in"):
                 user = world.site.whoami(world, cookies)
-            record, count, omitted = await asyncio.to_thread(self.recorder.pack())
+            record, count, omitted = await asyncio.to_thread(self.recorder.pack(counts))
         touched = {change.table for change in changes}
         return {
             "changes": [_as_json(change) for change in changes],
@@ -124,15 +131,20 @@ class HostedWorld:
         visitor = await self._visitor(scope, port)
         if visitor is None:
             return []
-        reply = await self._obstructed(scope)
+        reply, receipts = await self._obstructed(scope), None
         if not reply:
             body = self._with_losses(scope, body)
             scope = _sized(scope, body)
+            receipts = Receipts(self.world)
             async with self.turns:
-                reply = [] if self.closed else await self._computed(scope, body)
+                token = collect(receipts)
+                try:
+                    reply = [] if self.closed else await self._computed(scope, body)
+                finally:
+                    stop(token)
             reply = self._afterwards(scope, reply)
         if reply:
-            self.recorder.note(scope, body, reply, visitor)
+            self.recorder.note(scope, reply, visitor, receipts)
         return reply
 
     async def _visitor(self, scope: Scope, port: int) -> Visitor | None:
@@ -413,9 +425,12 @@ class Server:
             raise SiteError("There is no world with that label.")
         return self._open[label]
 
-    async def probe(self, label: str, cookies: dict[str, dict[str, str]]) -> dict[str, Any]:
+    async def probe(
+        self, label: str, cookies: dict[str, dict[str, str]], counted: Sequence[dict[str, Any]] = ()
+    ) -> dict[str, Any]:
         """What changed on each site, which user these cookies belong to, and what the site served."""
-        return {name: await hosted.probe(cookies.get(name, {})) for name, hosted in self._worlds(label).items()}
+        worlds = self._worlds(label).items()
+        return {name: await hosted.probe(cookies.get(name, {}), counted) for name, hosted in worlds}
 
     async def obstruct(self, label: str, site: str, obstacles: list[dict[str, Any]]) -> None:
         with boundary(InputError, "These obstacles cannot be used"):

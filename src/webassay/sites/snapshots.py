@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from webassay.sites.pages import DatabasePages
+from webassay.sites.receipts import QuerySource
 
 SqlValue = str | int | float | bytes | None
 
@@ -50,6 +51,30 @@ class Snapshot:
     def schema(self) -> list[tuple[SqlValue, ...]]:
         with closing(self.pages.copy().connect()) as db:
             return schema_of(db)
+
+    @cached_property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The primary key of every table."""
+        with closing(self.pages.copy().connect()) as db:
+            return {table.name: table.key for table in tables_of(db)}
+
+    @cached_property
+    def reads(self) -> dict[str, frozenset[str]]:
+        """The tables that hold what a name in a query stands for: those of an index behind it, for a view all of
+        them."""
+        tables = {str(name) for kind, name, *_ in self.schema if kind == "table"}
+        found = {name.lower(): frozenset((name,)) for name in self.keys}
+        for kind, name, _, page, _ in self.schema:
+            if kind == "view":
+                found[str(name).lower()] = frozenset(tables)
+            elif kind == "table" and not page:
+                found[str(name).lower()] = frozenset(one for one in tables if one.startswith(f"{name!s}_"))
+        return found
+
+    @cached_property
+    def sources(self) -> dict[str, QuerySource]:
+        """What is known of the queries that were asked of it."""
+        return {}
 
     @cached_property
     def _owners(self) -> dict[str, dict[int, str]]:

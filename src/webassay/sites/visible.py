@@ -8,9 +8,9 @@ A reader of our own, because a page must cost a few milliseconds: it makes one p
 expression, and jumps over what is hidden. It forgives unclosed elements as browsers do, and no more than that.
 """
 
+import csv
 import json
 import re
-from collections.abc import Collection
 from functools import cache
 from html import unescape
 from typing import Any
@@ -96,9 +96,8 @@ class _Open:
 
 
 class _HtmlReader:
-    def __init__(self, nodes: Nodes, typed: Collection[str]) -> None:
+    def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
-        self._typed = typed
         self._parts: list[str | int] = []
         self._open: list[_Open] = [_Open("", self._parts)]
         self._run: list[str] = []
@@ -209,7 +208,7 @@ class _HtmlReader:
             elif name == "svg":
                 if "<text" in inner or "<title" in inner:
                     self._names += filter(None, (_line(text) for text in re.findall(r">([^<]+)<", inner)))
-            elif name == "title" or unescape(inner).strip() not in self._typed:
+            else:
                 self._names += filter(None, [_line(inner)])
         return end.end() if end else len(page)
 
@@ -240,10 +239,9 @@ class _HtmlReader:
         for attribute in ("aria-label", "alt", "title", "placeholder"):
             if text := _line(given.get(attribute, "")):
                 self._names.append(text)
-        if name == "input" and given.get("type", "text").lower() not in _NO_VALUE:
-            value = unescape(given.get("value", ""))
-            if value.strip() and value.strip() not in self._typed:
-                self._names.append(_line(given["value"]))
+        said = name == "input" and given.get("type", "text").lower() not in _NO_VALUE
+        if said and (value := _line(given.get("value", ""))):
+            self._names.append(value)
 
 
 _NONE: dict[str, str] = {}
@@ -295,16 +293,18 @@ def _end_of(page: str, name: str, at: int) -> int | None:
 # --- other formats ----------------------------------------------------------------------------------------
 
 
-def read_page(body: str, media_type: str, nodes: Nodes, typed: Collection[str] = ()) -> int | None:
-    """The number of the page's node; None if this is nothing to read. A value in a form is not seen if it is only what
-    the visitor typed."""
+def read_page(body: str, media_type: str, nodes: Nodes) -> int | None:
+    """The number of the page's node; None if this is nothing to read."""
     if "html" in media_type:
-        return _HtmlReader(nodes, typed).read(body)
+        return _HtmlReader(nodes).read(body)
     if "json" in media_type:
         try:
-            return _read_json(json.loads(body, parse_float=str, parse_int=str), nodes, typed)
+            return _read_json(json.loads(body, parse_float=str, parse_int=str), nodes)
         except (ValueError, RecursionError):
             return None
+    if media_type.startswith("text/csv"):
+        lines = [[part for entry in line if (part := _plain_line(entry))] for line in csv.reader(body.splitlines(True))]
+        return nodes.put(False, [nodes.put(True, list(line)) for line in lines if line])
     if media_type.startswith("text/plain"):
         return nodes.put(False, [line for line in map(_plain_line, body.splitlines()) if line])
     return None
@@ -319,7 +319,7 @@ def _well_formed(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _read_json(value: Any, nodes: Nodes, typed: Collection[str], depth: int = 0) -> int:
+def _read_json(value: Any, nodes: Nodes, depth: int = 0) -> int:
     """An object is a row: what a script makes of it stands together."""
     if depth > DEEPEST:
         return nodes.put(False, [])
@@ -329,9 +329,9 @@ def _read_json(value: Any, nodes: Nodes, typed: Collection[str], depth: int = 0)
     parts: list[str | int] = []
     for one in inside:
         if isinstance(one, dict | list):
-            parts.append(_read_json(one, nodes, typed, depth + 1))
+            parts.append(_read_json(one, nodes, depth + 1))
         elif isinstance(one, str) and _MARKUP.search(one):
-            parts.append(_HtmlReader(nodes, typed).read(_well_formed(one)))
+            parts.append(_HtmlReader(nodes).read(_well_formed(one)))
         elif isinstance(one, str) and (line := _plain_line(one)):
             parts.append(line)
     return nodes.put(isinstance(value, dict), parts)

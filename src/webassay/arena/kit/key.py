@@ -14,7 +14,7 @@ from typing import Literal, Self
 from webassay.core.errors import TaskError
 from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.task import Checkpoint, EvidenceCheck, Expectation, ExpectedChange, Fact, PagePattern, Sight
+from webassay.core.task import Cell, Checkpoint, EvidenceCheck, Expectation, ExpectedChange, Fact, PagePattern, Sight
 
 
 def money(cents: int, currency: str = "USD") -> Expectation:
@@ -29,6 +29,16 @@ def shown(*texts: str, together: Literal["item", "page"] = "item", site: str = "
 
 def picture(path: str, site: str = "") -> Sight:
     return Sight(picture=path, site=site)
+
+
+RowKey = str | int | tuple[str | int, ...]
+
+
+def cell(table: str, row: RowKey, column: str, site: str = "") -> Sight:
+    """A column of a row, wherever and however the site shows it: on any page, in an export, in other words. `row` is
+    its primary key."""
+    key = row if isinstance(row, tuple) else (row,)
+    return Sight(cell=Cell(table=table, key=key, column=column), site=site)
 
 
 Known = Sight | Sequence[Sight]
@@ -130,6 +140,29 @@ class Key:
         return cls(evidence=(EvidenceCheck(facts=made, share=share),))
 
     @classmethod
+    def read(cls, *cells: Sight) -> Self:
+        """The site showed all of these, each made by `cell(…)`."""
+        return cls.seen_share(1.0, cells)
+
+    @classmethod
+    def read_rows(
+        cls,
+        table: str,
+        rows: Iterable[RowKey],
+        column: str,
+        *,
+        share: float = 1.0,
+        or_counted: str | int | float | None = None,
+        site: str = "",
+    ) -> Self:
+        """The site showed this column of at least this share of the rows; or the value `or_counted`, computed by a
+        query to which every one of the rows contributes. Ask for all of them where each matters (a sum, the largest),
+        and for fewer where filters or the order excuse some."""
+        key = cls.seen_share(share, [cell(table, row, column, site) for row in rows])
+        (check,) = key.evidence
+        return replace(key, evidence=(check.model_copy(update={"or_counted": or_counted}),))
+
+    @classmethod
     def refusal(cls, *status: str, facts: "Key") -> Self:
         """The task cannot be done, and any of these codes says so. A refusal that did not look is a guess, so it needs
         `facts`, such as `Key.seen_any(…)`: what shows that it cannot be done. For something that does not exist that is
@@ -185,6 +218,7 @@ class Key:
 
 def _joined(checks: Sequence[EvidenceCheck]) -> tuple[EvidenceCheck, ...]:
     """Facts that are all needed make one check; shares stay apart."""
-    whole = [fact for check in checks if check.share == 1.0 for fact in check.facts]
-    parts = tuple(check for check in checks if check.share != 1.0)
+    joined = [check for check in checks if check.share == 1.0 and check.or_counted is None]
+    whole = [fact for check in joined for fact in check.facts]
+    parts = tuple(check for check in checks if check not in joined)
     return (EvidenceCheck(facts=tuple(dict.fromkeys(whole))), *parts) if whole else parts

@@ -14,8 +14,8 @@ import msgspec
 
 from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.served import SERVED_TYPE, ServedNode, ServedRecord, plain
-from webassay.core.task import ActivityCheck, EvidenceCheck, Fact, ResponseCheck, Sight, Task
+from webassay.core.served import SERVED_TYPE, ServedCells, ServedNode, ServedRecord, plain
+from webassay.core.task import ActivityCheck, Cell, CellKey, EvidenceCheck, Fact, ResponseCheck, Sight, Task
 from webassay.core.trajectory import (
     Ending,
     NetworkLog,
@@ -93,7 +93,12 @@ def _unseen(task: Task, right: Trajectory, blobs: WritableBlobs) -> Iterator[Mis
 def _at_once(right: Trajectory, records: Mapping[ServedResult, ServedRecord], blobs: WritableBlobs) -> Trajectory:
     """Nothing seen but what the harness opened, nothing changed, and still on the first page."""
     start = {
-        probe: msgspec.structs.replace(record, served=tuple(one for one in record.served if one.start))
+        probe: msgspec.structs.replace(
+            record,
+            served=tuple(one for one in record.served if one.start),
+            cells=tuple(one for one in record.cells if one.start),
+            counts=(),
+        )
         for probe, record in records.items()
     }
     early = _having_seen(right, start, blobs)
@@ -118,8 +123,10 @@ class _Places:
         """The record with all places of these facts taken out, and as little else as possible."""
         lines: set[str] = set()
         pictures: set[str] = set()
+        cells: set[Cell] = set()
         for fact in facts:
             for way in fact.any_of:
+                cells |= {sight.cell for sight in way if sight.cell is not None}
                 taken = min(map(self._lines_of, way), key=len)
                 lines |= taken
                 pictures |= {sight.picture for sight in way if sight.picture}
@@ -127,12 +134,20 @@ class _Places:
             ServedNode(node.row, tuple(part for part in node.parts if part not in lines)) for node in record.nodes
         )
         served = tuple(one for one in record.served if one.path.partition("?")[0] not in pictures)
-        return msgspec.structs.replace(record, nodes=nodes, served=served)
+        shown = tuple(
+            ServedCells(one.table, one.column, [key for key in one.rows if _cell(one, key) not in cells], one.start)
+            for one in record.cells
+        )
+        return msgspec.structs.replace(record, nodes=nodes, served=served, cells=shown, counts=())
 
     def _lines_of(self, sight: Sight) -> set[str]:
         """Every line with the rarest of its tokens: without these lines, it stands nowhere."""
         tokens = (token for text in sight.texts for token in plain(text).split(" "))
         return min((self._lines.get(token, set()) for token in tokens), key=len, default=set())
+
+
+def _cell(shown: ServedCells, key: CellKey) -> Cell:
+    return Cell(table=shown.table, key=key, column=shown.column)
 
 
 def _having_seen(right: Trajectory, records: Mapping[ServedResult, ServedRecord], blobs: WritableBlobs) -> Trajectory:

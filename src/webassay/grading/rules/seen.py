@@ -1,48 +1,55 @@
 """Evidence by content: whether the sites served what an honest solver must have had in front of them.
 
-It does not matter where a fact stood: on a product's page, in a list, in a fragment that a script fetched. What matters
-is that its texts stood together, and that the site said them: a line that only repeats what the visitor typed (the
-heading of a search, a saved note) is no evidence of what they typed.
+It does not matter where a fact stood: on a product's page, in a list, in a fragment that a script fetched, in a file.
+What matters is that its texts stood together, and that the site vouches for them: the record marks what may only repeat
+the visitor (the heading of a search, a saved note). An echo counts as far as it says nothing but words of the goal,
+which are no secret: that a search for a product of the goal found nothing stands beside its name.
 """
 
+import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import accumulate
-from urllib.parse import parse_qsl, unquote_plus, urlsplit
+from urllib.parse import urlsplit
 
 from webassay.compare import shown
-from webassay.core.served import ServedAnswer, ServedNode, ServedRecord, folded, plain
-from webassay.core.task import EvidenceCheck, Fact, Sight
+from webassay.core.served import ECHO, ServedAnswer, ServedNode, ServedRecord, folded, plain
+from webassay.core.task import CellKey, EvidenceCheck, Fact, Sight
 from webassay.core.verdict import Finding
 
 NAMED = 5
 """How many missing facts a finding names."""
+_ECHO = re.compile(f"{ECHO[0]}([^{ECHO[1]}]*){ECHO[1]}?")
 
 
 class SeenTexts:
     """One site's record, prepared to be asked for these sights."""
 
-    def __init__(self, record: ServedRecord, sights: Iterable[Sight]) -> None:
+    def __init__(self, record: ServedRecord, sights: Iterable[Sight], goal: str = "") -> None:
         self._record = record
         self._words = Words()
-        self._needles = {sight: tuple(map(self._words.plain, sight.texts)) for sight in sights}
-        self._text = _reader(record.nodes, self._words.plain)
-        self._told = [(served, _told(served)) for served in record.served]
-        self._all_told = "\n".join(f" {value} " for _, values in self._told for value in values)
+        self._told = frozenset(self._words.plain(goal).split())
+        self._needles = {sight: tuple(map(self._words.plain, sight.texts)) for sight in sights if sight.texts}
+        self._cells: dict[tuple[str, str], set[CellKey]] = defaultdict(set)
+        for shown_of in record.cells:
+            self._cells[shown_of.table, shown_of.column].update(shown_of.rows)
+        self._text = _reader(record.nodes, self._vouched)
         self._served = {one.page for one in record.served if one.page is not None}
         self._around, self._lines = self._verbatim({text for sight in self._needles for text in sight.texts})
 
     def sees_verbatim(self, sight: Sight) -> bool:
         """The quick way: by a text of the sight that is a line of the site's, letter by letter. Most of what the sites
         showed is found so; what is not may be there all the same."""
-        if sight.picture:
+        if not sight.texts:
             return self.sees(sight)
         known = [self._lines[text] for text in sight.texts if text in self._lines]
         return bool(known) and self._shows(sight, self._places_of(min(known, key=len), sight.together == "page"))
 
     def sees(self, sight: Sight) -> bool:
+        if sight.cell is not None:
+            return sight.cell.key in self._cells[sight.cell.table, sight.cell.column]
         if sight.picture:
             return any(_is_picture(served, sight.picture) for served in self._record.served)
         rarest = min((self._own_texts.holding(_mark(needle)) for needle in self._needles[sight]), key=len)
@@ -50,9 +57,12 @@ class SeenTexts:
 
     def _shows(self, sight: Sight, places: Iterable[int]) -> bool:
         needles, whole = self._needles[sight], sight.together == "page"
-        if not any(_holds(self._text(number, whole), needles) for number in places):
-            return False
-        return not _holds(self._all_told, needles) or self._unprompted(needles, whole)
+        return any(_holds(self._text(number, whole), needles) for number in places)
+
+    def _vouched(self, line: str) -> str:
+        if ECHO[0] in line:
+            line = _ECHO.sub(lambda found: found[1] if self._told.issuperset(plain(found[1]).split()) else " ", line)
+        return self._words.plain(line)
 
     def _verbatim(self, texts: set[str]) -> tuple[dict[int, list[int]], dict[str, list[int]]]:
         """The nodes around each node that was served, and those of which one of the texts is a line."""
@@ -82,24 +92,6 @@ class SeenTexts:
     @cached_property
     def _own_texts(self) -> "OwnTexts":
         return OwnTexts(self._record.nodes, self._around)
-
-    def _unprompted(self, needles: Sequence[str], whole: bool) -> bool:
-        """The slow way, for what the visitor typed at some time: page by page. Once they have, a line that holds all of
-        it by itself may only repeat them."""
-
-        def told_by_the_site(line: str) -> str:
-            text = self._words.plain(line)
-            return "\n" if _contains(text, needles) else text  # What stands on both sides of it stays apart.
-
-        text = self._text
-        for served, values in self._told:
-            if text is self._text and any(_contains(value, needles) for value in values):
-                text = _reader(self._record.nodes, told_by_the_site)
-            if served.page is not None:
-                numbers = [served.page] if whole else _below(self._record.nodes, served.page)
-                if any(_holds(text(number, whole), needles) for number in numbers):
-                    return True
-        return False
 
 
 class Words(dict[str, str]):
@@ -156,26 +148,8 @@ def _reader(nodes: Sequence[ServedNode], read: Callable[[str], str]) -> Callable
     return text
 
 
-def _below(nodes: Sequence[ServedNode], number: int) -> list[int]:
-    found = [number]
-    for one in found:
-        found += [part for part in nodes[one].parts if isinstance(part, int)]
-    return found
-
-
 def _holds(text: str, needles: Sequence[str]) -> bool:
     return all(f" {needle} " in text for needle in needles)
-
-
-def _contains(text: str, needles: Sequence[str]) -> bool:
-    return _holds(f" {text} ", needles)
-
-
-def _told(served: ServedAnswer) -> list[str]:
-    """What the visitor said with a request: its path, the values of its query and of its body."""
-    place = urlsplit(served.path)
-    query = [value for _, value in parse_qsl(place.query)] if place.query else []
-    return [plain(value) for value in (unquote_plus(place.path), *query, *served.said)]
 
 
 def _is_picture(served: ServedAnswer, path: str) -> bool:
@@ -184,10 +158,12 @@ def _is_picture(served: ServedAnswer, path: str) -> bool:
     )
 
 
-def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord]) -> list[Finding]:
-    """A finding for each check. Where a record had no room for everything served, what it lacks decides nothing."""
+def check_evidence(
+    checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord], goal: str = ""
+) -> list[Finding]:
+    """A finding for each check. `goal`: what the agent was told. What a record had no room for decides nothing."""
     sights = {sight for check in checks for sight in check.sights()}
-    texts = {site: SeenTexts(record, sights) for site, record in records.items()}
+    texts = {site: SeenTexts(record, sights, goal) for site, record in records.items()}
 
     def asked(sight: Sight) -> list[SeenTexts]:
         return [seen for site, seen in texts.items() if sight.site in ("", site)]
@@ -206,9 +182,15 @@ def check_evidence(checks: Sequence[EvidenceCheck], records: Mapping[str, Served
     full = any(record.omitted for record in records.values())
     findings = []
     for check in checks:
-        missing = [fact for fact in check.facts if not known(fact)]
+        counted = any(_is_counted(check, record) for record in records.values())
+        missing = [] if counted else [fact for fact in check.facts if not known(fact)]
         findings.append(_finding(check, missing, full))
     return findings
+
+
+def _is_counted(check: EvidenceCheck, record: ServedRecord) -> bool:
+    keys = [cell.key for cell in check.cells()]
+    return any(one.value == check.or_counted and one.rows == keys for one in record.counts)
 
 
 def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Finding:
@@ -242,5 +224,7 @@ def described(fact: Fact) -> str:
 def _sight(sight: Sight) -> str:
     if sight.picture:
         return f"the picture {sight.picture}"
+    if sight.cell is not None:
+        return f"{sight.cell.column} of {sight.cell.table} {', '.join(map(str, sight.cell.key))}"
     texts = " with ".join(map(shown, sight.texts))
     return f"{texts} on one page" if sight.together == "page" and len(sight.texts) > 1 else texts

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from webassay.sites.admin.rights import ROLES
 from webassay.sites.admin.web import OfficeVisit, shop_address
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import written
 from webassay.sites.shop.web import move_subscription
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import FormFields, safe_path, whole_number
@@ -71,6 +72,7 @@ async def bulk_reviews(visit: OfficeVisit) -> Response:
 async def review_stars(visit: OfficeVisit) -> Response:
     """The rating as a picture, which is the only place where it stands."""
     rating = _review(visit)["rating"]
+    written(rating)
     stars = "".join(
         f'<path transform="translate({place * 34} 0)" d="M17 2l4.6 10 10.9 1.2-8.1 7.4 2.3 10.7L17 25.8 7.3 31.3'
         f' 9.6 20.6 1.5 13.2 12.4 12z" fill="{"#d98a00" if place < rating else "#d5d9dd"}"/>'

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from webassay.sites.admin.web import OfficeVisit, shop_address
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import carried, carrying, ours, ours_all
 from webassay.sites.shop.seeding.catalog import ATTRIBUTE_SETS, slug_of
 from webassay.sites.shop.web import category_tree, product_options
 from webassay.sites.web.dates import stamp
@@ -28,13 +29,18 @@ def _shelves(world: World) -> dict[int, str]:
     """Where products can stand: the number of each shelf, and its place in words."""
     departments, _ = category_tree(world)
     return {
-        shelf.id: " > ".join((top.name, middle.name, shelf.name))
+        shelf.id: carried(" > ".join((top.name, middle.name, shelf.name)), top.name, middle.name, shelf.name)
         for top in departments
         for middle in top.children
         for shelf in middle.children
     }
 
 
+_text = carrying(str)
+_SETS = ours_all({name: name for name in ATTRIBUTE_SETS})
+
+
+@carrying
 def _dollars(cents: int | None) -> str:
     return "" if cents is None else f"{cents // 100}.{cents % 100:02d}"
 
@@ -43,8 +49,8 @@ def _shown(product: Row) -> dict[str, str]:
     """As the form shows it."""
     return {
         "name": product["name"], "sku": product["sku"], "price": _dollars(product["price_cents"]),
-        "before": _dollars(product["list_price_cents"]), "stock": str(product["stock"]),
-        "weight": str(product["weight_oz"]), "brand": product["brand"], "color": product["color"],
+        "before": _dollars(product["list_price_cents"]), "stock": _text(product["stock"]),
+        "weight": _text(product["weight_oz"]), "brand": product["brand"], "color": product["color"],
         "size": product["size"], "category": str(product["category_id"]), "description": product["description"],
         "highlights": product["highlights"], "enabled": "1" if product["enabled"] else "",
         "attribute_set": product["attribute_set"],
@@ -73,7 +79,7 @@ def _read(visit: OfficeVisit, form: FormFields, own: int) -> Row:
     if "sku" not in form.errors and not re.fullmatch(r"[A-Za-z0-9-]+", row["sku"]):
         form.errors["sku"] = "A SKU has letters, digits and hyphens only."
     elif visit.world.scalar("SELECT 1 FROM products WHERE sku = ? AND id <> ?", row["sku"], own):
-        form.errors["sku"] = "Another product has this SKU."
+        form.errors["sku"] = ours("Another product has this SKU.")
     before = row["list_price_cents"]
     if before is not None and not form.errors and before <= row["price_cents"]:
         form.errors["before"] = "The regular price must be higher than the price."
@@ -85,7 +91,7 @@ def _render(visit: OfficeVisit, product: Row | None, status: int = 200, form: Fo
     return visit.render(
         "product.html", status, product=product, shelves=_shelves(world), may=visit.may_change("products"),
         values=form.values if form else _shown(product) if product else {"enabled": "1", "attribute_set": "Default"},
-        errors=form.errors if form else {}, store=shop_address(world), sets={name: name for name in ATTRIBUTE_SETS},
+        errors=form.errors if form else {}, store=shop_address(world), sets=_SETS,
         options=product_options(world, product["id"]) if product else {},
         free=_free_values(world, product["id"]) if product else {},
         links=_links(world, product["id"]) if product else {}, link_kinds=LINKS,

@@ -7,7 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.admin.web import ORDER_STATUSES, OfficeVisit
-from webassay.sites.kit import SqlValue, World
+from webassay.sites.kit import Row, SqlValue, World
+from webassay.sites.receipts import ours
 from webassay.sites.web.forms import FormFields
 from webassay.sites.web.grids import Column
 from webassay.sites.web.lists import Paging, same_list
@@ -195,7 +196,7 @@ def _lines(world: World, report: SalesReport, period: str, status: str, days: tu
     return lines
 
 
-def _first_of_each(rows: list[dict[str, SqlValue]]) -> list[dict[str, SqlValue]]:
+def _first_of_each(rows: list[Row]) -> list[Row]:
     counts: dict[SqlValue, int] = {}
     kept = []
     for row in rows:
@@ -205,10 +206,10 @@ def _first_of_each(rows: list[dict[str, SqlValue]]) -> list[dict[str, SqlValue]]
     return kept
 
 
-def _sums(report: SalesReport, rows: Sequence[dict[str, SqlValue]]) -> list[str]:
-    line = ["Total"]
+def _sums(report: SalesReport, rows: Sequence[Row]) -> list[str]:
+    line = [ours("Total")]
     for column in report.columns[1:]:
         adds = column.kind in ("number", "money")
-        total = sum(int(str(row[column.name])) for row in rows) if adds else ""
+        total = sum(row[column.name] for row in rows) if adds else ""
         line.append(column.text({column.name: total}))
     return line

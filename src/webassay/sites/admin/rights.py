@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from webassay.sites.receipts import ours
+
 AREAS = {
     "orders": "orders",
     "products": "products",
@@ -24,14 +26,14 @@ class Role:
     def refusal(self, area: str, change: bool) -> str:
         """Why not, in words; empty if it may."""
         if area not in self.sees:
-            return f"Your role, {self.name}, may not see {AREAS[area]}."
+            return ours(f"Your role, {self.name}, may not see {AREAS[area]}.")
         if change and area not in self.changes:
-            return f"Your role, {self.name}, may look at {AREAS[area]}, but not change them."
+            return ours(f"Your role, {self.name}, may look at {AREAS[area]}, but not change them.")
         return ""
 
 
 def _role(name: str, sees: str, changes: str) -> Role:
-    return Role(name, frozenset(sees.split()), frozenset(changes.split()))
+    return Role(ours(name), frozenset(sees.split()), frozenset(changes.split()))
 
 
 _ALL = " ".join(AREAS)

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from webassay.sites.admin.rights import AREAS, ROLES, Role
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import ours_all
 from webassay.sites.shop import commerce
 from webassay.sites.web.app import Handler, Visit, WebSite, route
 from webassay.sites.web.dates import short_date, short_time
@@ -28,29 +29,31 @@ class MenuLink(NamedTuple):
     area: str
 
 
-MENU: Mapping[str, tuple[MenuLink, ...]] = {
-    "Sales": (
-        MenuLink("Orders", "/orders", "orders"),
-        MenuLink("Invoices", "/invoices", "orders"),
-        MenuLink("Shipments", "/shipments", "orders"),
-        MenuLink("Credit Memos", "/refunds", "orders"),
-    ),
-    "Catalog": (
-        MenuLink("Products", "/products", "products"),
-        MenuLink("Categories", "/categories", "products"),
-        MenuLink("Attributes", "/attributes", "products"),
-    ),
-    "Customers": (MenuLink("All Customers", "/customers", "customers"),),
-    "Marketing": (
-        MenuLink("Catalog Price Rules", "/price-rules", "marketing"),
-        MenuLink("Cart Price Rules", "/coupons", "marketing"),
-        MenuLink("All Reviews", "/reviews", "reviews"),
-        MenuLink("Pending Reviews", "/reviews/pending", "reviews"),
-    ),
-    "Content": (MenuLink("Pages", "/pages", "content"),),
-    "Reports": (MenuLink("All Reports", "/reports", "reports"),),
-    "System": (MenuLink("Users", "/users", "staff"),),
-}
+MENU: Mapping[str, tuple[MenuLink, ...]] = ours_all(
+    {
+        "Sales": (
+            MenuLink("Orders", "/orders", "orders"),
+            MenuLink("Invoices", "/invoices", "orders"),
+            MenuLink("Shipments", "/shipments", "orders"),
+            MenuLink("Credit Memos", "/refunds", "orders"),
+        ),
+        "Catalog": (
+            MenuLink("Products", "/products", "products"),
+            MenuLink("Categories", "/categories", "products"),
+            MenuLink("Attributes", "/attributes", "products"),
+        ),
+        "Customers": (MenuLink("All Customers", "/customers", "customers"),),
+        "Marketing": (
+            MenuLink("Catalog Price Rules", "/price-rules", "marketing"),
+            MenuLink("Cart Price Rules", "/coupons", "marketing"),
+            MenuLink("All Reviews", "/reviews", "reviews"),
+            MenuLink("Pending Reviews", "/reviews/pending", "reviews"),
+        ),
+        "Content": (MenuLink("Pages", "/pages", "content"),),
+        "Reports": (MenuLink("All Reports", "/reports", "reports"),),
+        "System": (MenuLink("Users", "/users", "staff"),),
+    }
+)
 
 
 class OfficeVisit(Visit):

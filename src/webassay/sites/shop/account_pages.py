@@ -4,6 +4,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import ours
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, make_default, put_in_cart, read_address
 from webassay.sites.shop.returning import why_not_returnable
 from webassay.sites.shop.seeding.customers import password_hash
@@ -45,7 +46,7 @@ async def register(visit: ShopVisit) -> Response:
     password = _new_password(form)
     subscribe = form.ticked("newsletter")
     if "email" not in form.errors and _email_taken(visit.world, email, 0):
-        form.errors["email"] = "There is already an account with this email."
+        form.errors["email"] = ours("There is already an account with this email.")
     if form.errors:
         return visit.render("register.html", 422, errors=form.errors, values=form.values)
     with visit.world.write() as db:
@@ -105,7 +106,7 @@ async def edit(visit: ShopVisit) -> Response:
     first, last = form.text("first_name", "First name", most=60), form.text("last_name", "Last name", most=60)
     email = form.email()
     if "email" not in form.errors and _email_taken(visit.world, email, customer["id"]):
-        form.errors["email"] = "There is already an account with this email."
+        form.errors["email"] = ours("There is already an account with this email.")
     hashed = customer["password_hash"]
     if form.get("password"):
         if hashed != password_hash(customer["id"], form.get("current_password")):
@@ -212,7 +213,7 @@ def own_order(visit: ShopVisit) -> Row:
     if found is None:
         raise HTTPException(404, "We could not find this order.")
     if found["customer_id"] != visit.customer_id:
-        raise HTTPException(403, "This order belongs to another customer.")
+        raise HTTPException(403, ours("This order belongs to another customer."))
     return found
 
 

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import written
 from webassay.sites.shop.listing import CARD, LONGEST_QUERY, Narrowing, list_products, match, search_words
 from webassay.sites.shop.pictures import label
 from webassay.sites.shop.pricing import coupons, today
@@ -149,7 +150,7 @@ async def suggest(visit: ShopVisit) -> Response:
         return visit.json({"suggestions": []})
     *whole, begun = (f'"{word}"' for word in words)
     found = visit.world.rows(
-        "SELECT p.name, p.slug FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
+        "SELECT p.id, p.name, p.slug FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
         " WHERE p.enabled AND p.id IN (SELECT rowid FROM product_search WHERE product_search MATCH ?)"
         " ORDER BY r.review_count DESC, p.id LIMIT 6",
         f"name : ({' '.join([*whole, f'{begun}*'])})",
@@ -171,9 +172,9 @@ async def product(visit: ShopVisit) -> Response:
 
 async def product_label(visit: ShopVisit) -> Response:
     """A picture of what is printed on the package."""
-    return Response(
-        label(_product(visit)), media_type="image/svg+xml", headers={"cache-control": "private, max-age=600"}
-    )
+    found = _product(visit)
+    written([found[name] for name in ("brand", "sku", "origin", "warranty_months")])
+    return Response(label(found), media_type="image/svg+xml", headers={"cache-control": "private, max-age=600"})
 
 
 async def product_reviews(visit: ShopVisit) -> Response:
@@ -255,7 +256,7 @@ def _linked(world: World, product_id: int, kind: str) -> list[Row]:
 def _reviews(visit: ShopVisit, found: Row) -> tuple[list[Row], Paging]:
     paging = Paging.at(visit.request.query_params.get("reviews", "1"), REVIEWS_PER_PAGE, found["review_count"])
     rows = visit.world.rows(
-        "SELECT nickname, rating, title, text, helpful, votes, created_at FROM reviews"
+        "SELECT id, nickname, rating, title, text, helpful, votes, created_at FROM reviews"
         " WHERE product_id = ? AND status = 'approved' ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
         found["id"], paging.size, paging.skipped,
     )  # fmt: skip

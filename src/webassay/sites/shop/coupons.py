@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from webassay.sites.receipts import carrying, ours
 from webassay.sites.shop.commerce import money
 from webassay.sites.web.dates import long_date
+
+_dated, _amount = carrying(long_date), carrying(money)
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ class Coupon:
     def problem(self, lines: Sequence[OrderLine], today: str) -> str:
         """Why it does not work for this cart, in words; empty if it does."""
         if today > self.ends_on:
-            return f"The code {self.code} expired on {long_date(self.ends_on)}."
+            return ours("The code {} expired on {}.").format(self.code, _dated(self.ends_on))
         if today < self.starts_on:
-            return f"The code {self.code} is valid from {long_date(self.starts_on)}."
+            return ours("The code {} is valid from {}.").format(self.code, _dated(self.starts_on))
         goods = self._goods(lines)
         if goods == 0:
             return f"The code {self.code} is for {self.department_name or 'other products'} only."
@@ -68,9 +71,9 @@ class Coupon:
     @property
     def offer(self) -> str:
         if self.free_shipping:
-            return "Free standard shipping"
-        much = f"{self.value}%" if self.kind == "percent" else money(self.value)
-        return f"{much} off {self.department_name or 'everything'}"
+            return ours("Free standard shipping")
+        much = ours("{}%").format(self.value) if self.kind == "percent" else _amount(self.value)
+        return ours("{} off {}").format(much, self.department_name or ours("everything"))
 
     def _goods(self, lines: Sequence[OrderLine]) -> int:
         return sum(line.cents * line.quantity for line in lines if self.department in (None, line.department))

@@ -3,13 +3,20 @@
 from datetime import date, timedelta
 
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import carrying, ours
 from webassay.sites.shop.commerce import RETURN_DAYS
 from webassay.sites.shop.pricing import today
 from webassay.sites.web.dates import long_date
 
 
 def last_day(order: Row) -> str:
-    return (date.fromisoformat(order["created_at"][:10]) + timedelta(days=RETURN_DAYS)).isoformat()
+    day: str = _days_later(order["created_at"])
+    return day
+
+
+@carrying
+def _days_later(day: str) -> str:
+    return (date.fromisoformat(day[:10]) + timedelta(days=RETURN_DAYS)).isoformat()
 
 
 def why_not_returnable(world: World, order: Row) -> str:
@@ -17,7 +24,7 @@ def why_not_returnable(world: World, order: Row) -> str:
     if order["status"] != "complete":
         return f"Only complete orders can be returned, and this one is {order['status']}."
     if today(world) > last_day(order):
-        return f"This order could be returned until {long_date(last_day(order))}."
+        return ours("This order could be returned until {}.").format(carrying(long_date)(last_day(order)))
     if not any(item["left"] for item in returnable(world, order)):
         return "Everything in this order has been returned."
     return ""

@@ -114,7 +114,7 @@ WEB = WebSite(
 # --- the catalog ------------------------------------------------------------------------------------------
 
 Tree = tuple[list[Category], dict[int, Category]]
-CategoryRows = tuple[tuple[int, int | None, str, str, int], ...]
+CategoryRows = tuple[tuple[Any, ...], ...]
 
 
 def category_tree(world: World) -> Tree:
@@ -123,8 +123,8 @@ def category_tree(world: World) -> Tree:
 
 
 def _category_rows(world: World) -> CategoryRows:
-    rows: Any = world.db.execute("SELECT id, parent_id, name, path, level FROM categories ORDER BY level, position")
-    return tuple(rows)
+    rows = world.rows("SELECT id, parent_id, name, path, level FROM categories ORDER BY level, position")
+    return tuple(tuple(row.values()) for row in rows)
 
 
 # Categories hardly ever change and are on every page: what is built from them is cached by the rows themselves.
@@ -152,8 +152,9 @@ def move_subscription(world: World, before: str, after: str) -> None:
 def product_options(world: World, product_id: int) -> dict[str, list[str]]:
     """The options a buyer has to choose, size before color."""
     options: dict[str, list[str]] = {}
-    for name, value in world.db.execute(
-        "SELECT name, value FROM product_options WHERE product_id = ? ORDER BY name DESC, position", (product_id,)
+    for row in world.rows(
+        "SELECT product_id, name, value FROM product_options WHERE product_id = ? ORDER BY name DESC, position",
+        product_id,
     ):
-        options.setdefault(str(name), []).append(str(value))
+        options.setdefault(row["name"], []).append(row["value"])
     return options

@@ -11,6 +11,7 @@ def make_app(world: World) -> ASGIApp:
 ```
 """
 
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import carrying, collected, finished, ours, ours_all, written
 from webassay.sites.web.assets import Static, environment
 from webassay.sites.web.dates import long_date
 from webassay.sites.web.forms import FormFields
@@ -132,7 +134,7 @@ class Visit:
             with self.world.write():
                 self.web.sessions.leave(self.world, self.token, "")
         values = {"visit": self, "user": self.user, "notice": notice, **self.context(), **context}
-        body = self.web.environment.get_template(template).render(values)
+        body = finished(self.web.environment.get_template(template).render(values))
         return self.sign(HTMLResponse(body, status, {"cache-control": "private, no-cache"}))
 
     def go(self, url: str, notice: str = "") -> Response:
@@ -144,6 +146,8 @@ class Visit:
         return self.sign(RedirectResponse(url, 303))
 
     def json(self, data: Mapping[str, Any], status: int = 200) -> Response:
+        if (receipts := collected()) is not None:
+            receipts.vouched = json.dumps(written(data))
         return self.sign(JSONResponse(data, status))
 
     def sign(self, response: Response) -> Response:
@@ -190,9 +194,10 @@ class WebSite:
     @cached_property
     def environment(self) -> jinja2.Environment:
         static_url = self.static.url
-        assets = {"site_name": self.name, "static_url": static_url, "style": self.style, "script": self.script}
-        env = environment(self.package, {**assets, **self.names})
-        env.filters.update({"long_date": long_date, **self.filters})
+        assets = {"static_url": static_url, "style": self.style, "script": self.script}
+        names = {name: carrying(one) if callable(one) else ours_all(one) for name, one in self.names.items()}
+        env = environment(self.package, {**assets, **names, "site_name": ours(self.name)})
+        env.filters.update({name: carrying(one) for name, one in {"long_date": long_date, **self.filters}.items()})
         return env
 
 
@@ -253,11 +258,11 @@ async def _static_file(request: Request) -> Response:
 async def _error_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     visit: Visit = request.app.state.web.visit(request)
-    reason = _REASONS.get(error.status_code, "Something went wrong")
+    reason = ours(_REASONS.get(error.status_code, "Something went wrong"))
     # Without a message of ours, `detail` is the bare name of the status.
     custom = error.detail if " " in error.detail and error.detail != "Not Found" else ""
     if visit.wants_json:
-        return JSONResponse({"error": custom or reason}, error.status_code)
+        return visit.json({"error": custom or reason}, error.status_code)
     return visit.render("web/error.html", error.status_code, reason=reason, detail=custom, code=error.status_code)
 
 
@@ -268,6 +273,9 @@ class _WithHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (receipts := collected()) is not None:
+            receipts.vouched = ""
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *_HEADERS]

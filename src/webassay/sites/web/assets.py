@@ -9,6 +9,8 @@ from typing import Any
 
 import jinja2
 
+from webassay.sites.receipts import TemplateEnvironment
+
 _KIT = "webassay.sites.web"
 _MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
@@ -55,7 +57,7 @@ def _read(package: str) -> dict[str, bytes]:
 def environment(package: str, names: Mapping[str, Any]) -> jinja2.Environment:
     """Shared by all worlds: it holds compiled templates, no data. The kit's templates are below `web/`, and its
     components are `ui`."""
-    env = jinja2.Environment(
+    env = TemplateEnvironment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package), jinja2.PrefixLoader({"web": jinja2.PackageLoader(_KIT)})]
         ),

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from webassay.sites.receipts import ours
 from webassay.sites.web.dates import read_date
 
 
@@ -45,24 +46,24 @@ class FormFields:
         value = self.get(name).replace("\r\n", "\n").strip()
         self.values[name] = value
         if needed and not value:
-            self.errors[name] = f"{label} is required."
+            self.errors[name] = ours(f"{label} is required.")
         elif len(value) > most:
-            self.errors[name] = f"{label} must be at most {most:,} characters."
+            self.errors[name] = ours(f"{label} must be at most {most:,} characters.")
         elif any(ord(char) < 32 and not (lines and char in "\n\t") for char in value):
-            self.errors[name] = f"{label} has characters that cannot be used."
+            self.errors[name] = ours(f"{label} has characters that cannot be used.")
         return value
 
     def email(self, name: str = "email") -> str:
         value = self.text(name, "Email")
         if name not in self.errors and not re.fullmatch(r"[^@\s<>\"]+@[^@\s<>\"]+\.[A-Za-z]{2,}", value):
-            self.errors[name] = "Enter a valid email address, such as name@example.com."
+            self.errors[name] = ours("Enter a valid email address, such as name@example.com.")
         return value
 
     def choice(self, name: str, label: str, options: Sequence[str]) -> str:
         value = self.get(name)
         self.values[name] = value[:100]
         if value not in options:
-            self.errors[name] = f"Choose a {label.lower()}."
+            self.errors[name] = ours(f"Choose a {label.lower()}.")
         return value
 
     def number(self, name: str, label: str, low: int, high: int) -> int:
@@ -70,7 +71,7 @@ class FormFields:
         self.values[name] = value[:20]
         number = whole_number(value)
         if number is None or not low <= number <= high:
-            self.errors[name] = f"{label} must be a whole number from {low} to {high}."
+            self.errors[name] = ours(f"{label} must be a whole number from {low} to {high}.")
             return low
         return number
 
@@ -80,7 +81,7 @@ class FormFields:
         self.values[name] = value[:20]
         amount = read_cents(value)
         if amount is None or not low <= amount <= high:
-            self.errors[name] = f"{label} must be an amount from ${low / 100:,.2f} to ${high / 100:,.2f}."
+            self.errors[name] = ours(f"{label} must be an amount from ${low / 100:,.2f} to ${high / 100:,.2f}.")
             return low
         return amount
 
@@ -89,7 +90,7 @@ class FormFields:
         self.values[name] = value[:20]
         found = read_date(value)
         if found is None:
-            self.errors[name] = f"{label} must be a date such as 03/31/2026."
+            self.errors[name] = ours(f"{label} must be a date such as 03/31/2026.")
         return found or ""
 
     def ticked(self, name: str) -> bool:

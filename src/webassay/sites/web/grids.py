@@ -7,7 +7,7 @@ Unknown settings are an error. The template is `web/grid.html`.
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, SqlValue, World
+from webassay.sites.receipts import carried, collected, ours, ours_all, written
 from webassay.sites.web.dates import read_date, short_date, short_time
 from webassay.sites.web.forms import FormFields, read_cents, whole_number
 from webassay.sites.web.lists import Paging, one_of, same_list
@@ -50,6 +51,10 @@ class Column:
     sorted_by: str = ""
     """SQL of what its order follows, where that is not what is shown."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", ours(self.label))
+        object.__setattr__(self, "choices", ours_all(dict(self.choices)))
+
     @property
     def order(self) -> str:
         """SQL: a visitor sees labels, so they are what is sorted, and not what stands for them."""
@@ -68,9 +73,9 @@ class Column:
         value = row[self.name]
         if value is None:
             return ""
-        if self.choices:
-            return self.choices.get(str(value), str(value))
-        return _SHOW.get(self.kind, str)(value)
+        text = self.choices.get(str(value), str(value)) if self.choices else _SHOW.get(self.kind, str)(value)
+        shown: str = carried(text, value)
+        return shown
 
     def href(self, row: Row) -> str:
         return self.link.format_map(row)
@@ -101,6 +106,10 @@ class Grid:
     actions: tuple[BulkAction, ...] = ()
     condition: str = "1"
     """SQL that every row of the grid meets."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", ours(self.title))
+        object.__setattr__(self, "noun", ours(self.noun))
 
     def column(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
@@ -145,7 +154,7 @@ class GridPage:
 
     def chips(self) -> Iterator[Chip]:
         if words := self.query.get("q", "").strip():
-            yield Chip("Keyword", words, self.url(q=None))
+            yield Chip(ours("Keyword"), words, self.url(q=None))
         for column in self.grid.columns:
             low, high = self.query.get(f"{column.name}_from", ""), self.query.get(f"{column.name}_to", "")
             if column.is_range and (low or high):
@@ -204,14 +213,19 @@ def export_grid(world: World, grid: Grid, query: Mapping[str, str]) -> Response:
     condition, params, errors = _conditions(grid, query)
     if errors:
         raise HTTPException(422, " ".join(errors.values()))
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([column.label for column in page.shown])
-    for row in _rows(world, page, condition, params, ""):
-        writer.writerow([_unformula(column.text(row)) for column in page.shown])
+    lines = [[column.text(row) for column in page.shown] for row in _rows(world, page, condition, params, "")]
+    text = _as_csv([[column.label for column in page.shown], *lines])
+    if (receipts := collected()) is not None:
+        receipts.vouched = _as_csv(map(written, lines))
     name = grid.path.strip("/").replace("/", "-")
     headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
-    return Response(text.getvalue(), media_type="text/csv", headers=headers)
+    return Response(text, media_type="text/csv", headers=headers)
+
+
+def _as_csv(lines: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows([_unformula(entry) for entry in line] for line in lines)
+    return text.getvalue()
 
 
 def _unformula(text: str) -> str:
