@@ -72,7 +72,7 @@ class QuerySource:
         return None if None in row else (origin[0], row, origin[1])
 
 
-class ResultRow:
+class QueryRow:
     """One row of a query's result."""
 
     __slots__ = ("params", "source", "values")
@@ -183,7 +183,7 @@ def inked(source: QuerySource, params: tuple[Any, ...], found: Iterable[tuple[An
     """A query's rows, with values that know them."""
     names = source.names
     for values in found:
-        line, row = ResultRow(source, params, values), {}
+        line, row = QueryRow(source, params, values), {}
         for place, value in enumerate(values):
             make = _MAKE.get(type(value))
             if make is not None:
@@ -196,7 +196,7 @@ def inked(source: QuerySource, params: tuple[Any, ...], found: Iterable[tuple[An
 # --- what one answer says -----------------------------------------------------------------------------------
 
 
-class Asked(Protocol):
+class PristineWorld(Protocol):
     """A world, as far as receipts ask it."""
 
     @property
@@ -212,7 +212,7 @@ class Asked(Protocol):
 class Receipts:
     """What was written into one answer, and the answer without what nobody vouches for."""
 
-    def __init__(self, world: Asked) -> None:
+    def __init__(self, world: PristineWorld) -> None:
         self._world = world
         self._shown: list[Ink] = []
         self._untouched: dict[QuerySource, bool] = {}
@@ -224,7 +224,7 @@ class Receipts:
         """It was written. Whether somebody vouches for it."""
         if not self.vouches(value):
             return False
-        if value.ink and type(value.ink[0]) is ResultRow:
+        if value.ink and type(value.ink[0]) is QueryRow:
             self._shown.append(value.ink)
         return True
 
@@ -234,7 +234,7 @@ class Receipts:
         ink = value.ink
         if not ink:
             return True
-        return self._vouches(ink) if type(ink[0]) is ResultRow else all(map(self._vouches, _leaves(ink)))
+        return self._vouches(ink) if type(ink[0]) is QueryRow else all(map(self._vouches, _leaves(ink)))
 
     def _vouches(self, leaf: Ink) -> bool:
         source = leaf[0].source
@@ -243,7 +243,7 @@ class Receipts:
             known = self._untouched[source] = source.tables.isdisjoint(self._world.touched)
         return known or self._is_pristine(*leaf)
 
-    def _is_pristine(self, line: ResultRow, place: int) -> bool:
+    def _is_pristine(self, line: QueryRow, place: int) -> bool:
         origin = line.source.origins[place]
         if origin and origin[0] not in self._world.touched:
             return True
@@ -275,7 +275,7 @@ def _leaves(ink: Ink) -> Iterator[Ink]:
     waiting = [ink]
     while waiting:
         one = waiting.pop()
-        if one and type(one[0]) is ResultRow:
+        if one and type(one[0]) is QueryRow:
             yield one
         else:
             waiting += one
