@@ -332,7 +332,7 @@ class RejectOfProductLine(BulkChore):
         yield from self.parts(guests, customers, _review, **how)
 
     def look(self, page: Observation, search: bool) -> Steps:
-        days = {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
+        days = office.days("Created", self.first, self.last)
         if search:
             page = yield from pages.search(page, self.code)
             return (yield from pages.narrow(page, days))

@@ -6,7 +6,7 @@ from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
 from webassay.arena.kit.template import Mutate, Parts, fair
-from webassay.arena.kit.walking import done, links, need, send
+from webassay.arena.kit.walking import links, need, submit
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
@@ -81,8 +81,7 @@ class NewProduct(Mutate):
         copied = ("Category",) if leave_set else ("Category", "Attribute Set")
         chosen = {name: _value(page, "combobox", name) for name in copied}
         page = yield from links(page, "Products", "Add Product")
-        yield from send(page, "Save", typed, chosen)
-        return done("mutate")
+        return (yield from submit(page, "Save", typed, chosen))
 
 
 class NewCoupon(Mutate):
@@ -138,8 +137,7 @@ class NewCoupon(Mutate):
         if by_address:
             page = yield from pages.goto(page, f"/coupons/{self.model}")
         else:
-            page = yield from links(page, "Cart Price Rules")
-            page = yield from pages.search(page, self.model)
+            page = yield from pages.searched(page, "Cart Price Rules", self.model)
             page = yield from links(page, self.model)
         copied = {name: _value(page, "textbox", name) for name in ("Discount Amount (optional)", "Minimum Subtotal")}
         if no_minimum:
@@ -149,5 +147,4 @@ class NewCoupon(Mutate):
         if not everything:
             chosen["Department"] = self.department
         page = yield from links(page, "Cart Price Rules", "Add New Rule")
-        yield from send(page, "Save Rule", {"Coupon Code": self.code, **copied, **days}, chosen)
-        return done("mutate")
+        return (yield from submit(page, "Save Rule", {"Coupon Code": self.code, **copied, **days}, chosen))

@@ -64,8 +64,7 @@ class TrackingOfLargest(Retrieve):
         tracking: list[Json] = []
         for number in [line["ID"] for line in pages.lines(page)[: self.count]]:
             if shipments:
-                page = yield from links(page, "Shipments")
-                page = yield from pages.search(page, number)
+                page = yield from pages.searched(page, "Shipments", number)
                 tracking.append(pages.line_with(page, "Order #", number)["Tracking Number"])
             else:
                 page = yield from pages.goto(page, f"/orders/{number}")

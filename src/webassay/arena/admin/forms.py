@@ -7,7 +7,7 @@ from webassay.arena.admin.buyers import OldestPending
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
 from webassay.arena.kit.template import Mutate, Parts, fair
-from webassay.arena.kit.walking import Steps, click, done, links, need, send
+from webassay.arena.kit.walking import Steps, click, links, need, send, submit
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
@@ -131,8 +131,7 @@ class ReducePrice(Mutate):
     def solve(self, page: Observation, *, dollars: bool = False, by_filter: bool = False) -> Walk:
         page = yield from pages.open_product(page, self.sku, by_filter)
         cents = pages.cents(need(page, "textbox", "Price").value or "0")
-        yield from send(page, "Save", {"Price": office.plain(self._reduced(cents, dollars))})
-        return done("mutate")
+        return (yield from submit(page, "Save", {"Price": office.plain(self._reduced(cents, dollars))}))
 
 
 class AddColor(Mutate):
@@ -183,8 +182,7 @@ class AddColor(Mutate):
         page = yield from send(page, "Add Color", {"New Color": self.color})
         if not only_known:
             page = yield from pages.open_product(page, self.sku)
-            yield from send(page, "Add Color", chosen={"New Color": self.color})
-        return done("mutate")
+            return (yield from submit(page, "Add Color", chosen={"New Color": self.color}))
 
 
 # --- pages and rules --------------------------------------------------------------------------------------
@@ -226,8 +224,7 @@ class RetitlePage(Mutate):
             page = yield from pages.search(page, self.url_key)
         line = next(one for one in pages.lines(page) if (one["URL Key"] == self.url_key) != first)
         page = yield from links(page, line["Title"])
-        yield from send(page, "Save Page", {"Page Title": self.title})
-        return done("mutate")
+        return (yield from submit(page, "Save Page", {"Page Title": self.title}))
 
 
 class NewPriceRule(Mutate):
@@ -282,5 +279,4 @@ class NewPriceRule(Mutate):
             "Rule Name": self.rule, "Discount in Percent": line["Percent Off"],
             "From": office.typed(self.first), "To": office.typed(self.last),
         }  # fmt: skip
-        yield from send(page, "Save Rule", typed, {} if everything else {"Department": self.department})
-        return done("mutate")
+        return (yield from submit(page, "Save Rule", typed, {} if everything else {"Department": self.department}))

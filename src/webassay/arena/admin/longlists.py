@@ -67,8 +67,7 @@ class WholeList(Retrieve, abstract=True):
         yield Effort(count, on_pages, self.steps + on_pages, longest=self.steps + 1 + pages_of(count, 50))
 
     def solve(self, page: Observation, *, sort: bool = False) -> Walk:
-        page = yield from links(page, self.menu)
-        page = yield from pages.narrow(page, self.typed(), self.chosen())
+        page = yield from pages.filtered(page, self.menu, self.typed(), self.chosen())
         if self.more_columns:
             page = yield from pages.show_columns(page, *self.more_columns)
         if not sort:
@@ -87,7 +86,7 @@ class DatedList(WholeList, abstract=True):
     last: str
 
     def typed(self) -> Mapping[str, str]:
-        return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
+        return office.days(self.column, self.first, self.last)
 
 
 class NextDayInvoices(DatedList):
@@ -148,13 +147,11 @@ class ShipmentList(DatedList, abstract=True):
 
     def shipments(self, world: World) -> list[Row]:
         """By all carriers where none is given."""
-        every = office.rows(
-            world,
+        sql = (
             "SELECT h.*, o.number AS order_number, o.created_at AS ordered, (SELECT sum(quantity) FROM order_items"
             " WHERE order_id = o.id) AS pieces FROM shipments AS h JOIN orders AS o ON o.id = h.order_id"
-            " WHERE substr(h.created_at, 1, 10) BETWEEN ? AND ? ORDER BY h.created_at DESC, h.id DESC",
-            self.first, self.last,
-        )  # fmt: skip
+        )
+        every = office.during(world, sql, "h", self.first, self.last)
         return [one for one in every if self.carrier in ("", one["carrier"])]
 
     def read_shipments(self, rows: list[Row]) -> Parts:
@@ -209,8 +206,8 @@ class SlowShipments(ShipmentList):
     def end(self, world: World, *, days: int = 3, limit: int | None = None) -> Parts:
         rows = self.shipments(world)
         slow = [one for one in rows[:limit] if _days_between(one["ordered"], one["created_at"]) >= days]
-        largest_first = sorted(slow, key=_pieces, reverse=True)
-        yield fair(len(rows) >= 60, len(slow) >= 3, clear(largest_first, _pieces))
+        largest_first = sorted(slow, key=itemgetter("pieces"), reverse=True)
+        yield fair(len(rows) >= 60, len(slow) >= 3, clear(largest_first, itemgetter("pieces")))
         yield Key.answer({"count": len(slow), "shipment": top(largest_first)["number"]})
         yield from self.read_shipments(rows)
 
@@ -222,10 +219,6 @@ class SlowShipments(ShipmentList):
 
 def _days_between(earlier: str, later: str) -> int:
     return (date.fromisoformat(later[:10]) - date.fromisoformat(earlier[:10])).days
-
-
-def _pieces(shipment: Row) -> int:
-    return int(shipment["pieces"])
 
 
 class BusiestReviewer(DatedList):

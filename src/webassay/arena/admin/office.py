@@ -45,6 +45,11 @@ def typed(day: str) -> str:
     return f"{day[5:7]}/{day[8:10]}/{day[:4]}"
 
 
+def days(column: str, first: str, last: str) -> dict[str, str]:
+    """The two filters of a column with days, filled in."""
+    return {f"{column} from": typed(first), f"{column} to": typed(last)}
+
+
 def month_span(month: str) -> tuple[str, str]:
     """The first and the last day of 2026-02."""
     first = date.fromisoformat(f"{month}-01")
@@ -93,12 +98,14 @@ _ORDERS = (
 )
 
 
+def during(world: World, sql: str, made: str, first: str, last: str) -> list[Row]:
+    """What was made on these days, the newest first, as grids list it; `made` is the table or its alias."""
+    of_these_days = f"WHERE substr({made}.created_at, 1, 10) BETWEEN ? AND ?"
+    return rows(world, f"{sql} {of_these_days} ORDER BY {made}.created_at DESC, {made}.id DESC", first, last)
+
+
 def orders(world: World, first: str, last: str) -> list[Row]:
-    """Those of these days, the newest first, as the grid lists them."""
-    return rows(
-        world, f"{_ORDERS} WHERE substr(o.created_at, 1, 10) BETWEEN ? AND ? ORDER BY o.created_at DESC, o.id DESC",
-        first, last,
-    )  # fmt: skip
+    return during(world, _ORDERS, "o", first, last)
 
 
 def orders_with(world: World, status: str) -> list[Row]:
@@ -106,8 +113,7 @@ def orders_with(world: World, status: str) -> list[Row]:
 
 
 def order(world: World, number: str) -> Row:
-    (found,) = rows(world, f"{_ORDERS} WHERE o.number = ?", number)
-    return found
+    return rows(world, f"{_ORDERS} WHERE o.number = ?", number)[0]
 
 
 def brands(world: World, most: int) -> list[Row]:
@@ -125,8 +131,7 @@ def brands(world: World, most: int) -> list[Row]:
 
 
 def product(world: World, sku: str) -> Row:
-    (found,) = rows(world, "SELECT * FROM products WHERE sku = ?", sku)
-    return found
+    return rows(world, "SELECT * FROM products WHERE sku = ?", sku)[0]
 
 
 def bestsellers(world: World, month: str) -> list[Row]:
@@ -189,15 +194,12 @@ def spread(found: list[Row], most: int = 40) -> list[Row]:
 
 
 def invoices(world: World, first: str, last: str) -> list[Row]:
-    """Those of these days, the newest first, as the grid lists them."""
-    return rows(
-        world,
+    sql = (
         "SELECT i.*, o.number AS order_number, o.created_at AS ordered, o.total_cents,"
         " b.first_name || ' ' || b.last_name AS bill_to FROM invoices AS i JOIN orders AS o ON o.id = i.order_id"
         " JOIN order_addresses AS b ON b.order_id = o.id AND b.kind = 'billing'"
-        " WHERE substr(i.created_at, 1, 10) BETWEEN ? AND ? ORDER BY i.created_at DESC, i.id DESC",
-        first, last,
-    )  # fmt: skip
+    )
+    return during(world, sql, "i", first, last)
 
 
 def reviews(world: World, condition: str, *params: str) -> list[Row]:
@@ -211,11 +213,7 @@ def reviews(world: World, condition: str, *params: str) -> list[Row]:
 
 
 def reviews_between(world: World, first: str, last: str) -> list[Row]:
-    """Those of these days, the newest first; without their texts, since there may be very many."""
-    return rows(
-        world,
-        "SELECT v.id, v.nickname, v.title, v.customer_id, p.sku, p.name FROM reviews AS v"
-        " JOIN products AS p ON p.id = v.product_id"
-        " WHERE substr(v.created_at, 1, 10) BETWEEN ? AND ? ORDER BY v.created_at DESC, v.id DESC",
-        first, last,
-    )  # fmt: skip
+    """Without their texts, since there may be very many."""
+    columns = "v.id, v.nickname, v.title, v.customer_id, p.sku, p.name"
+    sql = f"SELECT {columns} FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+    return during(world, sql, "v", first, last)

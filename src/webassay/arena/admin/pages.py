@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from webassay.arena.admin import office
 from webassay.arena.kit.looking import gold_stars
-from webassay.arena.kit.walking import Reading, Steps, below, choose, click, every_page, fill, groups
+from webassay.arena.kit.walking import Reading, Steps, below, choose, click, every_page, fill, groups, send
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Node, Observation
 
@@ -32,11 +32,19 @@ def dollars(amount: int) -> str:
 def narrow(page: Observation, typed: Mapping[str, str], chosen: Mapping[str, str] | None = None) -> Steps:
     """Filters a grid: what is typed, and what is chosen from a list, by the names of the fields."""
     page = yield from click(page, "DisclosureTriangle", "Filters")
-    for name, value in typed.items():
-        page = yield from fill(page, "textbox", name, value)
-    for name, value in (chosen or {}).items():
-        page = yield from choose(page, name, value)
-    return (yield from click(page, "button", "Apply Filters"))
+    return (yield from send(page, "Apply Filters", typed, chosen))
+
+
+def filtered(page: Observation, menu: str, typed: Mapping[str, str], chosen: Mapping[str, str] | None = None) -> Steps:
+    """A grid, by its name in the menu."""
+    page = yield from click(page, "link", menu)
+    return (yield from narrow(page, typed, chosen))
+
+
+def searched(page: Observation, menu: str, words: str) -> Steps:
+    """A grid, by its name in the menu."""
+    page = yield from click(page, "link", menu)
+    return (yield from search(page, words))
 
 
 def show_columns(page: Observation, *names: str) -> Steps:
@@ -118,15 +126,13 @@ def total(page: Observation) -> int:
 
 
 def find_order(page: Observation, number: str) -> Steps:
-    page = yield from click(page, "link", "Orders")
-    return (yield from search(page, number))
+    return (yield from searched(page, "Orders", number))
 
 
 def orders_of(page: Observation, first: str, last: str, status: str = "") -> Steps:
     """The orders of these days, both included, with that status if one is given."""
-    page = yield from click(page, "link", "Orders")
-    days = {"Purchase Date from": office.typed(first), "Purchase Date to": office.typed(last)}
-    return (yield from narrow(page, days, {"Status": status} if status else {}))
+    days = office.days("Purchase Date", first, last)
+    return (yield from filtered(page, "Orders", days, {"Status": status} if status else {}))
 
 
 def open_order(page: Observation, number: str) -> Steps:
@@ -135,8 +141,7 @@ def open_order(page: Observation, number: str) -> Steps:
 
 
 def open_product(page: Observation, sku: str, by_filter: bool = False) -> Steps:
-    page = yield from click(page, "link", "Products")
-    page = yield from (narrow(page, {"SKU": sku}) if by_filter else search(page, sku))
+    page = yield from (filtered(page, "Products", {"SKU": sku}) if by_filter else searched(page, "Products", sku))
     return (yield from click(page, "link", lines(page)[0]["Name"]))
 
 
@@ -169,13 +174,8 @@ def report(page: Observation, name: str, days: tuple[str, str], period: str = ""
     page = yield from click(page, "link", "All Reports")
     # The menu has an entry Orders, too, which is above.
     page = yield Action.of("click", list(page.find_all("link", name))[-1].id)
-    if period:
-        page = yield from choose(page, "Period", period)
-    page = yield from fill(page, "textbox", "From", days[0])
-    page = yield from fill(page, "textbox", "To", days[1])
-    if status:
-        page = yield from choose(page, "Order Status", status)
-    return (yield from click(page, "button", "Show Report"))
+    chosen = {name: value for name, value in {"Period": period, "Order Status": status}.items() if value}
+    return (yield from send(page, "Show Report", {"From": days[0], "To": days[1]}, chosen))
 
 
 def goto(page: Observation, path: str) -> Steps:

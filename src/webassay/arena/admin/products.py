@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Self
 
 from webassay.arena.admin import office, pages
@@ -9,7 +10,7 @@ from webassay.arena.admin.longlists import WholeList
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, fact, money, shown
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
-from webassay.arena.kit.walking import answer, done, links, need, send
+from webassay.arena.kit.walking import answer, links, need, submit
 from webassay.arena.shop.queries import price
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -123,7 +124,7 @@ class PriceOfUpdated(WholeList):
         return cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, 8, since=2025))
 
     def typed(self) -> Mapping[str, str]:
-        return {f"{self.column} from": office.typed(self.first), f"{self.column} to": office.typed(self.last)}
+        return office.days(self.column, self.first, self.last)
 
     def chosen(self) -> Mapping[str, str]:
         return {"Type": "Simple Product", "Attribute Set": self.group}
@@ -210,8 +211,7 @@ class MoreVariety(Retrieve):
         return answer(dict(zip(("sku", "combinations", "linked"), best, strict=True)))
 
 
-def _combinations(product: Row) -> int:
-    return int(product["combinations"])
+_combinations = itemgetter("combinations")
 
 
 def _offered(page: Observation, name: str) -> int:
@@ -272,8 +272,7 @@ class AddUpsell(Mutate):
         yield Effort(rows=len(ranked), pages=3, steps=13, longest=16)
 
     def solve(self, page: Observation, *, cheapest: bool = False, link: str = "upsell", reading: bool = False) -> Walk:
-        page = yield from links(page, "Products")
-        page = yield from pages.narrow(page, {"Category": self.category})
+        page = yield from pages.filtered(page, "Products", {"Category": self.category})
         if reading:
             best = max((yield from pages.all_lines(page)), key=lambda one: pages.cents(one["Price"]))
         else:
@@ -281,5 +280,4 @@ class AddUpsell(Mutate):
             page = yield from links(page, *["Price"] * (1 if cheapest else 2))
             best = pages.lines(page)[0]
         page = yield from pages.open_product(page, self.sku)
-        yield from send(page, f"Add to {LINKS[link]}", {f"SKU to add to {LINKS[link]}": best["SKU"]})
-        return done("mutate")
+        return (yield from submit(page, f"Add to {LINKS[link]}", {f"SKU to add to {LINKS[link]}": best["SKU"]}))

@@ -116,11 +116,7 @@ class RefundsFor(Retrieve):
         return cls(office.chief(stream), stream.choice(("Returned goods", "Damaged in transit", "Goodwill")), *span)
 
     def end(self, world: World, *, size: int = 0, missed: int = 0) -> Parts:
-        created = office.rows(
-            world,
-            "SELECT * FROM refunds WHERE substr(created_at, 1, 10) BETWEEN ? AND ? ORDER BY created_at DESC, id DESC",
-            self.first, self.last,
-        )  # fmt: skip
+        created = office.during(world, "SELECT * FROM refunds", "refunds", self.first, self.last)
         memos = [one for one in created if self.reason in ("", one["reason"])]
         yield fair(len(memos) >= 3)
         read = first_page(memos, size)[: len(memos) - missed]
@@ -131,8 +127,8 @@ class RefundsFor(Retrieve):
 
     def solve(self, page: Observation, *, by_reason: bool = True) -> Walk:
         page = yield from links(page, "Credit Memos")
-        typed = {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
-        page = yield from pages.narrow(page, ({"Reason": self.reason} if by_reason else {}) | typed)
+        reason = {"Reason": self.reason} if by_reason else {}
+        page = yield from pages.narrow(page, reason | office.days("Created", self.first, self.last))
         lines = yield from pages.all_lines(page)
         return answer(pages.dollars(sum(pages.cents(one["Refunded"]) for one in lines if one["Reason"] == self.reason)))
 

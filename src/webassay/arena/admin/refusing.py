@@ -251,8 +251,7 @@ class MissingInvoice(Refuse):
             page = yield from pages.open_order(page, self.order)
             there = page.find("link", contains="Invoice 2") is not None
         else:
-            page = yield from links(page, "Invoices")
-            page = yield from pages.search(page, self.order)
+            page = yield from pages.searched(page, "Invoices", self.order)
             there = bool(pages.lines(page))
         return _refused(page, there, "retrieve", "NOT_FOUND_ERROR", "The order has no invoice.")
 
@@ -290,8 +289,7 @@ class TakenSku(Refuse):
 
     def solve(self, page: Observation, *, looking: bool = False) -> Walk:
         if looking:
-            page = yield from links(page, "Products")
-            page = yield from pages.search(page, self.wanted)
+            page = yield from pages.searched(page, "Products", self.wanted)
             free = not pages.lines(page)
         else:
             page = yield from pages.open_product(page, self.sku)

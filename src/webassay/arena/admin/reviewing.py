@@ -14,6 +14,7 @@ from webassay.arena.kit.effort import Difficulty, Effort
 from webassay.arena.kit.key import Key, picture, shown
 from webassay.arena.kit.template import Fair, Mutate, Navigate, Parts, Retrieve, Template, clear, fair, top
 from webassay.arena.kit.walking import Reading, Steps, answer, click, done, go_back, links
+from webassay.arena.shop.queries import found_helpful, voted_on
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
 from webassay.core.task import Sight
@@ -77,8 +78,7 @@ class ReviewByReview(Template, abstract=True):
         return Effort(count, count + 1, 6 + len(self.typed()) + len(self.chosen) + 2 * count + more)
 
     def narrow(self, page: Observation) -> Steps:
-        page = yield from links(page, self.menu)
-        page = yield from pages.narrow(page, self.typed(), self.chosen)
+        page = yield from pages.filtered(page, self.menu, self.typed(), self.chosen)
         return (yield from pages.lengthen(page))
 
     def open_each(self, grid: Observation, by_address: bool = False) -> Reading[list[Measurement]]:
@@ -161,23 +161,29 @@ class PendingStars(ReviewByReview, abstract=True):
         return pages.stars(page)
 
 
-class PendingBetween(PendingStars, abstract=True):
-    """What is pending of some days."""
+class WrittenBetween(ReviewByReview, abstract=True):
+    """Those of some days that have one status."""
+
+    status: ClassVar[str]
 
     first: str
     last: str
+
+    def typed(self) -> Mapping[str, str]:
+        return office.days("Created", self.first, self.last)
+
+    def reviews(self, world: World) -> list[Row]:
+        every = office.reviews(world, f"v.status = '{self.status}'")
+        return [one for one in every if self.first <= one["day"] <= self.last]
+
+
+class PendingBetween(PendingStars, WrittenBetween, abstract=True):
+    status = "pending"
 
     @staticmethod
     def some_days(stream: Stream) -> tuple[str, str]:
         one, other = sorted(stream.sample(range(_DAYS), 2))
         return str(_FIRST_PENDING + timedelta(days=one)), str(_FIRST_PENDING + timedelta(days=other))
-
-    def typed(self) -> Mapping[str, str]:
-        return {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
-
-    def reviews(self, world: World) -> list[Row]:
-        pending = office.reviews(world, "v.status = 'pending'")
-        return [one for one in pending if self.first <= one["day"] <= self.last]
 
 
 class RejectFewStars(PendingBetween, ReviewDecision):
@@ -307,7 +313,7 @@ class OpenOldestComplaint(PendingBetween, Navigate):
 # --- votes ------------------------------------------------------------------------------------------------
 
 
-class RejectedVotes(ReviewByReview, abstract=True):
+class RejectedVotes(WrittenBetween, abstract=True):
     """Reads the votes on reviews of some months that were not approved."""
 
     tags = ("tree",)
@@ -315,16 +321,7 @@ class RejectedVotes(ReviewByReview, abstract=True):
     path = "/reviews"
     chosen: ClassVar[Mapping[str, str]] = {"Status": "Not Approved"}
     fewest = 8
-
-    first: str
-    last: str
-
-    def typed(self) -> Mapping[str, str]:
-        return {"Created from": office.typed(self.first), "Created to": office.typed(self.last)}
-
-    def reviews(self, world: World) -> list[Row]:
-        rejected = office.reviews(world, "v.status = 'rejected'")
-        return [one for one in rejected if self.first <= one["day"] <= self.last]
+    status = "rejected"
 
     def sight(self, review: Row) -> Sight:
         found = f"{review['helpful']} of {review['votes']} found this review helpful"
@@ -333,15 +330,6 @@ class RejectedVotes(ReviewByReview, abstract=True):
 
     def measure(self, page: Observation) -> int:
         return pages.votes(page)[0]
-
-
-def _helpful(review: Row) -> int:
-    """How many people found it helpful."""
-    return int(review["helpful"] or 0)
-
-
-def _votes(review: Row) -> int:
-    return int(review["votes"] or 0)
 
 
 class RejectedOfDepartment(RejectedVotes, abstract=True):
@@ -368,7 +356,7 @@ class ApproveHelpful(RejectedOfDepartment, ReviewDecision):
     misread = {
         "without-looking": {"looking": False},
         "newest-only": {"limit": 1},
-        "all-votes": {"count": _votes},
+        "all-votes": {"count": voted_on},
         "more-than-that": {"compare": operator.gt},
     }
     may_agree = ("all-votes", "more-than-that")
@@ -388,7 +376,7 @@ class ApproveHelpful(RejectedOfDepartment, ReviewDecision):
         world: World,
         *,
         looking: bool = True,
-        count: Callable[[Row], int] = _helpful,
+        count: Callable[[Row], int] = found_helpful,
         compare: Compare = operator.ge,
         limit: int | None = None,
     ) -> Parts:
@@ -408,7 +396,7 @@ class VotesOnRejected(RejectedVotes, ReviewSummary):
         "votes. Answer with one number."
     )
     misread = {
-        "all-votes": {"count": _votes},
+        "all-votes": {"count": voted_on},
         "reviews-counted": {"count": lambda review: 1},
         "newest-only": {"limit": 1},
     }
@@ -417,7 +405,7 @@ class VotesOnRejected(RejectedVotes, ReviewSummary):
     def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 1, 2, 3, 6))
 
-    def end(self, world: World, *, count: Callable[[Row], int] = _helpful, limit: int | None = None) -> Parts:
+    def end(self, world: World, *, count: Callable[[Row], int] = found_helpful, limit: int | None = None) -> Parts:
         listed = self.reviews(world)
         yield self.few_enough(listed)
         yield Key.answer(sum(map(count, listed[:limit])), unit="people")
@@ -442,8 +430,8 @@ class MostHelpfulRejected(RejectedOfDepartment, ReviewSummary):
     reads = ("review", "people")
     misread = {
         "second": {"place": 1},
-        "most-votes": {"by": _votes},
-        "highest-share": {"by": lambda review: _helpful(review) / (review["votes"] or 1)},
+        "most-votes": {"by": voted_on},
+        "highest-share": {"by": lambda review: found_helpful(review) / (review["votes"] or 1)},
         "newest": {"by": lambda review: 0},
     }
     may_agree = ("most-votes", "highest-share", "newest")
@@ -452,13 +440,13 @@ class MostHelpfulRejected(RejectedOfDepartment, ReviewSummary):
     def draw(cls, world: World, stream: Stream) -> Self:
         return cls(office.chief(stream), *office.some_days(stream, 6, 12, 24, 48), _code(world, stream))
 
-    def end(self, world: World, *, by: Callable[[Row], float] = _helpful, place: int = 0) -> Parts:
+    def end(self, world: World, *, by: Callable[[Row], float] = found_helpful, place: int = 0) -> Parts:
         listed = self.reviews(world)
         ranked = sorted(listed, key=by, reverse=True)
         yield self.few_enough(listed)
-        yield fair(clear(ranked, _helpful))
+        yield fair(clear(ranked, found_helpful))
         best = ranked[place]
-        yield Key.answer({"review": best["id"], "people": _helpful(best)})
+        yield Key.answer({"review": best["id"], "people": found_helpful(best)})
         yield self.read(listed)
         yield self.effort_of(len(listed))
 

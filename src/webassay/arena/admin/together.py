@@ -12,7 +12,7 @@ from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, fact, shown
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
-from webassay.arena.kit.walking import Reading, Steps, answer, choose, click, done, every_page, links, send
+from webassay.arena.kit.walking import Reading, Steps, answer, choose, click, done, every_page, links, send, submit
 from webassay.arena.shop import facts, queries
 from webassay.arena.shop import pages as shop
 from webassay.core.interaction import Observation, Walk
@@ -71,8 +71,7 @@ class CheapestOfShelf(Mutate, abstract=True):
                 page = yield from links(page, "Set Descending Direction")
             product = shop.cards(page)[0].name
         page = yield from pages.switch_to(page, "admin")
-        page = yield from links(page, "Products")
-        page = yield from pages.search(page, product)
+        page = yield from pages.searched(page, "Products", product)
         page = yield from links(page, product)
         yield from self.save(page)
         return done("mutate")
@@ -165,8 +164,7 @@ class HiddenReviews(Retrieve):
         if shop_first:
             few, page = yield from self._in_shop(page)
             page = yield from pages.switch_to(page, "admin")
-        page = yield from links(page, "All Reviews")
-        page = yield from pages.narrow(page, {"Product": self.product})
+        page = yield from pages.filtered(page, "All Reviews", {"Product": self.product})
         every = pages.total(page)
         if not shop_first:
             few, page = yield from self._in_shop(page)
@@ -229,11 +227,9 @@ class ExtendCoupon(Mutate):
         if typing:
             page = yield from pages.goto(page, f"/coupons/{code}")
         else:
-            page = yield from links(page, "Cart Price Rules")
-            page = yield from pages.search(page, code)
+            page = yield from pages.searched(page, "Cart Price Rules", code)
             page = yield from links(page, code)
-        yield from send(page, "Save Rule", {"To": self.until if typing else office.typed(self.until)})
-        return done("mutate")
+        return (yield from submit(page, "Save Rule", {"To": self.until if typing else office.typed(self.until)}))
 
 
 def _current(world: World) -> list[Row]:
@@ -307,8 +303,7 @@ class HoldMine(CustomerAndStaff):
             yield from pages.act(page, "Hold")
         else:
             page = yield from pages.open_order(page, order.number)
-            yield from send(page, "Hold")
-        return done("mutate")
+            return (yield from submit(page, "Hold"))
 
 
 class WishForTop(CustomerAndStaff):
@@ -352,5 +347,4 @@ class WishForTop(CustomerAndStaff):
         product = pages.lines(page)[place]["Product"]
         page = yield from pages.switch_to(page, "shop")
         page = yield from shop.open_product(page, product)
-        yield from send(page, "Add to Wish List")
-        return done("mutate")
+        return (yield from submit(page, "Add to Wish List"))

@@ -1,6 +1,6 @@
 """What reference solutions are made of: steps that yield actions and return the page they lead to, and responses."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import TypeVar
 
@@ -67,15 +67,6 @@ def go_back() -> Steps:
     return (yield Action.of("go_back"))
 
 
-def then(start: Callable[[Observation], Reading[T]], act: Callable[[T], Walk]) -> Callable[[Observation], Walk]:
-    """A route: does the one, and the other with what it leads to."""
-
-    def walk(page: Observation) -> Walk:
-        return (yield from act((yield from start(page))))
-
-    return walk
-
-
 def every_page(page: Observation, link: str = "Next") -> Reading[list[Observation]]:
     """This page and those that follow, for as long as there is a link of that name."""
     pages = [page]
@@ -102,6 +93,14 @@ def groups(page: Observation, role: str) -> Iterator[tuple[Node, ...]]:
     return (_inside(page.nodes, place) for place, node in enumerate(page.nodes) if node.role == role)
 
 
+def beside(page: Observation, heading: str) -> Node:
+    """The cell of a small table that a heading of that name stands before."""
+    for inside in groups(page, "row"):
+        if inside and inside[0].role == "rowheader" and inside[0].name == heading:
+            return next(node for node in inside if node.role == "cell")
+    raise AgentError(f"There is no {heading} on {page.url}.")
+
+
 def text_of(nodes: tuple[Node, ...]) -> str:
     return " ".join(node.name for node in nodes if node.name)
 
@@ -118,11 +117,20 @@ def done(action: str) -> Json:
     return {"action": action, "status": "SUCCESS", "results": None}
 
 
-def submit(page: Observation, button: str) -> Walk:
+def submit(
+    page: Observation, button: str, typed: Mapping[str, str] | None = None, chosen: Mapping[str, str] | None = None
+) -> Walk:
     """Sends a form, and is done: something was changed."""
-    yield from click(page, "button", button)
+    yield from send(page, button, typed, chosen)
     return done("mutate")
 
 
 def refusal(action: str, status: str, why: str) -> Json:
     return {"action": action, "status": status, "results": None, "error_details": why}
+
+
+def refused(page: Observation, possible: object, action: str, status: str, why: str) -> Json:
+    """The refusal, unless the page shows that it is possible."""
+    if possible:
+        raise AgentError(f"It can be done after all: see {page.url}.")
+    return refusal(action, status, why)

@@ -5,7 +5,7 @@ from typing import Self
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts
-from webassay.arena.kit.walking import done, groups, links, send
+from webassay.arena.kit.walking import groups, links, submit
 from webassay.arena.shop import queries
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
@@ -78,5 +78,4 @@ class ChangeAddress(Mutate):
                 if node.role == "link" and node.name.startswith("Edit")
             )
             page = yield Action.of("click", edit.id)
-        yield from send(page, "Save Address", {"Street Address": self.street, "ZIP Code": self.postcode})
-        return done("mutate")
+        return (yield from submit(page, "Save Address", {"Street Address": self.street, "ZIP Code": self.postcode}))

@@ -5,7 +5,7 @@ from typing import Self
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Refuse, fair
-from webassay.arena.kit.walking import done, links, refusal, send
+from webassay.arena.kit.walking import links, refusal, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
@@ -25,8 +25,7 @@ def _pending(world: World, user: str) -> list[Row]:
 def _cancel(page: Observation) -> Walk:
     """From the order's page."""
     page = yield from links(page, "Cancel Order")
-    yield from send(page, "Yes, Cancel This Order")
-    return done("mutate")
+    return (yield from submit(page, "Yes, Cancel This Order"))
 
 
 def _is_pending(order: pages.Order) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Self
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Refuse, clear, fair
-from webassay.arena.kit.walking import choose, click, done, fill, go_back, links, need, refusal, send
+from webassay.arena.kit.walking import choose, click, done, fill, go_back, links, need, refusal, send, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import list_page
 from webassay.core.errors import AgentError
@@ -95,8 +95,7 @@ class CartCheapestWellRated(Mutate):
         page = yield Action.of("click", pages.in_card(page, card.name, "button", "Add to Cart").id)
         page = yield Action.of("goto", f"{page.url.split('/c/')[0]}/cart")
         page = yield from fill(page, "spinbutton", f"Quantity of {card.name}", str(self.quantity))
-        yield from send(page, "Update Shopping Cart")
-        return done("mutate")
+        return (yield from submit(page, "Update Shopping Cart"))
 
 
 class CartSoldOut(Refuse):
@@ -153,16 +152,12 @@ class WishForOrder(Mutate):
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream)
-        orders = queries.rows(
-            world,
-            "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
-            " JOIN order_items AS i ON i.order_id = o.id WHERE c.email = ?"
-            " AND NOT EXISTS (SELECT 1 FROM wishlist_items AS w JOIN order_items AS j ON j.product_id = w.product_id"
-            " WHERE w.customer_id = c.id AND j.order_id = o.id)"
-            " GROUP BY o.id HAVING count(*) >= 2 AND count(DISTINCT i.product_id) = count(*) ORDER BY o.id",
-            user,
+        wished = (
+            "SELECT 1 FROM wishlist_items AS w JOIN order_items AS j ON j.product_id = w.product_id"
+            " WHERE w.customer_id = c.id AND j.order_id = o.id"
         )
-        return cls(user, stream.choice(orders)["number"])
+        new = f"count(*) >= 2 AND count(DISTINCT i.product_id) = count(*) AND NOT EXISTS ({wished})"
+        return cls(user, queries.some_order(world, stream, user, new))
 
     def end(self, world: World, *, most: int | None = None, further: int = 0) -> Parts:
         """`further` down the list stands another order."""

@@ -1,6 +1,7 @@
 """Browsing and searching the catalog."""
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
@@ -90,8 +91,7 @@ class PriceRangeTotal(Retrieve):
         return answer(pages.dollars(sum(card.cents for card in cards if self._fits(card.cents))))
 
 
-def _weight(product: Row) -> int:
-    return int(product["weight_oz"])
+_weight = itemgetter("weight_oz")
 
 
 class HeaviestProduct(Retrieve):

@@ -5,7 +5,7 @@ from typing import Self
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, fair, top
-from webassay.arena.kit.walking import click, done, links, send
+from webassay.arena.kit.walking import click, done, links, send, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.cart import in_cart
 from webassay.arena.shop.orders import LIST, list_page
@@ -100,8 +100,7 @@ class OrderToAddress(Mutate):
         page = yield from send(page, "Continue to Payment")
         page = yield from click(page, "radio", contains=self.payment)
         page = yield from send(page, "Continue to Review")
-        yield from send(page, "Place Order")
-        return done("mutate")
+        return (yield from submit(page, "Place Order"))
 
 
 class ReorderCanceled(Mutate):
@@ -145,8 +144,7 @@ class ReorderCanceled(Mutate):
     def solve(self, page: Observation, *, status: str = "canceled", one_by_one: bool = False) -> Walk:
         page = yield from pages.open_newest_order(page, lambda order: status in ("", order.status))
         if not one_by_one:
-            yield from send(page, "Reorder")
-            return done("mutate")
+            return (yield from submit(page, "Reorder"))
         order = page.url
         for item in pages.items(page):
             page = yield from links(page, item.name)

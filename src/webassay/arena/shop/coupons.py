@@ -1,6 +1,7 @@
 """Discount codes."""
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
@@ -39,10 +40,6 @@ def _worth(coupon: Row) -> tuple[int, str]:
     return coupon["off"], coupon["ends_on"]
 
 
-def _value(coupon: Row) -> int:
-    return int(coupon["value"])
-
-
 class BestCoupon(Mutate):
     """Enter the discount code that takes the most off the cart."""
 
@@ -58,8 +55,8 @@ class BestCoupon(Mutate):
     misread = {
         "first-that-works": {"first": True},
         "first-of-equals": {"by": lambda coupon: coupon["off"]},
-        "highest-percentage": {"kind": "percent", "by": _value},
-        "highest-amount": {"kind": "amount", "by": _value},
+        "highest-percentage": {"kind": "percent", "by": itemgetter("value")},
+        "highest-amount": {"kind": "amount", "by": itemgetter("value")},
     }
     may_agree = ("first-of-equals", "highest-percentage", "highest-amount")
     ways = {"trying-every-code": {"trying": True}}
@@ -184,8 +181,7 @@ class CouponRefused(Refuse):
         return refusal("mutate", "DATA_VALIDATION_ERROR", "The shop does not accept this code.")
 
 
-def _saved(order: Row) -> int:
-    return int(order["discount_cents"])
+_saved = itemgetter("discount_cents")
 
 
 def _without_smallest(discounts: list[int]) -> int:

@@ -59,16 +59,12 @@ def _reader(world: World, stream: Stream) -> str:
     return queries.shopper(world, stream, *stream.choice(((15, 45), (200, 400))))
 
 
-def _total(order: Row) -> int:
-    return int(order["total_cents"])
-
-
 Year = tuple[int, list[Row]]
 """With its orders."""
 
 
 def _sum(year: Year) -> int:
-    return sum(map(_total, year[1]))
+    return sum(map(queries.total, year[1]))
 
 
 class DearestYear(ReadHistory):
@@ -133,11 +129,13 @@ class LargestOrders(ReadHistory):
     def draw(cls, world: World, stream: Stream) -> Self:
         return cls(_reader(world, stream), stream.choice(("complete", "canceled")), stream.between(3, 5))
 
-    def conclusion(self, orders: list[Row], *, by: Callable[[Row], int] = _total, lowest_first: bool = False) -> Parts:
+    def conclusion(
+        self, orders: list[Row], *, by: Callable[[Row], int] = queries.total, lowest_first: bool = False
+    ) -> Parts:
         fitting = [order for order in orders if self.status in (ANY, order["status"])]
         ranked = sorted(fitting, key=by, reverse=True)
         # As many different totals as are asked for, and one more, which comes after them.
-        yield fair(len(set(map(_total, ranked[: self.count + 1]))) == self.count + 1)
+        yield fair(len(set(map(queries.total, ranked[: self.count + 1]))) == self.count + 1)
         if not ranked:
             raise NothingToDraw
         largest = ranked[: self.count]
@@ -171,7 +169,7 @@ class ForeignOrder(Refuse):
 
     def end(self, world: World, *, own: bool = False) -> Parts:
         if own:
-            yield Key.answer(money(_total(queries.orders_of(world, self.user)[0])))
+            yield Key.answer(money(queries.total(queries.orders_of(world, self.user)[0])))
         refused = Key.seen("This order belongs to another customer", together="page")
         yield Key.refusal("PERMISSION_DENIED_ERROR", facts=refused)
         yield Key.checkpoint("the order", queries.order_page(self.order, 403))

@@ -145,10 +145,6 @@ class OrdersByStatus(Retrieve):
         return answer({"count": len(kept), "total": pages.dollars(sum(order.cents for order in kept))})
 
 
-def _total(order: Row) -> int:
-    return int(order["total_cents"])
-
-
 class DearestPurchase(Retrieve):
     """Find the most expensive article bought in a year."""
 
@@ -184,16 +180,16 @@ class DearestPurchase(Retrieve):
     ) -> Parts:
         orders = queries.orders_during(world, self.user, "" if any_year else f"{self.year}-")
         yield fair(3 <= len(orders) <= 40)
-        opened = [max(orders, key=_total)] if largest else orders
+        opened = [max(orders, key=queries.total)] if largest else orders
         items = [item for one in opened for item in queries.order_items(world, one["number"])]
         ranked = sorted(items, key=by, reverse=True)
         dearest = top(ranked)
         # With a coupon an order can come to less than this article, and who goes by the totals would never open it.
-        total = next(_total(one) for one in orders if one["id"] == dearest["order_id"])
+        total = next(queries.total(one) for one in orders if one["id"] == dearest["order_id"])
         yield fair(clear(ranked, by), total >= queries.unit_price(dearest))
         yield Key.answer(dearest["sku"])
         # For the same reason nobody has to open an order that came to less.
-        needed = [one["number"] for one in orders if _total(one) >= queries.unit_price(dearest)]
+        needed = [one["number"] for one in orders if queries.total(one) >= queries.unit_price(dearest)]
         lines = [max(queries.order_items(world, number), key=queries.unit_price) for number in needed]
         yield facts.seen([facts.bought(line) for line in lines])
         yield Key.seen_share(1.0, [facts.order_total(one) for one in orders])
@@ -249,14 +245,7 @@ class OrderWeight(Retrieve):
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.shopper(world, stream)
-        orders = queries.rows(
-            world,
-            "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
-            " JOIN order_items AS i ON i.order_id = o.id WHERE c.email = ?"
-            " GROUP BY o.id HAVING count(*) >= 3 ORDER BY o.id",
-            user,
-        )
-        return cls(user, stream.choice(orders)["number"])
+        return cls(user, queries.some_order(world, stream, user, "count(*) >= 3"))
 
     def end(self, world: World, *, weight: Callable[[Row], int] = _all_pieces, those: slice = slice(None)) -> Parts:
         items = queries.order_items(world, self.order)
@@ -288,7 +277,7 @@ class OpenOrderWith(Navigate):
     misread = {
         "newest-order": {"newest": True},
         "oldest-order": {"other": itemgetter(-1)},
-        "largest-order": {"other": lambda orders: max(orders, key=_total)},
+        "largest-order": {"other": lambda orders: max(orders, key=queries.total)},
     }
     ways = {"oldest-first": {"oldest_first": True}}
 

@@ -3,6 +3,7 @@
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, Self
 
 from webassay.arena.kit.effort import Effort, pages_of
@@ -61,12 +62,7 @@ class ReadCards(Retrieve, abstract=True):
 def _user_and_order(world: World, stream: Stream) -> tuple[str, str]:
     """With three articles or more, all different."""
     user = queries.shopper(world, stream)
-    sql = (
-        "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
-        " JOIN order_items AS i ON i.order_id = o.id WHERE c.email = ?"
-        " GROUP BY o.id HAVING count(*) >= 3 AND count(DISTINCT i.product_id) = count(*) ORDER BY o.id"
-    )
-    return user, str(stream.choice(queries.rows(world, sql, user))["number"])
+    return user, queries.some_order(world, stream, user, "count(*) >= 3 AND count(DISTINCT i.product_id) = count(*)")
 
 
 def _wherever(origin: str, country: str) -> bool:
@@ -104,10 +100,6 @@ class CardOrigin(ReadCards):
         return answer(*(item.sku for item, card in cards if card.origin == self.country))
 
 
-def _quantity(item: Row) -> int:
-    return int(item["quantity"])
-
-
 class CardWarranty(ReadCards):
     """Add up the warranties of an order, card by card."""
 
@@ -131,7 +123,7 @@ class CardWarranty(ReadCards):
         self,
         items: list[Row],
         *,
-        pieces: Callable[[Row], int] = _quantity,
+        pieces: Callable[[Row], int] = itemgetter("quantity"),
         together: Callable[[Iterable[int]], int] = sum,
     ) -> Parts:
         yield Key.answer(together(item["warranty_months"] * pieces(item) for item in items), unit="months")
@@ -140,8 +132,7 @@ class CardWarranty(ReadCards):
         return answer(sum(item.quantity * card.months for item, card in cards))
 
 
-def _warranty(product: Row) -> int:
-    return int(product["warranty_months"])
+_warranty = itemgetter("warranty_months")
 
 
 def _longest_there_is(world: World) -> int:

@@ -1,7 +1,7 @@
 """How to get about in the shop and read its pages, for reference solutions."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from webassay.arena.kit.looking import ticked
@@ -9,6 +9,7 @@ from webassay.arena.kit.walking import (
     Reading,
     Steps,
     below,
+    beside,
     choose,
     click,
     every_page,
@@ -16,6 +17,7 @@ from webassay.arena.kit.walking import (
     go_back,
     groups,
     need,
+    send,
     text_of,
 )
 from webassay.core.errors import AgentError
@@ -116,10 +118,7 @@ def all_cards(page: Observation) -> Reading[list[Card]]:
 
 def product_fact(page: Observation, name: str) -> str:
     """A line of the table on a product page."""
-    for inside in groups(page, "row"):
-        if inside and inside[0].role == "rowheader" and inside[0].name == name:
-            return next(node.name for node in inside if node.role == "cell")
-    raise AgentError(f"There is no {name} on {page.url}.")
+    return beside(page, name).name
 
 
 def ounces(page: Observation) -> int:
@@ -185,13 +184,19 @@ def open_orders(page: Observation, on_a_page: int = ORDERS_ON_A_PAGE) -> Steps:
     return page
 
 
-def listed_orders(page: Observation) -> list[Order]:
-    found = []
+def table(page: Observation) -> Iterator[tuple[list[str], str]]:
+    """For every row with five cells or more: what stands in them, and the first link."""
     for inside in groups(page, "row"):
         cells = [node.name for node in inside if node.role == "cell"]
         if len(cells) >= 5:
-            month, _, year = cells[1].split()
-            found.append(Order(cells[0], int(year), MONTHS.index(month) + 1, cents(cells[3]), cells[4].casefold()))
+            yield cells, next((node.name for node in inside if node.role == "link"), "")
+
+
+def listed_orders(page: Observation) -> list[Order]:
+    found = []
+    for cells, _ in table(page):
+        month, _, year = cells[1].split()
+        found.append(Order(cells[0], int(year), MONTHS.index(month) + 1, cents(cells[3]), cells[4].casefold()))
     return found
 
 
@@ -267,13 +272,8 @@ def open_order_with(
 
 def items(page: Observation) -> list[Item]:
     """The articles on an order's page."""
-    found = []
-    for inside in groups(page, "row"):
-        cells = [node.name for node in inside if node.role == "cell"]
-        link = next((node for node in inside if node.role == "link"), None)
-        if len(cells) >= 5 and link is not None:
-            found.append(Item(link.name, cells[1], cents(cells[2]), int(cells[3].split()[-1])))
-    return found
+    rows = table(page)
+    return [Item(name, cells[1], cents(cells[2]), int(cells[3].split()[-1])) for cells, name in rows if name]
 
 
 # --- reviews ----------------------------------------------------------------------------------------------
@@ -353,14 +353,12 @@ def open_coupons(page: Observation) -> Steps:
 def offers(page: Observation) -> list[Offer]:
     """Free shipping takes nothing off the goods."""
     found = []
-    for inside in groups(page, "row"):
-        cells = [node.name for node in inside if node.role == "cell"]
-        if len(cells) == 5:
-            much, _, goods = cells[1].partition(" off ")
-            percent = int(much.rstrip("%")) if much.endswith("%") else 0
-            amount = cents(much) if much.startswith("$") else 0
-            minimum = cents(cells[2]) if "$" in cells[2] else 0
-            found.append(Offer(cells[0], percent, amount, goods, minimum, _iso(cells[4])))
+    for cells, _ in table(page):
+        much, _, goods = cells[1].partition(" off ")
+        percent = int(much.rstrip("%")) if much.endswith("%") else 0
+        amount = cents(much) if much.startswith("$") else 0
+        minimum = cents(cells[2]) if "$" in cells[2] else 0
+        found.append(Offer(cells[0], percent, amount, goods, minimum, _iso(cells[4])))
     return found
 
 
@@ -375,18 +373,11 @@ def open_cart(page: Observation) -> Steps:
 
 
 def cart_lines(page: Observation) -> list[CartLine]:
-    found = []
-    for inside in groups(page, "row"):
-        cells = [node.name for node in inside if node.role == "cell"]
-        link = next((node for node in inside if node.role == "link"), None)
-        if len(cells) >= 5 and link is not None:
-            found.append(CartLine(link.name, cents(cells[3])))
-    return found
+    return [CartLine(name, cents(cells[3])) for cells, name in table(page) if name]
 
 
 def apply_code(page: Observation, code: str) -> Steps:
-    page = yield from fill(page, "textbox", "Discount Code", code)
-    return (yield from click(page, "button", "Apply Discount"))
+    return (yield from send(page, "Apply Discount", {"Discount Code": code}))
 
 
 def put_in_cart(page: Observation, quantity: int) -> Steps:

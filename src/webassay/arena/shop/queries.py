@@ -1,6 +1,7 @@
 """Draws and truth queries that several templates share. All SQL over the pristine world."""
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,13 +26,16 @@ def rows(world: World, sql: str, *params: SqlValue) -> list[Row]:
 
 def shopper(world: World, stream: Stream, fewest: int = 8, most: int = 60) -> str:
     """The e-mail address of a customer with that many orders."""
-    found = rows(
-        world,
-        "SELECT c.email FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"
-        " GROUP BY c.id HAVING count(*) BETWEEN ? AND ? ORDER BY c.id",
-        fewest, most,
-    )  # fmt: skip
+    return customer(world, stream, f"{_WITH_ORDERS} GROUP BY c.id HAVING count(*) BETWEEN ? AND ?", fewest, most)
+
+
+def customer(world: World, stream: Stream, which: str, *params: SqlValue) -> str:
+    """The e-mail address of one of those that `which` leaves of the customers, called c."""
+    found = rows(world, f"SELECT c.email FROM customers AS c {which} ORDER BY c.id", *params)
     return str(stream.choice(found)["email"])
+
+
+_WITH_ORDERS = "JOIN orders AS o ON o.customer_id = c.id"
 
 
 def place(world: World, stream: Stream, low: int, high: int, levels: Sequence[int] = (1, 2, 3)) -> tuple[str, str]:
@@ -95,8 +99,7 @@ def best(found: Sequence[Row], measure: Callable[[Row], int]) -> Row | None:
     return ranked[0]
 
 
-def price(row: Row) -> int:
-    return int(row["price_cents"])
+price = itemgetter("price_cents")
 
 
 def tenths(row: Row) -> int:
@@ -126,6 +129,15 @@ def reviews(world: World, name: str) -> list[Row]:
     )
 
 
+def found_helpful(review: Row) -> int:
+    """By how many people."""
+    return int(review["helpful"] or 0)
+
+
+def voted_on(review: Row) -> int:
+    return int(review["votes"] or 0)
+
+
 # --- carts and coupons ------------------------------------------------------------------------------------
 
 TODAY = "2026-03-01"
@@ -147,25 +159,15 @@ def cart(world: World, email: str) -> list[Row]:
 
 def with_cart(world: World, stream: Stream, fewest: int = 2) -> str:
     """The e-mail address of a customer with that many articles in the cart."""
-    found = rows(
-        world,
-        "SELECT c.email FROM customers AS c JOIN cart_items AS k ON k.customer_id = c.id"
-        " GROUP BY c.id HAVING count(*) >= ? ORDER BY c.id",
-        fewest,
-    )
-    return str(stream.choice(found)["email"])
+    which = "JOIN cart_items AS k ON k.customer_id = c.id GROUP BY c.id HAVING count(*) >= ?"
+    return customer(world, stream, which, fewest)
 
 
 def without_cart(world: World, stream: Stream, fewest: int, most: int) -> str:
     """The e-mail address of a customer with an empty cart and that many orders."""
-    found = rows(
-        world,
-        "SELECT c.email FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"
-        " WHERE c.id NOT IN (SELECT customer_id FROM cart_items WHERE customer_id IS NOT NULL)"
-        " GROUP BY c.id HAVING count(*) BETWEEN ? AND ? ORDER BY c.id",
-        fewest, most,
-    )  # fmt: skip
-    return str(stream.choice(found)["email"])
+    empty = "WHERE c.id NOT IN (SELECT customer_id FROM cart_items WHERE customer_id IS NOT NULL)"
+    which = f"{_WITH_ORDERS} {empty} GROUP BY c.id HAVING count(*) BETWEEN ? AND ?"
+    return customer(world, stream, which, fewest, most)
 
 
 def current_coupons(world: World) -> list[Row]:
@@ -261,12 +263,18 @@ def order_items(world: World, number: str) -> list[Row]:
     )
 
 
-def unit_price(item: Row) -> int:
-    return int(item["unit_price_cents"])
+total, unit_price, subtotal = map(itemgetter, ("total_cents", "unit_price_cents", "subtotal_cents"))
 
 
-def subtotal(item: Row) -> int:
-    return int(item["subtotal_cents"])
+def some_order(world: World, stream: Stream, email: str, condition: str) -> str:
+    """The number of one of the customer's orders. `condition` is about its lines, called i."""
+    found = rows(
+        world,
+        "SELECT o.number FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
+        f" JOIN order_items AS i ON i.order_id = o.id WHERE c.email = ? GROUP BY o.id HAVING {condition} ORDER BY o.id",
+        email,
+    )
+    return str(stream.choice(found)["number"])
 
 
 def order_page(number: str, status: int = 200) -> PagePattern:

@@ -6,7 +6,7 @@ from typing import Self
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
 from webassay.arena.kit.template import Mutate, Parts, Refuse, Retrieve, fair, first_page
-from webassay.arena.kit.walking import answer, done, every_page, fill, groups, links, refusal, send
+from webassay.arena.kit.walking import answer, every_page, fill, groups, links, refusal, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
@@ -96,8 +96,9 @@ class ReturnArticle(Mutate):
             if whole or item.name == self.product:
                 field = f"Pieces of {item.name} to return"
                 page = yield from fill(page, "spinbutton", field, str(pieces or item.quantity))
-        yield from send(page, "Request Return", {"Comment (optional)": self.comment}, {"Reason": self.reason})
-        return done("mutate")
+        return (
+            yield from submit(page, "Request Return", {"Comment (optional)": self.comment}, {"Reason": self.reason})
+        )
 
 
 class ReturnTooLate(Refuse):
@@ -174,12 +175,8 @@ class ReturnedValue(Retrieve):
 
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
-        customers = queries.rows(
-            world,
-            "SELECT c.email FROM customers AS c JOIN returns AS t ON t.customer_id = c.id"
-            " GROUP BY c.id HAVING count(*) >= 6 ORDER BY c.id",
-        )
-        user = stream.choice(customers)["email"]
+        several = "JOIN returns AS t ON t.customer_id = c.id GROUP BY c.id HAVING count(*) >= 6"
+        user = queries.customer(world, stream, several)
         return cls(user, stream.choice(sorted({row["reason"] for row in _returns(world, user)})))
 
     def end(self, world: World, *, status: str = "refunded", size: int = 0) -> Parts:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair, first_page, top
-from webassay.arena.kit.walking import answer, click, done, links, send
+from webassay.arena.kit.walking import answer, click, links, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
@@ -228,5 +228,4 @@ class ReviewDearest(Mutate):
         page = yield from pages.open_reviews(page)
         page = yield from click(page, "radio", "1 star" if self.stars == 1 else f"{self.stars} stars")
         typed = {"Nickname": self.nickname, "Summary": self.title, "Review": self.text}
-        yield from send(page, "Submit Review", typed)
-        return done("mutate")
+        return (yield from submit(page, "Submit Review", typed))

@@ -8,23 +8,16 @@ from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Parts, clear, fair, top
 from webassay.arena.kit.walking import answer
 from webassay.arena.shop import facts, pages
+from webassay.arena.shop.queries import found_helpful, voted_on
 from webassay.arena.shop.reviews import ANY, FIRST_PAGE, ReadReviews, can_be_listed, some_product
 from webassay.core.record import Json
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
 
-def _helpful(review: Row) -> int:
-    return int(review["helpful"] or 0)
-
-
-def _votes(review: Row) -> int:
-    return int(review["votes"] or 0)
-
-
 def _share(review: Row) -> int:
     """In thousandths."""
-    return _helpful(review) * 1000 // _votes(review) if _votes(review) else 0
+    return found_helpful(review) * 1000 // voted_on(review) if voted_on(review) else 0
 
 
 class HelpfulReview(ReadReviews):
@@ -40,7 +33,7 @@ class HelpfulReview(ReadReviews):
     tags = ("tree",)
     misread = {
         "stars-ignored": {"stars": ANY},
-        "most-votes": {"by": _votes},
+        "most-votes": {"by": voted_on},
         "highest-share": {"by": _share},
         "first-page-only": FIRST_PAGE,
     }
@@ -51,7 +44,7 @@ class HelpfulReview(ReadReviews):
     def draw(cls, world: World, stream: Stream) -> Self:
         return cls(some_product(world, stream), stream.between(1, 5))
 
-    def conclusion(self, reviews: list[Row], *, by: Callable[[Row], int] = _helpful) -> Parts:
+    def conclusion(self, reviews: list[Row], *, by: Callable[[Row], int] = found_helpful) -> Parts:
         fitting = [review for review in reviews if self.stars in (ANY, review["rating"])]
         ranked = sorted(fitting, key=by, reverse=True)
         best = top(ranked)["nickname"]
@@ -76,7 +69,7 @@ class HelpfulTotal(ReadReviews):
     tags = ("tree",)
     misread = {
         "first-page-only": FIRST_PAGE,
-        "all-votes": {"count": _votes},
+        "all-votes": {"count": voted_on},
         "stars-ignored": {"stars": 5},
         "exactly-that-many": {"counts": operator.eq},
         "reviews-counted": {"count": lambda review: 1},
@@ -93,7 +86,7 @@ class HelpfulTotal(ReadReviews):
         reviews: list[Row],
         *,
         counts: Callable[[int, int], bool] = operator.le,
-        count: Callable[[Row], int] = _helpful,
+        count: Callable[[Row], int] = found_helpful,
     ) -> Parts:
         fitting = [review for review in reviews if counts(review["rating"], self.stars)]
         yield Key.answer(sum(map(count, fitting)), unit="people")
@@ -130,7 +123,7 @@ class UnhelpfulReviewers(ReadReviews):
 
     def conclusion(self, reviews: list[Row], *, than_half: Callable[[int, int], bool] = operator.lt) -> Parts:
         voted = [review for review in reviews if self.stars in (ANY, review["rating"]) and review["votes"]]
-        fitting = [review for review in voted if than_half(2 * _helpful(review), _votes(review))]
+        fitting = [review for review in voted if than_half(2 * found_helpful(review), voted_on(review))]
         names = [review["nickname"] for review in fitting]
         yield fair(can_be_listed(names), not any(name in self.product for name in names))
         yield Key.answer(*names)

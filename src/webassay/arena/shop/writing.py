@@ -5,13 +5,13 @@ from typing import Self
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Refuse, fair
-from webassay.arena.kit.walking import done, links, refusal, send
+from webassay.arena.kit.walking import links, refusal, send, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
-from webassay.sites.kit import Row, World
+from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
 _MESSAGES = (
@@ -22,10 +22,6 @@ _MESSAGES = (
     "The tracking page has not changed for a week. Is the parcel lost?",
     "I think that I was charged twice for shipping. Please check.",
 )
-
-
-def _total(order: Row) -> int:
-    return int(order["total_cents"])
 
 
 class AskAboutOrder(Mutate):
@@ -56,8 +52,8 @@ class AskAboutOrder(Mutate):
 
     def end(self, world: World, *, newest: bool = False, any_month: bool = False) -> Parts:
         orders = queries.orders_during(world, self.user, "" if any_month else self.year_month)
-        yield fair(queries.best(orders, _total))
-        order = orders[0] if newest else max(orders, key=_total)
+        yield fair(queries.best(orders, queries.total))
+        order = orders[0] if newest else max(orders, key=queries.total)
         (customer,) = queries.rows(world, "SELECT * FROM customers WHERE email = ?", self.user)
         yield Key.insert(
             "contact_messages", name=f"{customer['first_name']} {customer['last_name']}", email=customer["email"],
@@ -78,8 +74,9 @@ class AskAboutOrder(Mutate):
             page = yield from links(page, "Contact Us")
         else:
             page = yield Action.of("goto", f"{page.url.rstrip('/')}/contact")
-        yield from send(page, "Submit", {"Order Number (optional)": number, "What's on your mind?": self.message})
-        return done("mutate")
+        return (
+            yield from submit(page, "Submit", {"Order Number (optional)": number, "What's on your mind?": self.message})
+        )
 
 
 class EmailTaken(Refuse):
