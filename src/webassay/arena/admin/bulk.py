@@ -37,9 +37,15 @@ class BulkChore(Mutate, abstract=True):
 
     user: str
 
+    chosen: ClassVar[Mapping[str, str]] = {}
+
     @abstractmethod
+    def typed(self) -> tuple[str, Mapping[str, str]]:
+        """The words of a search, and what the filters take instead."""
+
     def look(self, page: Observation, search: bool) -> Steps:
-        """Narrows the grid, or searches it."""
+        words, typed = self.typed()
+        return pages.search(page, words) if search else pages.narrow(page, typed, self.chosen)
 
     @abstractmethod
     def wanted(self, line: pages.Line) -> bool:
@@ -93,6 +99,7 @@ class OrdersOf(BulkChore, abstract=True):
     menu = "Orders"
     path = "/orders"
     table = "orders"
+    chosen: ClassVar[Mapping[str, str]] = {"Status": "Pending"}
 
     buyer: str
 
@@ -108,10 +115,8 @@ class OrdersOf(BulkChore, abstract=True):
         processed = [one for one in own if one["status"] == "processing" and self.action == "Hold"]
         yield from self.parts(pending, processed, office.row_of, **how)
 
-    def look(self, page: Observation, search: bool) -> Steps:
-        if search:
-            return pages.search(page, self.buyer)
-        return pages.narrow(page, {"Bill-to Name": self.buyer}, {"Status": "Pending"})
+    def typed(self) -> tuple[str, Mapping[str, str]]:
+        return self.buyer, {"Bill-to Name": self.buyer}
 
     def wanted(self, line: pages.Line) -> bool:
         return line["Bill-to Name"] == self.buyer and line["Status"] == "Pending"
@@ -153,6 +158,7 @@ class InvoicesPaid(BulkChore):
     path = "/invoices"
     action = "Mark as Paid"
     table = "invoices"
+    chosen: ClassVar[Mapping[str, str]] = {"Status": "Open"}
     becomes = {"status": "paid"}
     steps = 20
     misread = {
@@ -185,10 +191,8 @@ class InvoicesPaid(BulkChore):
         due = [one for buyer in buyers for one in unpaid if one["bill_to"] == buyer]
         yield from self.parts(due, [], lambda row: shown(row["number"], row["bill_to"], "Open"), **how)
 
-    def look(self, page: Observation, search: bool) -> Steps:
-        if search:
-            return pages.search(page, self.first_buyer)
-        return pages.narrow(page, {"Bill-to Name": self.first_buyer}, {"Status": "Open"})
+    def typed(self) -> tuple[str, Mapping[str, str]]:
+        return self.first_buyer, {"Bill-to Name": self.first_buyer}
 
     def wanted(self, line: pages.Line) -> bool:
         return line["Bill-to Name"] == self.first_buyer and line["Status"] == "Open"
@@ -223,10 +227,8 @@ class DisableSoldOut(BulkChore):
         yield fair(all(one["brand"] == self.brand for one in named), 2 <= len(scarce) <= 12)
         yield from self.parts(scarce, others, lambda row: shown(row["name"], row["sku"], str(row["stock"])), **how)
 
-    def look(self, page: Observation, search: bool) -> Steps:
-        if search:
-            return pages.search(page, self.brand)
-        return pages.narrow(page, {"Name": self.brand, "Quantity to": str(self.most)})
+    def typed(self) -> tuple[str, Mapping[str, str]]:
+        return self.brand, {"Name": self.brand, "Quantity to": str(self.most)}
 
     def wanted(self, line: pages.Line) -> bool:
         return int(line["Quantity"]) <= self.most
@@ -265,8 +267,8 @@ class ApproveByWord(BulkChore):
         yield fair(2 <= len(fitting) <= 14, len(fitting) + len(without) == len(pending))
         yield from self.parts(fitting, without[:20], _review, **how)
 
-    def look(self, page: Observation, search: bool) -> Steps:
-        return pages.search(page, self.word) if search else pages.narrow(page, {"Review": self.word})
+    def typed(self) -> tuple[str, Mapping[str, str]]:
+        return self.word, {"Review": self.word}
 
     def wanted(self, line: pages.Line) -> bool:
         return self.word in _words(line["Review"])
@@ -294,6 +296,7 @@ class RejectOfProductLine(BulkChore):
     table = "reviews"
     action = "Reject"
     becomes = {"status": "rejected"}
+    chosen: ClassVar[Mapping[str, str]] = {"Type": "Guest"}
     steps = 12
     misread = {
         **BulkChore.misread,
@@ -331,12 +334,12 @@ class RejectOfProductLine(BulkChore):
             guests = [one for one in guests if one["status"] == "pending"]
         yield from self.parts(guests, customers, _review, **how)
 
+    def typed(self) -> tuple[str, Mapping[str, str]]:
+        return self.code, {"SKU": self.code, **office.days("Created", self.first, self.last)}
+
     def look(self, page: Observation, search: bool) -> Steps:
-        days = office.days("Created", self.first, self.last)
-        if search:
-            page = yield from pages.search(page, self.code)
-            return (yield from pages.narrow(page, days))
-        return (yield from pages.narrow(page, {"SKU": self.code, **days}, {"Type": "Guest"}))
+        page = yield from super().look(page, search)
+        return (yield from pages.narrow(page, office.days("Created", self.first, self.last))) if search else page
 
     def wanted(self, line: pages.Line) -> bool:
         fits = line["SKU"].startswith(self.code) and line["Type"] == "Guest"

@@ -7,7 +7,7 @@ from webassay.arena.admin.buyers import OldestPending
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
 from webassay.arena.kit.template import Mutate, Parts, fair
-from webassay.arena.kit.walking import Steps, click, links, need, send, submit
+from webassay.arena.kit.walking import Steps, click, done, links, need, send, submit
 from webassay.core.interaction import Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
@@ -182,7 +182,8 @@ class AddColor(Mutate):
         page = yield from send(page, "Add Color", {"New Color": self.color})
         if not only_known:
             page = yield from pages.open_product(page, self.sku)
-            return (yield from submit(page, "Add Color", chosen={"New Color": self.color}))
+            yield from send(page, "Add Color", chosen={"New Color": self.color})
+        return done("mutate")
 
 
 # --- pages and rules --------------------------------------------------------------------------------------

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 from webassay.arena.kit.key import Key, fact, shown
+from webassay.arena.shop.facts import amount
+from webassay.arena.shop.pages import MONTHS
 from webassay.arena.shop.queries import rows
 from webassay.core.task import Fact, PagePattern, Sight
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
-__all__ = ["rows"]
+__all__ = ["MONTHS", "amount", "rows"]
 
 CHIEFS = ("greta.holm", "owen.baptiste")
 """Who may do everything that is asked for."""
@@ -17,18 +19,10 @@ STATUSES = {
     "pending": "Pending", "processing": "Processing", "complete": "Complete", "canceled": "Canceled",
     "on hold": "On Hold", "closed": "Closed",
 }  # fmt: skip
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 def chief(stream: Stream) -> str:
     return stream.choice(CHIEFS)
-
-
-def amount(cents: int) -> str:
-    return f"${cents // 100:,}.{cents % 100:02d}"
 
 
 def plain(cents: int) -> str:

@@ -4,9 +4,12 @@ from collections.abc import Mapping
 
 from webassay.arena.admin import office
 from webassay.arena.kit.looking import gold_stars
-from webassay.arena.kit.walking import Reading, Steps, below, choose, click, every_page, fill, groups, send
+from webassay.arena.kit.walking import Reading, Steps, below, beside, choose, click, every_page, fill, groups, send
+from webassay.arena.shop.pages import cents, dollars
 from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Node, Observation
+
+__all__ = ["cents", "dollars"]
 
 ROWS_ON_A_PAGE = 100
 """As many as a grid offers."""
@@ -15,15 +18,6 @@ FEW_ROWS = 20
 
 Line = Mapping[str, str]
 """A row of a table: the column's name to what stands there."""
-
-
-def cents(price: str) -> int:
-    """`$1,234.50` is 123450."""
-    return round(float(price.replace("$", "").replace(",", "").strip()) * 100)
-
-
-def dollars(amount: int) -> str:
-    return f"${amount // 100}.{amount % 100:02d}"
 
 
 # --- grids ------------------------------------------------------------------------------------------------
@@ -147,24 +141,17 @@ def open_product(page: Observation, sku: str, by_filter: bool = False) -> Steps:
 
 def detail(page: Observation, name: str) -> str:
     """A line of one of the small tables."""
-    return _detail_cell(page, name).name
-
-
-def _detail_cell(page: Observation, name: str) -> Node:
-    for inside in groups(page, "row"):
-        if inside and inside[0].role == "rowheader" and inside[0].name == name:
-            return next(node for node in inside if node.role == "cell")
-    raise AgentError(f"There is no {name} on {page.url}.")
+    return beside(page, name).name
 
 
 def stars(page: Observation) -> int:
     """On the page of a review, where they are a picture."""
-    return gold_stars(page, _detail_cell(page, "Summary Rating"))
+    return gold_stars(page, beside(page, "Summary Rating"))
 
 
 def votes(page: Observation) -> tuple[int, int]:
     """How many found a review helpful, and how many voted: the name of a bar on its page."""
-    inside = below(page, _detail_cell(page, "Votes"))
+    inside = below(page, beside(page, "Votes"))
     words = next(node.name for node in inside if node.role in ("img", "image")).split()
     return (int(words[0]), int(words[2])) if words[0].isdigit() else (0, 0)
 

@@ -7,23 +7,14 @@ from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key, shown
 from webassay.arena.kit.template import Parts, Refuse
-from webassay.arena.kit.walking import Steps, click, links, refusal, send
-from webassay.core.errors import AgentError
+from webassay.arena.kit.walking import Steps, click, links, refused, send
 from webassay.core.interaction import Observation, Walk
-from webassay.core.record import Json
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
 SALES, CATALOG, VIEWER = "lena.sato", "tomas.reyes", "ivy.thornton"
 ROLES = {SALES: "Sales", VIEWER: "Viewer", CATALOG: "Catalog"}
 EFFORT = Effort(rows=1, pages=2, steps=8, longest=10)
-
-
-def _refused(page: Observation, possible: bool, action: str, status: str, why: str) -> Json:
-    """The refusal, unless the page shows that it is possible."""
-    if possible:
-        raise AgentError(f"It can be done after all: see {page.url}.")
-    return refusal(action, status, why)
 
 
 def _says(page: Observation, text: str) -> bool:
@@ -68,7 +59,7 @@ class CancelShipped(Refuse):
             page = yield from pages.open_order(page, self.order)
             possible = page.find("button", "Cancel") is not None
         why = "The order is complete and cannot be canceled."
-        return _refused(page, possible, "mutate", "ACTION_NOT_ALLOWED_ERROR", why)
+        return refused(page, possible, "mutate", "ACTION_NOT_ALLOWED_ERROR", why)
 
 
 class NotForThisRole(Refuse, abstract=True):
@@ -83,7 +74,7 @@ class NotForThisRole(Refuse, abstract=True):
     user: str
 
     def denied(self) -> Key:
-        """What a page of the area says, the refusal, or the list of rights."""
+        """What a page of the area says, the refused, or the list of rights."""
         role = ROLES[self.user]
         known = Key.seen_any(
             shown(f"Your role, {role}, may look at {self.area}, but not change them."),
@@ -105,7 +96,7 @@ class NotForThisRole(Refuse, abstract=True):
         else:
             page = yield from self.attempt(page)
         why = f"This role may not {'see' if self.action == 'retrieve' else 'change'} {self.area}."
-        return _refused(page, self.possible(page), self.action, "PERMISSION_DENIED_ERROR", why)
+        return refused(page, self.possible(page), self.action, "PERMISSION_DENIED_ERROR", why)
 
 
 class SalesChangePrice(NotForThisRole):
@@ -215,7 +206,7 @@ class RefundTooMuch(Refuse):
         typed = {"Refund Amount": f"{self.amount}.00"}
         page = yield from send(page, "Refund", typed, {"Reason": "Damaged in transit"})
         why = "More cannot be refunded than the order came to."
-        return _refused(page, page.find("button", "Refund") is None, "mutate", "DATA_VALIDATION_ERROR", why)
+        return refused(page, page.find("button", "Refund") is None, "mutate", "DATA_VALIDATION_ERROR", why)
 
 
 class MissingInvoice(Refuse):
@@ -253,7 +244,7 @@ class MissingInvoice(Refuse):
         else:
             page = yield from pages.searched(page, "Invoices", self.order)
             there = bool(pages.lines(page))
-        return _refused(page, there, "retrieve", "NOT_FOUND_ERROR", "The order has no invoice.")
+        return refused(page, there, "retrieve", "NOT_FOUND_ERROR", "The order has no invoice.")
 
 
 class TakenSku(Refuse):
@@ -295,4 +286,4 @@ class TakenSku(Refuse):
             page = yield from pages.open_product(page, self.sku)
             page = yield from send(page, "Save", {"SKU": self.wanted})
             free = not _says(page, "Another product has this SKU")
-        return _refused(page, free, "mutate", "DATA_VALIDATION_ERROR", "Another product has this SKU.")
+        return refused(page, free, "mutate", "DATA_VALIDATION_ERROR", "Another product has this SKU.")

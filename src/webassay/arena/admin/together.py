@@ -303,7 +303,8 @@ class HoldMine(CustomerAndStaff):
             yield from pages.act(page, "Hold")
         else:
             page = yield from pages.open_order(page, order.number)
-            return (yield from submit(page, "Hold"))
+            yield from send(page, "Hold")
+        return done("mutate")
 
 
 class WishForTop(CustomerAndStaff):

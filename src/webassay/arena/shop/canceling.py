@@ -5,10 +5,8 @@ from typing import Self
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Refuse, fair
-from webassay.arena.kit.walking import links, refusal, submit
+from webassay.arena.kit.walking import links, refused, submit
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.orders import LIST, list_page
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
@@ -67,9 +65,9 @@ class CancelOrderWith(Mutate):
         yield _canceled(order)
         items = queries.order_items(world, order["number"])
         yield facts.seen([facts.bought(item) for item in items if item["name"] == self.product])
-        yield LIST
+        yield facts.LIST
         yield Key.checkpoint("the order", queries.order_page(order["number"]))
-        count, listed = len(pending), list_page(world, self.user, pending[-1]["number"])
+        count, listed = len(pending), queries.list_page(world, self.user, pending[-1]["number"])
         yield Effort(rows=count, pages=count + listed, steps=2 * count + 2 * listed + 8)
 
     def solve(self, page: Observation, *, newest: bool = False, all_first: bool = False) -> Walk:
@@ -108,8 +106,8 @@ class CancelTooLate(Refuse):
             yield _canceled(pending[0])
         status = facts.order_status(queries.order(world, self.order))
         yield Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=Key.seen_share(1.0, [status]))
-        yield LIST
-        listed = list_page(world, self.user, self.order)
+        yield facts.LIST
+        listed = queries.list_page(world, self.user, self.order)
         yield Effort(rows=1, pages=listed, steps=listed + 4)
 
     def solve(self, page: Observation, *, instead: bool = False, from_list: bool = False) -> Walk:
@@ -121,6 +119,5 @@ class CancelTooLate(Refuse):
         if not from_list:
             page = yield from links(page, f"View Order {self.order}")
             pending = page.find("link", "Cancel Order") is not None
-        if pending:
-            raise AgentError(f"Order {self.order} can be canceled after all.")
-        return refusal("mutate", "ACTION_NOT_ALLOWED_ERROR", "The order cannot be canceled any more.")
+        why = "The order cannot be canceled any more."
+        return refused(page, pending, "mutate", "ACTION_NOT_ALLOWED_ERROR", why)

@@ -6,10 +6,8 @@ from typing import Any, Self
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Refuse, clear, fair
-from webassay.arena.kit.walking import choose, click, done, fill, go_back, links, need, refusal, send, submit
+from webassay.arena.kit.walking import choose, click, done, fill, go_back, links, need, refused, send, submit
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.orders import list_page
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
@@ -131,9 +129,7 @@ class CartSoldOut(Refuse):
         if not from_card:
             page = yield from links(page, self.product)
             sold_out = page.find("StaticText", "Out of stock") is not None
-        if not sold_out:
-            raise AgentError(f"{self.product!r} is in stock after all.")
-        return refusal("mutate", "ACTION_NOT_ALLOWED_ERROR", "The product is out of stock.")
+        return refused(page, not sold_out, "mutate", "ACTION_NOT_ALLOWED_ERROR", "The product is out of stock.")
 
 
 class WishForOrder(Mutate):
@@ -168,7 +164,7 @@ class WishForOrder(Mutate):
         yield Key.all_of(wished[:most])
         yield facts.seen([facts.bought(item) for item in items])
         yield Key.checkpoint("order", queries.order_page(self.order))
-        listed = list_page(world, self.user, self.order)
+        listed = queries.list_page(world, self.user, self.order)
         yield Effort(rows=len(items), pages=len(items) + 1, steps=listed + 4 * len(items) + 4)
 
     def solve(self, page: Observation, *, most: int | None = None, searching: bool = False) -> Walk:

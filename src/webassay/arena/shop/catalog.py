@@ -7,16 +7,12 @@ from typing import Any, Self
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
 from webassay.arena.kit.template import Navigate, Parts, Refuse, Retrieve, clear, fair, first_page
-from webassay.arena.kit.walking import answer, choose, click, done, go_back, links, refusal, send
+from webassay.arena.kit.walking import answer, choose, click, done, go_back, links, refused, send
 from webassay.arena.shop import facts, pages, queries
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Observation, Walk
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import NothingToDraw, Stream
-
-SHORT_PAGE = 12
-"""What a list shows unless it is asked for more."""
 
 
 def _regular_price(product: Row) -> int:
@@ -37,7 +33,7 @@ class PriceRangeTotal(Retrieve):
     misread = {
         "regular-prices": {"price": _regular_price},
         "range-ignored": {"low": 0, "high": 10**6},
-        "first-page-only": {"first": SHORT_PAGE},
+        "first-page-only": {"first": pages.FEW_PRODUCTS},
         "only-in-stock": {"in_stock": True},
     }
     may_agree = ("only-in-stock",)
@@ -109,7 +105,7 @@ class HeaviestProduct(Retrieve):
         "price-ignored": {"below": 10**6},
         "dearest-product": {"most": queries.price},
         "pounds-overlooked": {"most": lambda product: _weight(product) % 16},
-        "first-page-only": {"first": SHORT_PAGE},
+        "first-page-only": {"first": pages.FEW_PRODUCTS},
     }
     ways = {"by-name": {"sort": "Product Name"}}
 
@@ -131,7 +127,7 @@ class HeaviestProduct(Retrieve):
         yield facts.seen([facts.weighed(one) for one in fitting])
         yield Key.all_of(Key.checkpoint(one["sku"], queries.product_page(one["slug"])) for one in fitting)
         count = len(fitting)
-        yield Effort(rows=count, pages=count + 1, steps=2 * count + pages_of(len(listed), SHORT_PAGE) + 7)
+        yield Effort(rows=count, pages=count + 1, steps=2 * count + pages_of(len(listed), pages.FEW_PRODUCTS) + 7)
 
     def solve(self, page: Observation, *, sort: str = "") -> Walk:
         page = yield from (pages.open_place if sort else pages.open_long_place)(page, self.shelf)
@@ -169,7 +165,7 @@ class MostReviewedTotal(Retrieve):
     levels = ("medium", "hard", "extreme")
     misread = {
         "regular-prices": {"price": _regular_price},
-        "first-page-only": {"first": SHORT_PAGE},
+        "first-page-only": {"first": pages.FEW_PRODUCTS},
         "best-rated": {"by": _best_rated_first},
         "one-too-many": {"more": 1},
     }
@@ -202,7 +198,7 @@ class MostReviewedTotal(Retrieve):
         yield facts.seen([*map(facts.priced_and_reviewed, most), *map(facts.reviewed, reviewed)])
         yield Key.checkpoint("category", queries.place_page(self.path))
         count, long = len(ranked), pages_of(len(ranked), pages.PRODUCTS_ON_A_PAGE)
-        yield Effort(rows=count, pages=long, steps=5 + long, longest=5 + pages_of(count, SHORT_PAGE))
+        yield Effort(rows=count, pages=long, steps=5 + long, longest=5 + pages_of(count, pages.FEW_PRODUCTS))
 
     def solve(self, page: Observation, *, short: bool = False) -> Walk:
         page = yield from (pages.open_place if short else pages.open_long_place)(page, self.shelf)
@@ -302,7 +298,7 @@ class PriceOfNothing(Refuse):
         )
         yield Key.refusal("NOT_FOUND_ERROR", facts=looked)
         yield Key.checkpoint("search", *(PagePattern(site="shop", path=f"/search{more}") for more in ("", "/advanced")))
-        yield Effort(rows=1, pages=1, steps=5 + pages_of(len(own), SHORT_PAGE))
+        yield Effort(rows=1, pages=1, steps=5 + pages_of(len(own), pages.FEW_PRODUCTS))
 
     def solve(self, page: Observation, *, by: str = "") -> Walk:
         if by == "form":
@@ -310,6 +306,5 @@ class PriceOfNothing(Refuse):
             page = yield from send(page, "Find Products", {"Product Name (optional)": self.product})
         else:
             page = yield from pages.search(page, self.brand if by else self.product)
-        if any(card.name == self.product for card in (yield from pages.all_cards(page))):
-            raise AgentError(f"{self.product!r} is sold after all.")
-        return refusal("retrieve", "NOT_FOUND_ERROR", "No product of that name is sold here.")
+        sold = any(card.name == self.product for card in (yield from pages.all_cards(page)))
+        return refused(page, sold, "retrieve", "NOT_FOUND_ERROR", "No product of that name is sold here.")

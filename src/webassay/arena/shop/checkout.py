@@ -8,7 +8,6 @@ from webassay.arena.kit.template import Mutate, Parts, fair, top
 from webassay.arena.kit.walking import click, done, links, send, submit
 from webassay.arena.shop import facts, pages, queries
 from webassay.arena.shop.cart import in_cart
-from webassay.arena.shop.orders import LIST, list_page
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
@@ -135,9 +134,9 @@ class ReorderCanceled(Mutate):
             in_cart(world, self.user, item["product_id"], most or item["quantity"], item["options"]) for item in items
         )
         yield Key.seen_share(1.0, [facts.order_status(order)])
-        yield LIST
+        yield facts.LIST
         yield Key.checkpoint("the order", queries.order_page(number))
-        listed = list_page(world, self.user, number)
+        listed = queries.list_page(world, self.user, number)
         steps = listed + 5
         yield Effort(orders.index(order) + 1, pages=listed + 1, steps=steps, longest=steps + 6 * len(items))
 

@@ -8,7 +8,6 @@ from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, fair, first_page
 from webassay.arena.kit.walking import answer, submit
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.catalog import SHORT_PAGE
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
@@ -22,7 +21,7 @@ class ReviewsBetween(Retrieve):
     instruction = "How many products in {shelf} have at least {low} and at most {high} reviews? Answer with one number."
     levels = ("medium", "hard", "extreme")
     misread = {
-        "first-page-only": {"first": SHORT_PAGE},
+        "first-page-only": {"first": pages.FEW_PRODUCTS},
         "more-than": {"above": 1},
         "fewer-than": {"below": 1},
         "at-least-only": {"high": 10**6},
@@ -53,7 +52,7 @@ class ReviewsBetween(Retrieve):
         yield facts.seen([facts.reviewed(one) for one in (*fitting, *others)])
         yield Key.checkpoint("category", queries.place_page(self.path))
         count, long = len(listed), pages_of(len(listed), pages.PRODUCTS_ON_A_PAGE)
-        yield Effort(rows=count, pages=long, steps=5 + long, longest=5 + pages_of(count, SHORT_PAGE))
+        yield Effort(rows=count, pages=long, steps=5 + long, longest=5 + pages_of(count, pages.FEW_PRODUCTS))
 
     def solve(self, page: Observation, *, short: bool = False) -> Walk:
         page = yield from (pages.open_place if short else pages.open_long_place)(page, self.shelf)

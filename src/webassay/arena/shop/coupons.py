@@ -7,10 +7,8 @@ from typing import Any, Self
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
 from webassay.arena.kit.template import Mutate, Parts, Refuse, Retrieve, clear, fair, top
-from webassay.arena.kit.walking import Reading, answer, below, click, done, every_page, go_back, refusal
+from webassay.arena.kit.walking import Reading, answer, below, click, done, every_page, go_back, refusal, refused
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.orders import LIST, list_page
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
@@ -176,9 +174,8 @@ class CouponRefused(Refuse):
             return refusal("mutate", "DATA_VALIDATION_ERROR", "The code does not work today.")
         page = yield from pages.open_cart(page)
         page = yield from pages.apply_code(page, self.code)
-        if _is_applied(page, self.code):
-            raise AgentError(f"{self.code} works after all.")
-        return refusal("mutate", "DATA_VALIDATION_ERROR", "The shop does not accept this code.")
+        works = _is_applied(page, self.code)
+        return refused(page, works, "mutate", "DATA_VALIDATION_ERROR", "The shop does not accept this code.")
 
 
 _saved = itemgetter("discount_cents")
@@ -230,8 +227,8 @@ class DiscountTotal(Retrieve):
         yield fair(3 <= len(orders) <= 40, sum(map(bool, discounts)) >= 2)
         yield Key.answer(money(total(discounts)))
         yield facts.seen([facts.discount(one) for one in orders])
-        yield LIST
-        last = list_page(world, self.user, orders[-1]["number"])
+        yield facts.LIST
+        last = queries.list_page(world, self.user, orders[-1]["number"])
         yield Effort(rows=len(orders), pages=len(orders) + 1, steps=last + 2 * len(orders) + 5)
 
     def solve(self, page: Observation, *, by_address: bool = False) -> Walk:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 from webassay.arena.kit.key import Key, fact, picture, shown
-from webassay.arena.shop.pages import MONTHS, REVIEWS_ON_A_PAGE
-from webassay.arena.shop.queries import tenths
+from webassay.arena.shop.pages import FEW_ORDERS, MONTHS, REVIEWS_ON_A_PAGE
+from webassay.arena.shop.queries import ORDER_LIST, tenths
 from webassay.core.task import Fact, Sight
 from webassay.sites.kit import Row
 
 SAMPLE = 60
 """How many rows of a very long list stand for all of it."""
-ORDERS_TOGETHER = 10
-"""The fewest orders that the shop shows on a page."""
+LIST = Key.checkpoint("order history", ORDER_LIST)
 
 
 def amount(cents: int) -> str:
@@ -106,7 +105,7 @@ def order_status(order: Row) -> Fact:
 
 def read_orders(orders: Sequence[Row], those: Sequence[Row]) -> Key:
     """The list, of which nobody sees less than a page; and each of those."""
-    pages = (*orders[::ORDERS_TOGETHER], orders[-1])
+    pages = (*orders[::FEW_ORDERS], orders[-1])
     return Key.seen_share(1.0, dict.fromkeys(order_total(order) for order in (*pages, *those)))
 
 

@@ -4,22 +4,20 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from webassay.arena.kit.effort import Effort, pages_of
+from webassay.arena.kit.effort import Difficulty, Effort, pages_of
 from webassay.arena.kit.key import Key, money
 from webassay.arena.kit.template import Parts, Refuse, Retrieve, clear, fair, first_page, top
-from webassay.arena.kit.walking import answer, every_page, links, refusal
+from webassay.arena.kit.walking import answer, every_page, links, refused
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.orders import LIST, SHORT_PAGE
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.record import Json
 from webassay.core.task import Expectation
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import NothingToDraw, Stream
 
-FIRST_PAGE = {"first": SHORT_PAGE}
+FIRST_PAGE = {"first": pages.FEW_ORDERS}
 ANY = ""
 """As a status: whoever does not look at it."""
 
@@ -27,7 +25,7 @@ ANY = ""
 class ReadHistory(Retrieve, abstract=True):
     """Reads the whole list of orders."""
 
-    levels = ("medium", "extreme")
+    levels: ClassVar[tuple[Difficulty, ...]] = ("medium", "extreme")
     ways = {"ten-at-a-time": {"ten": True}}
 
     user: str
@@ -43,10 +41,10 @@ class ReadHistory(Retrieve, abstract=True):
     def end(self, world: World, *, first: int = 0, **how: Any) -> Parts:
         orders = queries.orders_of(world, self.user)
         yield from self.conclusion([*first_page(orders, first)], **how)
-        yield LIST
+        yield facts.LIST
         count = len(orders)
         on_pages = pages_of(count, pages.ORDERS_ON_A_PAGE)
-        yield Effort(rows=count, pages=on_pages, steps=4 + on_pages, longest=4 + pages_of(count, SHORT_PAGE))
+        yield Effort(rows=count, pages=on_pages, steps=4 + on_pages, longest=4 + pages_of(count, pages.FEW_ORDERS))
 
     def solve(self, page: Observation, *, ten: bool = False) -> Walk:
         page = yield from (links(page, "Orders") if ten else pages.open_orders(page))
@@ -180,6 +178,5 @@ class ForeignOrder(Refuse):
             page = yield from links(page, "Orders")
         start = page.url.partition("/account")[0].rstrip("/")
         page = yield Action.of("goto", f"{start}/account/orders/{self.order}")
-        if page.find("heading", contains=self.order) is not None:
-            raise AgentError(f"Order {self.order} can be seen after all.")
-        return refusal("retrieve", "PERMISSION_DENIED_ERROR", "The order belongs to another customer.")
+        seen = page.find("heading", contains=self.order)
+        return refused(page, seen, "retrieve", "PERMISSION_DENIED_ERROR", "The order belongs to another customer.")

@@ -6,25 +6,18 @@ from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money
-from webassay.arena.kit.template import Navigate, Parts, Retrieve, clear, fair, first_page, top
-from webassay.arena.kit.walking import answer, click, done, every_page, go_back
+from webassay.arena.kit.template import Navigate, Parts, Retrieve, clear, fair, top
+from webassay.arena.kit.walking import answer, click, done, go_back
 from webassay.arena.shop import facts, pages, queries
+from webassay.arena.shop.history import ANY, FIRST_PAGE, ReadHistory
 from webassay.core.interaction import Observation, Walk
+from webassay.core.record import Json
 from webassay.core.task import Expectation
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import NothingToDraw, Stream
 
-SHORT_PAGE = 10
-"""What the list of orders shows unless it is asked for more."""
-LIST = Key.checkpoint("order history", queries.ORDER_LIST)
 YEARS = range(2015, 2030)
 """All in which there may be orders."""
-
-
-def list_page(world: World, user: str, number: str) -> int:
-    """On which page of the list an order stands."""
-    numbers = [order["number"] for order in queries.orders_of(world, user)]
-    return numbers.index(number) // pages.ORDERS_ON_A_PAGE + 1
 
 
 class MonthSpend(Retrieve):
@@ -78,8 +71,8 @@ class MonthSpend(Retrieve):
             raise NothingToDraw
         yield Key.answer(money(sum(one[amount] for one in counted[: len(counted) - missed])))
         yield Key.seen_share(1.0, [facts.order_total(one) for one in orders])
-        yield LIST
-        first, last = (list_page(world, self.user, one["number"]) for one in (orders[0], orders[-1]))
+        yield facts.LIST
+        first, last = (queries.list_page(world, self.user, one["number"]) for one in (orders[0], orders[-1]))
         yield Effort(rows=len(orders), pages=last - first + 1, steps=last + 4, longest=last + 2 * len(orders) + 5)
 
     def solve(self, page: Observation, *, opening: bool = False) -> Walk:
@@ -97,7 +90,7 @@ class MonthSpend(Retrieve):
         return answer(pages.dollars(sum(order.cents for order in kept)))
 
 
-class OrdersByStatus(Retrieve):
+class OrdersByStatus(ReadHistory):
     """Count and add up the larger orders with one status."""
 
     name = "shop.orders-by-status"
@@ -108,14 +101,12 @@ class OrdersByStatus(Retrieve):
     )
     levels = ("easy", "medium", "extreme")
     misread = {
-        "first-page-only": {"first": SHORT_PAGE},
+        "first-page-only": FIRST_PAGE,
         "amount-ignored": {"above": -1},
         "status-ignored": {"status": ""},
         "total-of-all": {"adding_all": True},
     }
-    ways = {"ten-at-a-time": {"short": True}}
 
-    user: str
     status: str
     above: int
 
@@ -126,23 +117,17 @@ class OrdersByStatus(Retrieve):
         status = stream.choice(("complete", "canceled"))
         return cls(user, status, stream.choice((30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 180, 200, 250)))
 
-    def end(self, world: World, *, first: int = 0, adding_all: bool = False) -> Parts:
-        orders = first_page(queries.orders_of(world, self.user), first)
+    def conclusion(self, orders: list[Row], *, adding_all: bool = False) -> Parts:
         larger = [one for one in orders if one["total_cents"] > self.above * 100]
-        fitting = [one for one in larger if self.status in ("", one["status"])]
+        fitting = [one for one in larger if self.status in (ANY, one["status"])]
         yield fair(len(fitting) >= 2, all(one["total_cents"] != self.above * 100 for one in orders))
-        total = sum(one["total_cents"] for one in (orders if adding_all else fitting))
+        total = sum(map(queries.total, orders if adding_all else fitting))
         yield Key.answer({"count": Expectation.of(len(fitting), unit="orders"), "total": money(total)})
         yield facts.read_orders(orders, fitting)
-        yield LIST
-        count, long = len(orders), pages_of(len(orders), pages.ORDERS_ON_A_PAGE)
-        yield Effort(rows=count, pages=long, steps=4 + long, longest=4 + pages_of(count, SHORT_PAGE))
 
-    def solve(self, page: Observation, *, short: bool = False) -> Walk:
-        page = yield from (click(page, "link", "Orders") if short else pages.open_orders(page))
-        orders = [order for one in (yield from every_page(page)) for order in pages.listed_orders(one)]
-        kept = [order for order in orders if order.status == self.status and order.cents > self.above * 100]
-        return answer({"count": len(kept), "total": pages.dollars(sum(order.cents for order in kept))})
+    def response(self, orders: list[pages.Order]) -> Json:
+        kept = [order.cents for order in orders if order.status == self.status and order.cents > self.above * 100]
+        return answer({"count": len(kept), "total": pages.dollars(sum(kept))})
 
 
 class DearestPurchase(Retrieve):
@@ -193,10 +178,10 @@ class DearestPurchase(Retrieve):
         lines = [max(queries.order_items(world, number), key=queries.unit_price) for number in needed]
         yield facts.seen([facts.bought(line) for line in lines])
         yield Key.seen_share(1.0, [facts.order_total(one) for one in orders])
-        yield LIST
+        yield facts.LIST
         numbers = [one["number"] for one in orders]
         yield Key.all_of(Key.checkpoint(f"order {number}", queries.order_page(number)) for number in numbers)
-        last = list_page(world, self.user, numbers[-1])
+        last = queries.list_page(world, self.user, numbers[-1])
         yield Effort(rows=len(items), pages=len(orders) + 1, steps=last + 2 * len(orders) + 5)
 
     def solve(self, page: Observation, *, skipping: bool = False) -> Walk:
@@ -253,7 +238,7 @@ class OrderWeight(Retrieve):
         yield facts.seen([sight for item in items for sight in (facts.bought(item), facts.weighed(item))])
         yield Key.checkpoint("order", queries.order_page(self.order))
         yield Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
-        listed, count = list_page(world, self.user, self.order), len(items)
+        listed, count = queries.list_page(world, self.user, self.order), len(items)
         yield Effort(rows=2 * count, pages=count + 1, steps=listed + 3 * count + 4)
 
     def solve(self, page: Observation, *, searching: bool = False) -> Walk:
@@ -303,7 +288,7 @@ class OpenOrderWith(Navigate):
         yield Key.page(queries.order_page(order["number"]))
         items = queries.order_items(world, order["number"])
         yield facts.seen([next(facts.bought(item) for item in items if item["name"] == self.product)])
-        yield LIST
+        yield facts.LIST
         count, place = len(orders), orders.index(order) + 1
         listed = pages_of(count, pages.ORDERS_ON_A_PAGE)
         backward = 2 * (count - place + 1) + 2 * listed + 4

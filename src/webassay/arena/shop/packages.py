@@ -11,8 +11,6 @@ from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Navigate, Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, choose, click, done
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.catalog import SHORT_PAGE
-from webassay.arena.shop.orders import list_page
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.record import Json
 from webassay.sites.kit import Row, World
@@ -46,7 +44,7 @@ class ReadCards(Retrieve, abstract=True):
         yield facts.seen([sight for item in items for sight in (facts.bought(item), facts.card(item))])
         yield Key.checkpoint("order", queries.order_page(self.order))
         yield Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
-        count, before = len(items), list_page(world, self.user, self.order) + 5
+        count, before = len(items), queries.list_page(world, self.user, self.order) + 5
         yield Effort(rows=2 * count, pages=count + 1, steps=before + 3 * count, longest=before + 5 * count)
 
     def solve(self, page: Observation, *, search: bool = False) -> Walk:
@@ -185,7 +183,7 @@ class OpenLongestWarranty(Navigate):
         yield Key.page(queries.product_page(best["slug"]))
         yield facts.seen([facts.card(product) for product in cheap])
         yield Key.checkpoint("category", queries.place_page(self.path))
-        count, lists = len(cheap), pages_of(len(listed), SHORT_PAGE)
+        count, lists = len(cheap), pages_of(len(listed), pages.FEW_PRODUCTS)
         yield Effort(rows=count, pages=count + 1, steps=3 * count + 2 * lists + 8)
 
     def solve(self, page: Observation, *, sort: str = "") -> Walk:

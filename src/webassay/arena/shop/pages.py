@@ -28,6 +28,8 @@ PRODUCTS_ON_A_PAGE = 36
 ORDERS_ON_A_PAGE = 20
 REVIEWS_ON_A_PAGE = 10
 """As many as the shop offers."""
+FEW_PRODUCTS, FEW_ORDERS = 12, 10
+"""What a list shows unless it is asked for more."""
 PRICE = r"\$[\d,]+\.\d\d"
 
 

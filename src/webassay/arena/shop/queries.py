@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from webassay.arena.shop.pages import MONTHS
+from webassay.arena.shop.pages import MONTHS, ORDERS_ON_A_PAGE
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.rng import Stream
@@ -231,6 +231,12 @@ def orders_of(world: World, email: str) -> list[Row]:
         " ORDER BY o.created_at DESC, o.id DESC",
         email,
     )
+
+
+def list_page(world: World, email: str, number: str) -> int:
+    """On which page of the list an order stands."""
+    numbers = [one["number"] for one in orders_of(world, email)]
+    return numbers.index(number) // ORDERS_ON_A_PAGE + 1
 
 
 def order(world: World, number: str) -> Row:

@@ -6,10 +6,8 @@ from typing import Self
 from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key, money, shown
 from webassay.arena.kit.template import Mutate, Parts, Refuse, Retrieve, fair, first_page
-from webassay.arena.kit.walking import answer, every_page, fill, groups, links, refusal, submit
+from webassay.arena.kit.walking import answer, every_page, fill, links, refused, submit
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.orders import LIST, list_page
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, World
@@ -79,10 +77,10 @@ class ReturnArticle(Mutate):
         yield fair(len(orders) == 1, len(items) >= 2, len(bought) == 1)
         yield _returned(order, items if whole else bought, self.reason, self.comment, pieces)
         yield facts.seen([facts.bought(item) for item in bought])
-        yield LIST
+        yield facts.LIST
         yield Key.checkpoint("the order", queries.order_page(order["number"]))
         place = queries.orders_of(world, self.user).index(order) + 1
-        steps = 2 * place + list_page(world, self.user, order["number"]) + 8
+        steps = 2 * place + queries.list_page(world, self.user, order["number"]) + 8
         yield Effort(rows=place, pages=place + 1, steps=steps + len(items), longest=steps + 4)
 
     def solve(self, page: Observation, *, pieces: int = 0, whole: bool = False, complete_only: bool = False) -> Walk:
@@ -96,9 +94,8 @@ class ReturnArticle(Mutate):
             if whole or item.name == self.product:
                 field = f"Pieces of {item.name} to return"
                 page = yield from fill(page, "spinbutton", field, str(pieces or item.quantity))
-        return (
-            yield from submit(page, "Request Return", {"Comment (optional)": self.comment}, {"Reason": self.reason})
-        )
+        typed = {"Comment (optional)": self.comment}
+        return (yield from submit(page, "Request Return", typed, {"Reason": self.reason}))
 
 
 class ReturnTooLate(Refuse):
@@ -134,8 +131,8 @@ class ReturnTooLate(Refuse):
             [shown("within 60 days of the order", together="page"), facts.order_status(order).any_of[0][0]],
         )
         yield Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=refused)
-        yield LIST
-        listed = list_page(world, self.user, self.order)
+        yield facts.LIST
+        listed = queries.list_page(world, self.user, self.order)
         yield Effort(rows=1, pages=listed, steps=listed + 4, longest=listed + 6)
 
     def solve(self, page: Observation, *, by_the_rules: bool = False) -> Walk:
@@ -145,9 +142,8 @@ class ReturnTooLate(Refuse):
             page = yield from links(page, "Shipping & Returns")
         else:
             page = yield from links(page, f"View Order {self.order}")
-            if page.find("link", "Return Items") is not None:
-                raise AgentError(f"Order {self.order} can be returned after all.")
-        return refusal("mutate", "ACTION_NOT_ALLOWED_ERROR", "Orders can be returned within sixty days.")
+        can_be = page.find("link", "Return Items")
+        return refused(page, can_be, "mutate", "ACTION_NOT_ALLOWED_ERROR", "Orders can be returned within sixty days.")
 
 
 RETURNS_ON_A_PAGE = 10
@@ -200,9 +196,8 @@ class ReturnedValue(Retrieve):
             page = yield from links(page, "My Account", "My Returns")
         total = 0
         for one in (yield from every_page(page)):
-            for inside in groups(one, "row"):
-                cells = [node.name for node in inside if node.role == "cell"]
-                if len(cells) >= 6 and cells[3] == self.reason and cells[5].casefold() == "refunded":
+            for cells, _ in pages.table(one):
+                if cells[3] == self.reason and cells[5].casefold() == "refunded":
                     total += pages.cents(cells[4])
         return answer(pages.dollars(total))
 

@@ -58,28 +58,36 @@ def some_product(world: World, stream: Stream) -> str:
     return str(stream.choice(queries.find_products(world, "r.review_count BETWEEN ? AND ?", low, high))["name"])
 
 
+class StarredReviews(ReadReviews, abstract=True):
+    """Looks for those with so many stars."""
+
+    least_and_most: ClassVar[tuple[int, int]]
+    """How many are asked for."""
+
+    stars: int
+
+    @classmethod
+    def draw(cls, world: World, stream: Stream) -> Self:
+        return cls(some_product(world, stream), stream.between(*cls.least_and_most))
+
+
 def can_be_listed(nicknames: Sequence[str]) -> bool:
     """A few, and all of them different."""
     return 2 <= len(nicknames) <= 14 and len({name.casefold() for name in nicknames}) == len(nicknames)
 
 
-class LowReviews(ReadReviews):
+class LowReviews(StarredReviews):
     """Count the bad reviews of a product."""
 
     name = "shop.low-reviews"
     instruction = 'How many reviews give "{product}" {stars} stars or fewer? Answer with one number.'
+    least_and_most = (2, 4)
     misread = {
         "first-page-only": FIRST_PAGE,
         "exactly-that-many": {"counts": operator.eq},
         "fewer-only": {"counts": operator.lt},
         "more-instead": {"counts": operator.ge},
     }
-
-    stars: int
-
-    @classmethod
-    def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(some_product(world, stream), stream.between(2, 4))
 
     def conclusion(self, reviews: list[Row], *, counts: Callable[[int, int], bool] = operator.le) -> Parts:
         low = [review for review in reviews if counts(review["rating"], self.stars)]
@@ -113,7 +121,7 @@ class RatingDistribution(ReadReviews):
         return answer(*(counted[stars] for stars in (5, 4, 3, 2, 1)))
 
 
-class CriticalReviewers(ReadReviews):
+class CriticalReviewers(StarredReviews):
     """List who gave a product a certain number of stars."""
 
     name = "shop.critical-reviewers"
@@ -122,13 +130,8 @@ class CriticalReviewers(ReadReviews):
         "List their nicknames, one element for each review."
     )
     reads = ("*",)
+    least_and_most = (1, 4)
     misread = {"first-page-only": FIRST_PAGE, "or-fewer": {"or_fewer": True}}
-
-    stars: int
-
-    @classmethod
-    def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(some_product(world, stream), stream.between(1, 4))
 
     def conclusion(self, reviews: list[Row], *, or_fewer: bool = False) -> Parts:
         if or_fewer and self.stars == 1:

@@ -2,17 +2,15 @@
 
 import operator
 from collections.abc import Callable
-from typing import Self
 
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Parts, clear, fair, top
 from webassay.arena.kit.walking import answer
 from webassay.arena.shop import facts, pages
 from webassay.arena.shop.queries import found_helpful, voted_on
-from webassay.arena.shop.reviews import ANY, FIRST_PAGE, ReadReviews, can_be_listed, some_product
+from webassay.arena.shop.reviews import ANY, FIRST_PAGE, StarredReviews, can_be_listed
 from webassay.core.record import Json
-from webassay.sites.kit import Row, World
-from webassay.sites.rng import Stream
+from webassay.sites.kit import Row
 
 
 def _share(review: Row) -> int:
@@ -20,7 +18,7 @@ def _share(review: Row) -> int:
     return found_helpful(review) * 1000 // voted_on(review) if voted_on(review) else 0
 
 
-class HelpfulReview(ReadReviews):
+class HelpfulReview(StarredReviews):
     """Find the review with so many stars that most people found helpful."""
 
     name = "shop.helpful-review"
@@ -31,18 +29,13 @@ class HelpfulReview(ReadReviews):
     reads = ("*",)
     levels = ("medium", "hard", "extreme")
     tags = ("tree",)
+    least_and_most = (1, 5)
     misread = {
         "stars-ignored": {"stars": ANY},
         "most-votes": {"by": voted_on},
         "highest-share": {"by": _share},
         "first-page-only": FIRST_PAGE,
     }
-
-    stars: int
-
-    @classmethod
-    def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(some_product(world, stream), stream.between(1, 5))
 
     def conclusion(self, reviews: list[Row], *, by: Callable[[Row], int] = found_helpful) -> Parts:
         fitting = [review for review in reviews if self.stars in (ANY, review["rating"])]
@@ -57,7 +50,7 @@ class HelpfulReview(ReadReviews):
         return answer(max(fitting, key=lambda review: review.helpful).nickname)
 
 
-class HelpfulTotal(ReadReviews):
+class HelpfulTotal(StarredReviews):
     """Add up how many people found the bad reviews of a product helpful."""
 
     name = "shop.helpful-total"
@@ -67,6 +60,7 @@ class HelpfulTotal(ReadReviews):
         "these reviews added up? Answer with one number."
     )
     tags = ("tree",)
+    least_and_most = (2, 4)
     misread = {
         "first-page-only": FIRST_PAGE,
         "all-votes": {"count": voted_on},
@@ -74,12 +68,6 @@ class HelpfulTotal(ReadReviews):
         "exactly-that-many": {"counts": operator.eq},
         "reviews-counted": {"count": lambda review: 1},
     }
-
-    stars: int
-
-    @classmethod
-    def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(some_product(world, stream), stream.between(2, 4))
 
     def conclusion(
         self,
@@ -96,7 +84,7 @@ class HelpfulTotal(ReadReviews):
         return answer(sum(review.helpful for review in reviews if review.stars <= self.stars))
 
 
-class UnhelpfulReviewers(ReadReviews):
+class UnhelpfulReviewers(StarredReviews):
     """List whose reviews with so many stars were helpful to the lesser part of those who voted."""
 
     name = "shop.unhelpful-reviewers"
@@ -107,6 +95,7 @@ class UnhelpfulReviewers(ReadReviews):
     )
     reads = ("*",)
     tags = ("tree",)
+    least_and_most = (1, 5)
     misread = {
         "first-page-only": FIRST_PAGE,
         "stars-ignored": {"stars": ANY},
@@ -114,12 +103,6 @@ class UnhelpfulReviewers(ReadReviews):
         "half-is-enough": {"than_half": operator.le},
     }
     may_agree = ("half-is-enough",)
-
-    stars: int
-
-    @classmethod
-    def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(some_product(world, stream), stream.between(1, 5))
 
     def conclusion(self, reviews: list[Row], *, than_half: Callable[[int, int], bool] = operator.lt) -> Parts:
         voted = [review for review in reviews if self.stars in (ANY, review["rating"]) and review["votes"]]

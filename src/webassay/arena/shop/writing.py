@@ -5,10 +5,8 @@ from typing import Self
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, Refuse, fair
-from webassay.arena.kit.walking import links, refusal, send, submit
+from webassay.arena.kit.walking import links, refused, send, submit
 from webassay.arena.shop import facts, pages, queries
-from webassay.arena.shop.orders import LIST, list_page
-from webassay.core.errors import AgentError
 from webassay.core.interaction import Action, Observation, Walk
 from webassay.core.task import PagePattern
 from webassay.sites.kit import World
@@ -60,9 +58,9 @@ class AskAboutOrder(Mutate):
             phone="", order_number=order["number"], message=self.message,
         )  # fmt: skip
         yield Key.seen_share(1.0, [facts.order_total(one) for one in orders])
-        yield LIST
+        yield facts.LIST
         yield Key.checkpoint("contact form", PagePattern(site="shop", path="/contact"))
-        last = list_page(world, self.user, orders[-1]["number"])
+        last = queries.list_page(world, self.user, orders[-1]["number"])
         yield Effort(rows=len(orders), pages=last + 1, steps=last + 8)
 
     def solve(self, page: Observation, *, newest: bool = False, footer: bool = False) -> Walk:
@@ -74,9 +72,8 @@ class AskAboutOrder(Mutate):
             page = yield from links(page, "Contact Us")
         else:
             page = yield Action.of("goto", f"{page.url.rstrip('/')}/contact")
-        return (
-            yield from submit(page, "Submit", {"Order Number (optional)": number, "What's on your mind?": self.message})
-        )
+        typed = {"Order Number (optional)": number, "What's on your mind?": self.message}
+        return (yield from submit(page, "Submit", typed))
 
 
 class EmailTaken(Refuse):
@@ -120,6 +117,5 @@ class EmailTaken(Refuse):
             "Confirm Password": self.password,
         }  # fmt: skip
         page = yield from send(page, "Create an Account", entries)
-        if page.find("textbox", "Confirm Password") is None:
-            raise AgentError(f"{self.email} had no account after all.")
-        return refusal("mutate", "DATA_VALIDATION_ERROR", "There is already an account with this email.")
+        made = page.find("textbox", "Confirm Password") is None
+        return refused(page, made, "mutate", "DATA_VALIDATION_ERROR", "There is already an account with this email.")
