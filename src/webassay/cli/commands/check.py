@@ -53,7 +53,7 @@ def check(
     for problem in problems:
         common.say(problem, stderr=True)
     if problems:
-        common.say(f"{len(problems)} {'thing does' if len(problems) == 1 else 'things do'} not hold.", stderr=True)
+        common.say(f"{len(problems)} {'thing does' if len(problems) == 1 else 'things do'} not hold.", stderr=as_json)
         raise typer.Exit(1)
     if not as_json:
         common.say(f"Everything holds for {len(proofs)} {'template' if len(proofs) == 1 else 'templates'}.")

@@ -30,6 +30,8 @@ def list_(
     """
     from rich.table import Table
 
+    if templates:  # Nothing is said of a template that one instance does not say.
+        selection = replace(selection, instances=1)
     with common.workbench() as bench:
         tasks = bench.tasks(selection)
     lines = {task.template if templates else task.id: task for task in reversed(tasks)}
