@@ -37,6 +37,8 @@ class WrongCall:
     says: str
     plays: bool = False
     """It needs a browser, and some seconds."""
+    price: str = ""
+    """What the model costs."""
     quick: bool = False
     """Also part of the short tests."""
 
@@ -85,9 +87,10 @@ CALLS = (
     WrongCall("no price, but a cap", f"{MODEL} -m openai:m@SERVER/ok/v1 --max-cost 1 {ONE}", 2, "MODEL_PRICE"),
     WrongCall("400 later", f"{MODEL} -m openai:m@SERVER/later/v1 {FIVE}", 3, "5 times in a row", plays=True),
     WrongCall("400, kept going", f"{MODEL} -m openai:m@SERVER/400/v1 --keep-going {ONE}", 3, "Nothing was", True),
-    WrongCall("rubbish as answer", f"{MODEL} -m openai:m@SERVER/ok/v1 {ONE} --max-steps 3", 0, "passes", True),
+    WrongCall("cap reached", f"{MODEL} -m openai:m@SERVER/ok/v1 --max-cost .01 {ONE}", 5, "spend cap", True, "9/9"),
+    WrongCall("rubbish as answer", f"{MODEL} -m openai:m@SERVER/ok/v1 {ONE}", 3, "crash in 1 of 1", True),
     # --- programs -------------------------------------------------------------------------------------------
-    WrongCall("program missing", f"{PROGRAM} nosuch-program", 2, "No such file", plays=True),
+    WrongCall("program missing", f"{PROGRAM} nosuch-program", 2, "no such program", quick=True),
     WrongCall("program raises at once", f"{PROGRAM} '{PYTHON} raises.py'", 2, "no such module here", plays=True),
     WrongCall("program hangs", f"{PROGRAM} '{PYTHON} hangs.py' --episode-seconds 8", 0, "passes", plays=True),
     WrongCall("program prints rubbish", f"{PROGRAM} 'echo hello'", 0, "passes", plays=True),
@@ -137,7 +140,8 @@ class Endpoint(BaseHTTPRequestHandler):
         elif how == "ok":
             text = (
                 '{"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, '
-                '"finish_reason": "stop", "message": {"role": "assistant", "content": "ready, steady"}}]}'
+                '"finish_reason": "stop", "message": {"role": "assistant", "content": "ready, steady"}}], '
+                '"usage": {"prompt_tokens": 2000, "completion_tokens": 9, "total_tokens": 2009}}'
             )
         self.send_response(int(how) if how.isdecimal() else 200)
         self.send_header("content-type", kind)
@@ -185,7 +189,7 @@ def make(call: WrongCall, folder: Path, server: str) -> Done:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     words = shlex.split(call.words.replace("SERVER", server))
-    env = {**os.environ, "WEBASSAY_MODEL_KEY": SECRET, "COLUMNS": "200"}
+    env = {**os.environ, "WEBASSAY_MODEL_KEY": SECRET, "WEBASSAY_MODEL_PRICE": call.price, "COLUMNS": "200"}
     for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         env.pop(key, None)
     started = last = time.monotonic()

@@ -1,5 +1,6 @@
 """Calls that go wrong end soon, with the right exit code and a line that helps: see docs/running.md."""
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ def test_a_quick_wrong_call(
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    done = webassay(*call.words.replace("SERVER", server).split(), env={"WEBASSAY_MODEL_KEY": SECRET})
+    done = webassay(*shlex.split(call.words.replace("SERVER", server)), env={"WEBASSAY_MODEL_KEY": SECRET})
     assert done.returncode == call.code, done.stderr
     assert call.says in " ".join(done.stderr.split()) and SECRET not in done.stderr
     assert not (tmp_path / "out").exists()

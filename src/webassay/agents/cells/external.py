@@ -57,6 +57,10 @@ class External:
             raise InputError("The agent's command is empty.")
         self.settings: dict[str, Json] = {"command": command}
 
+    @property
+    def program(self) -> str:
+        return self._command[0]
+
     async def start(self, goal: Goal) -> None:
         self._goal = goal
 
@@ -176,7 +180,11 @@ def external(text: str, cell: ProgramCell | None = None) -> AgentFactory:
     """The agent that `cmd:COMMAND` or `cmd:NAME=COMMAND` means; a command that cannot be parsed is refused now."""
     named = _NAMED.fullmatch(text.strip())
     name, command = (named[1], named[2]) if named else (f"{COMMAND}{text}", text)
-    External(command)
+    program = External(command).program
+    if shutil.which(program) is None:
+        raise InputError(
+            f"{program} cannot be started: there is no such program.", hint="Give a name on PATH, or a path."
+        )
     return AgentFactory(
         name, "A program that drives the browser.", lambda request: External(command, request.name, cell)
     )
