@@ -289,12 +289,14 @@ def test_ones_own_agents_have_their_names_their_state_and_their_tracebacks(tmp_p
     file, place = tmp_path / "mine.py", str(tmp_path / "run")
     program = f"broken={sys.executable} -c 'import sys; sys.exit(\"no luck\")'"
     agents = ("--agent", f"{file}:Counting", "--agent", f"{file}:Clumsy", "--agent-cmd", program)
-    done = webassay("run", *agents, "-o", place, "-n", "2", "--template", "shop.price-range-total", "-w", "1")
+    chosen = ("-o", place, "-n", "2", "--template", "shop.price-range-total", "-w", "1")
+    refused(webassay("run", *agents, *chosen), "broken does not start", "no luck")
+    done = webassay("run", *agents, *chosen, "--keep-going")
     assert done.returncode == 0, done.stderr
-    assert "clumsy crashed in 2 of 2 episodes" in done.stderr
+    assert "clumsy: crash in 2 of 2 episodes" in done.stderr
     assert "return page.nodes[10_000]" in done.stderr
     assert "IndexError: tuple index out of range" in done.stderr
-    assert "broken crashed in 2 of 2 episodes" in done.stderr
+    assert "broken: crash in 2 of 2 episodes" in done.stderr
     assert "ended with 1: no luck" in done.stderr
     assert "webassay/play/episode.py" not in done.stderr
     with Store.open(Path(place)) as store:

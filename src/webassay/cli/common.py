@@ -183,9 +183,9 @@ def tell_outcome(bench: "Workbench", run: Path) -> int:
 
     found = bench.outcome(run)
     for one in found.troubles[:MOST_REASONS]:
-        times = f"{one.times} of {found.played} episodes"
-        why = f"{one.reason.kind} in {times} ({printable(one.agent)}; first in {quoted(one.unit)})"
-        print(f"\n{why}: {printable(one.reason.text)}", file=sys.stderr)
+        times = f"{one.reason.kind} in {one.times} of {one.episodes} episodes"
+        first = f"first in {quoted(one.unit)}"
+        print(f"\n{printable(one.agent)}: {times}, {first}: {printable(one.reason.text)}", file=sys.stderr)
         if one.trace:
             print(indented(one.trace), file=sys.stderr)
     if more := found.troubles[MOST_REASONS:]:

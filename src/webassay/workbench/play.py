@@ -1,6 +1,7 @@
 """Runs: agents on tasks, recorded and graded in a run directory that survives being killed."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -298,6 +299,8 @@ class Trouble:
     agent: str
     reason: Reason
     times: int
+    episodes: int
+    """All that the agent played."""
     unit: str
     """Where it did so first."""
     trace: str
@@ -308,14 +311,13 @@ class Trouble:
 class Outcome:
     measured: int
     """Units that passed or failed without a crash, or that only a judge can decide."""
-    played: int
     troubles: tuple[Trouble, ...]
 
 
 def outcome(setup: Setup, run: AnyPath) -> Outcome:
     """Whether a run has measured anything, and what went wrong in it, most frequent first."""
     with open_run(Path(run), setup.tell) as store:
-        measured = played = 0
+        measured, played = 0, Counter[str]()
         found: dict[tuple[str, ...], list[tuple[Reason, str, str]]] = {}
         for row in store.rows(RULES):
             if row.trajectory is None:
@@ -323,7 +325,7 @@ def outcome(setup: Setup, run: AnyPath) -> Outcome:
             status, crashed = row.verdict.status if row.verdict else "", row.trajectory.ending == "agent_crashed"
             left_to_judges = row.unit.benchmark == OPEN.name and row.trajectory.ending != "fault"
             well = left_to_judges or (status in ("pass", "fail") and not crashed)
-            played += 1
+            played[row.agent] += 1
             measured += well
             if well:
                 continue
@@ -334,8 +336,10 @@ def outcome(setup: Setup, run: AnyPath) -> Outcome:
                 fault = trajectory.ending.fault
                 trace = (fault.trace or fault.message) if fault is not None and crashed else ""
                 found.setdefault((row.agent, *reason.essence), []).append((reason, unit.id, trace))
-        troubles = [Trouble(agent, all[0][0], len(all), *all[0][1:]) for (agent, *_), all in found.items()]
-        return Outcome(measured, played, tuple(sorted(troubles, key=lambda one: -one.times)))
+        troubles = [
+            Trouble(agent, all[0][0], len(all), played[agent], *all[0][1:]) for (agent, *_), all in found.items()
+        ]
+        return Outcome(measured, tuple(sorted(troubles, key=lambda one: -one.times)))
 
 
 @dataclass(frozen=True)
