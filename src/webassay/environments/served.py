@@ -250,7 +250,8 @@ class ServedStage:
 class ServedEnvironment:
     def __init__(self, app: Application, home: Path, *, python: str = "") -> None:
         """`python`: the interpreter for verifiers; empty: ours."""
-        self._app, self._home, self._python = app, home, python
+        # Its programs start in it, so its name must not depend on where we stand.
+        self._app, self._home, self._python = app, home.resolve(), python
         self._free: list[Running] = []
 
     async def __aenter__(self) -> Self:

@@ -254,6 +254,11 @@ class TestVerifiersThatDoNotWork:
         with pytest.raises(ProbeError, match=rf"(?s){says}"):
             await probed(notes, verifier(notes, body), verify_seconds=10)
 
+    async def test_in_a_folder_that_is_named_from_here(self, notes, monkeypatch):
+        monkeypatch.chdir(notes.parent)
+        results = await probed(Path("notes"), task(Path("notes")))
+        assert [one.passed for one in results if isinstance(one, ProgramResult)] == [False]
+
     async def test_a_command_says_yes_or_no_by_its_code(self, notes):
         for code, passed in ((0, True), (1, False)):
             command = f"sh -c 'echo looked at {{url}}; exit {code}'"
