@@ -102,11 +102,15 @@ def test_junit(tmp_path: Path) -> None:
 
 
 def test_a_summary_for_github(tmp_path: Path) -> None:
-    done = webassay("report", str(make(tmp_path / "run", a="pfx")), "--format", "github", "--fail-under", "0.8")
+    run = str(make(tmp_path / "run", a="pfx", naive="f"))
+    done = webassay("report", run, "--format", "github", "--fail-under", "0.8")
+        "report", str(make(tmp_path / "run", a="pfx", naive="f")), "--format", "github", "--fail-under", "0.8"
+    )
     assert done.returncode == 4
     assert done.stdout.startswith("## run\n\n| agent |")
     assert re.search(r"\| a \| t1 \| fail \| Its answer is wrong: Expected 3, got 4 & \\<5\\>\\\\x1b. \|", done.stdout)
-    assert "| a | t2 | fault | The site died. |" in done.stdout and "| t0 |" not in done.stdout
+    assert "| a | t2 | fault | The site died. |" in done.stdout
+    assert "| naive | t0 |" not in done.stdout, "a baseline should fail"
     assert done.stderr.splitlines() == [
         "::error title=webassay::a passes 50.0 %25 of its tasks, less than 80.0 %25.",
         "::error title=webassay::Of 3 planned units, 1 faulted: at most 0 may have no verdict.",

@@ -114,9 +114,10 @@ def to_github(report: Report) -> str:
     return "\n".join([*shown[1:], "", plain(" ".join(report_text.conclusion(report))), "", *notes]) + "\n"
 
 
-def failed_in_markdown(cases: Sequence[UnitCase]) -> str:
-    """The episodes that did not pass; empty if all did."""
-    failed = [case for case in cases if case.status != "pass"]
+def failed_in_markdown(cases: Sequence[UnitCase], report: Report) -> str:
+    """The episodes that did not pass, without those of baselines, which should not; empty if all did."""
+    trying = {agent.name for agent in report_text.contestants(report)}
+    failed = [case for case in cases if case.status != "pass" and case.agent in trying]
     rows = [(case.agent, case.name, case.status, cut(" ".join(case.reasons), SHORT)) for case in failed[:LISTED]]
     if not rows:
         return ""

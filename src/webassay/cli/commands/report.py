@@ -100,7 +100,7 @@ def _write_cases(cases: "Sequence[UnitCase]", made: "Report", junit: Path | None
     from webassay.workbench import failed_in_markdown, to_junit
 
     if form == GITHUB:
-        print(failed_in_markdown(cases), end="")
+        print(failed_in_markdown(cases, made), end="")
     if junit is not None:
         common.say(f"JUnit: {common.write(junit, to_junit(cases, made.title))}", stderr=form != "table")
 
