@@ -104,8 +104,6 @@ def test_junit(tmp_path: Path) -> None:
 def test_a_summary_for_github(tmp_path: Path) -> None:
     run = str(make(tmp_path / "run", a="pfx", naive="f"))
     done = webassay("report", run, "--format", "github", "--fail-under", "0.8")
-        "report", str(make(tmp_path / "run", a="pfx", naive="f")), "--format", "github", "--fail-under", "0.8"
-    )
     assert done.returncode == 4
     assert done.stdout.startswith("## run\n\n| agent |")
     assert re.search(r"\| a \| t1 \| fail \| Its answer is wrong: Expected 3, got 4 & \\<5\\>\\\\x1b. \|", done.stdout)
