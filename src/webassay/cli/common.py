@@ -102,7 +102,7 @@ class _Lines:
     def __init__(self) -> None:
         self._shown: dict[str, int] = {}
         self._now = "working"
-        self._said = time.monotonic()
+        self._said = time.monotonic() - HEAD_START
         self._over = threading.Event()
 
     def show(self, progress: "Progress") -> None:
@@ -136,6 +136,8 @@ BELOW_THRESHOLD = 4
 MOST_LINES = 20
 MOST_SILENCE = 8.0
 """Seconds."""
+HEAD_START = 4.0
+"""Seconds for which it was silent already: a busy machine takes as long to load Python."""
 WIDE = 160
 """Columns of a table in a file or a pipe, unless COLUMNS says otherwise."""
 
