@@ -1,5 +1,8 @@
 """Receipts: what the sites vouch for, what they never do, and what visitors can plant."""
 
+from base64 import b64decode
+from urllib.parse import quote
+
 import pytest
 
 from tests.sites import notes_site
@@ -7,8 +10,12 @@ from tests.sites.hosted import HostedVisitor, lines_of
 from tests.sites.office.visits import OWNER
 from tests.sites.shop_visits import NORA, product
 from tests.sites.visitors import fresh
+from webassay.arena.kit.instances import instances
 from webassay.arena.kit.key import Key, cell, shown
-from webassay.core.served import ECHO, ServedCount
+from webassay.compose.registries import TEMPLATES as REGISTERED
+from webassay.core.served import ECHO, ServedCount, ServedRecord
+from webassay.core.task import EvidenceCheck
+from webassay.environments.arena import asked_of
 from webassay.grading.rules.seen import check_evidence
 from webassay.sites import admin, home, shop
 from webassay.sites.admin.web import ORDER_STATUSES
@@ -198,7 +205,7 @@ async def test_what_is_made_of_vouched_parts_is_vouched_for_and_nothing_else():
         stop(token)
 
 
-TEMPLATES = {
+WRITTEN = {
     "{{ row.name }}": "Chair", "{{ row['name']|upper }}": "CHAIR", "{{ typed }}": "<typed>", "A {{ 'b' }} c": "A b c",
     "{{ row.name ~ ' x' }}": "Chair x", "{{ row.name ~ typed }}": "<Chairtyped>", "{{ names['Chair'] }}": "<typed>",
     "{{ known[row.name] }}": "Seat", "{{ names.get(row.name) }}": "<typed>", "{{ rows|length }}": "2",
@@ -208,7 +215,7 @@ TEMPLATES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("template", "said"), TEMPLATES.items())
+@pytest.mark.parametrize(("template", "said"), WRITTEN.items())
 async def test_templates_say_what_rows_and_they_themselves_say(template, said):
     world = fresh(shop.SITE)
     receipts = Receipts(world)
@@ -286,13 +293,16 @@ PAGES = {
 }
 
 
+def pages_of(visitor: HostedVisitor) -> list[str]:
+    world = visitor.world
+    order = world.row("SELECT number FROM orders WHERE customer_id = (SELECT id FROM customers WHERE email = ?)", NORA)
+    return PAGES[world.site.name].format(slug=product(world)["slug"], **order).split()
+
+
 @pytest.mark.parametrize(("site", "user"), [(shop.SITE, NORA), (admin.SITE, OWNER)])
 async def test_the_pages_of_our_sites_know_where_their_words_come_from(site, user):
     visitor = HostedVisitor(site, user)
-    order = visitor.world.row(
-        "SELECT number FROM orders WHERE customer_id = (SELECT id FROM customers WHERE email = ?)", NORA
-    )
-    for path in PAGES[site.name].format(slug=product(visitor.world)["slug"], **order).split():
+    for path in pages_of(visitor):
         await visitor.get(path)
     record = visitor.record()
     for served in record.served:
@@ -303,3 +313,89 @@ async def test_the_pages_of_our_sites_know_where_their_words_come_from(site, use
         )
         assert served.status == 200 and said
         assert len(echoed) <= NOBODY * len(said), (served.path, echoed)
+
+
+UNKNOWN = {"categories", "customers", "order_items", "product_links", "products"}
+"""Of these tables, pages of the back office show columns beside another row, without the keys: categories of a product
+(named twice in the query), an order's customer, products of a review, bestsellers. That counts as text, not as cells."""
+
+
+@pytest.mark.parametrize(("site", "user"), [(shop.SITE, NORA), (admin.SITE, OWNER)])
+async def test_the_cells_of_our_pages_know_their_rows(site, user, monkeypatch):
+    unknown: set[tuple[str, str]] = set()
+
+    def note(receipts: Receipts, value: object, noted=Receipts.note) -> bool:
+        for line, place in [value.ink] if noted(receipts, value) and value.ink and len(value.ink) == 2 else []:
+            if isinstance(place, int) and line.source.origins[place] and not line.source.cell(line.values, place):
+                unknown.add(line.source.origins[place])
+        return noted(receipts, value)
+
+    monkeypatch.setattr(Receipts, "note", note)
+    visitor = HostedVisitor(site, user)
+    for path in pages_of(visitor):
+        await visitor.get(path)
+    assert {table for table, _ in unknown} <= (UNKNOWN if site is admin.SITE else set()), sorted(unknown)
+
+
+# --- keys ---------------------------------------------------------------------------------------------------
+
+ATTACKED = (
+    "shop.month-spend",
+    "shop.card-origin",
+    "shop.dearest-year",
+    "admin.orders-by-month",
+    "admin.busiest-buyers",
+)
+
+
+@pytest.mark.parametrize("name", ATTACKED)
+async def test_who_knows_the_key_cannot_plant_its_evidence(name):
+    worlds = {site.name: fresh(site) for site in (shop.SITE, admin.SITE, home.SITE)}
+    task = next(iter(instances(next(one for one in REGISTERED if one.name == name), worlds, 1)))
+    checks = [check for check in task.checks if isinstance(check, EvidenceCheck)]
+    texts = [" ".join(sight.texts) for check in checks for sight in check.sights() if sight.texts]
+    records = {}
+    for site, user, address, form in ((shop.SITE, NORA, "/search/advanced?name={}&description={}", "/contact"),
+                                      (admin.SITE, OWNER, "/orders?q={}&coupon={}", "/pages/new")):  # fmt: skip
+        visitor = HostedVisitor(site, user)
+        for text in texts[:20]:
+            half = len(text) // 2
+            await visitor.get(address.format(quote(text[:half]), quote(text[half:])))
+            await visitor.get(address.format(quote(text), ""))
+        said = "\n".join(texts)
+        await visitor.post(form, name=said, email="x", message=said, title="A", url_key="a", content=said, enabled=1)
+        await visitor.get("/contact" if site is shop.SITE else "/pages/7")
+        records[site.name] = visitor.record()
+    findings = check_evidence(checks, records, task.goal.instruction)
+    assert "fail" in {finding.status for finding in findings}
+    assert all(finding.actual == 0 for finding in findings)
+
+
+# Three templates in small: what a page with a hidden column, a file, and a filtered report are enough for.
+SMALL = {
+    "a hidden column": ("/orders?status=pending&show-total=1&limit=100", "total_cents", None),
+    "a file": ("/orders/export?status=pending&show-total=1", "total_cents", None),
+    "a filtered report": (
+        "/reports/orders?report=1&period=year&status=pending&from=01/01/2026&to=12/31/2026",
+        "status",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "column", "counted"), SMALL.values(), ids=SMALL)
+async def test_a_task_can_ask_for_cells_and_for_what_is_counted(path, column, counted):
+    visitor = HostedVisitor(admin.SITE, OWNER)
+    rows = visitor.world.rows(
+        "SELECT id FROM orders WHERE status = 'pending' AND created_at > '2026' ORDER BY created_at DESC LIMIT 60"
+    )
+    if counted:
+        counted = visitor.world.scalar("SELECT count(*) FROM orders WHERE status = 'pending' AND created_at > '2026'")
+    (check,) = Key.read_rows("orders", [row["id"] for row in rows], column, share=0.9, or_counted=counted).evidence
+    await visitor.get("/orders?status=complete")
+    for status in ("fail", "pass"):
+        found = await visitor.hosted.probe({}, [asked_of(check)] if counted else [])
+        record = ServedRecord.unpack(b64decode(found["served"]["record"]))
+        (finding,) = check_evidence([check], {"admin": record})
+        assert finding.status == status
+        await visitor.get(path)

@@ -196,7 +196,7 @@ class ArenaStage:
         await self._server.call("obstruct", self._patience, label=self.label, site=site, obstacles=data)
 
 
-def _counted(check: EvidenceCheck) -> dict[str, Any]:
+def asked_of(check: EvidenceCheck) -> dict[str, Any]:
     cells = list(check.cells())
     return {"table": cells[0].table if cells else "", "rows": [cell.key for cell in cells], "value": check.or_counted}
 
@@ -241,7 +241,7 @@ class Arena:
         obstacles = named(task.obstacles, task.world_seed)
         return self.hold(
             task.sites, task.world_seed, logins=task.logins, scale=task.world_scale, obstacles=obstacles,
-            counted=[_counted(check) for check in task.checks if isinstance(check, EvidenceCheck)],
+            counted=[asked_of(check) for check in task.checks if isinstance(check, EvidenceCheck)],
         )  # fmt: skip
 
     @asynccontextmanager

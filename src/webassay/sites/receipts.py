@@ -127,6 +127,10 @@ def ours_all(value: Any) -> Any:
 
 def carried(result: Any, *sources: Any) -> Any:
     """The result of a calculation whose words and digits are all from these; plain if one of them is."""
+    if len(sources) == 1 and type(sources[0]) in _INKED and type(result) is str:  # The most frequent case.
+        made: InkedText = InkedText.__new__(InkedText, result)
+        made.ink = sources[0].ink
+        return made
     if type(result) is list:
         return [carried(one, *sources) for one in result]
     if not sources or not all(type(one) in _INKED for one in sources):
@@ -161,11 +165,13 @@ def _keep(kind: type, method: str, adds: bool) -> None:
 
 
 def _calculate(kind: type, method: str) -> None:
-    """A plain number beside it is a constant of the site's arithmetic, such as a hundred."""
+    """A plain number beside a row's is a constant of the site's arithmetic, such as a hundred."""
     plain = getattr(kind.__mro__[1], method)
 
     def calculated(self: Any, *others: Any) -> Any:
-        return carried(plain(self, *others), self, *(one for one in others if type(one) in _INKED))
+        found = plain(self, *others)
+        inks = [one.ink for one in (self, *others) if type(one) in _INKED and one.ink]
+        return _made(found, inks[0] if len(inks) == 1 else tuple(inks)) if inks else found
 
     setattr(kind, method, calculated)
 
@@ -222,11 +228,15 @@ class Receipts:
 
     def note(self, value: Any) -> bool:
         """It was written. Whether somebody vouches for it."""
-        if not self.vouches(value):
+        if type(value) not in _INKED:
             return False
-        if value.ink and type(value.ink[0]) is QueryRow:
-            self._shown.append(value.ink)
-        return True
+        ink = value.ink
+        if ink and type(ink[0]) is QueryRow:
+            if not (self._untouched.get(ink[0].source) or self._vouches(ink)):
+                return False
+            self._shown.append(ink)
+            return True
+        return self.vouches(value)
 
     def vouches(self, value: Any) -> bool:
         if type(value) not in _INKED:
@@ -333,10 +343,14 @@ def _echo(text: str) -> str:
 
 def _written_into_page(value: Any) -> Any:
     """For every expression of a template, before it is escaped."""
-    if collected() is None or value is None or type(value) is bool or type(value) is Markup:
+    kind = type(value)
+    if kind is Markup or value is None or kind is bool:
         return value  # Markup is made of templates, which have been through this.
+    receipts = collected()
+    if receipts is None:
+        return value
     text = escape(value)
-    return text if _is_vouched(value) else _unvouched(text)
+    return text if kind in _INKED and receipts.note(value) else _unvouched(text)
 
 
 class _Generator(CodeGenerator):

@@ -64,7 +64,7 @@ async def dashboard(visit: OfficeVisit) -> Response:
         )
     if "orders" in sees:
         context["last"] = world.rows(
-            "SELECT o.number, o.total_cents, o.created_at, c.first_name || ' ' || c.last_name AS customer"
+            "SELECT o.id, o.number, o.total_cents, o.created_at, c.first_name || ' ' || c.last_name AS customer"
             " FROM orders AS o JOIN customers AS c ON c.id = o.customer_id ORDER BY o.id DESC LIMIT 5"
         )
     if "reviews" in sees:

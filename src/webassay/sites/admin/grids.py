@@ -19,6 +19,7 @@ ORDERS = Grid(
     noun="orders",
     source=f"orders AS o {_BILLED} {_SENT} JOIN customers AS c ON c.id = o.customer_id",
     key="o.id",
+    keys=("c.id",),
     sort="created",
     columns=(
         Column("number", "ID", "o.number", link="/orders/{number}", searched=True),
@@ -49,6 +50,7 @@ INVOICES = Grid(
     noun="invoices",
     source=f"invoices AS i JOIN orders AS o ON o.id = i.order_id {_BILLED}",
     key="i.id",
+    keys=("o.id",),
     sort="created",
     columns=(
         Column("number", "Invoice", "i.number", link="/invoices/{key}", searched=True),
@@ -68,6 +70,7 @@ SHIPMENTS = Grid(
     noun="shipments",
     source=f"shipments AS h JOIN orders AS o ON o.id = h.order_id {_SENT}",
     key="h.id",
+    keys=("o.id",),
     sort="created",
     columns=(
         Column("number", "Shipment", "h.number", link="/shipments/{key}", searched=True),
@@ -87,6 +90,7 @@ REFUNDS = Grid(
     noun="credit memos",
     source=f"refunds AS r JOIN orders AS o ON o.id = r.order_id {_BILLED}",
     key="r.id",
+    keys=("o.id",),
     sort="created",
     columns=(
         Column("number", "Credit Memo", "r.number", searched=True),
@@ -142,6 +146,7 @@ CUSTOMERS = Grid(
     noun="customers",
     source="customers AS c LEFT JOIN addresses AS a ON a.customer_id = c.id AND a.is_default_billing",
     key="c.id",
+    keys=("a.id",),
     sort="id",
     down=False,
     columns=(
@@ -185,6 +190,7 @@ REVIEWS = Grid(
     noun="reviews",
     source="reviews AS v JOIN products AS p ON p.id = v.product_id",
     key="v.id",
+    keys=("p.id",),
     sort="created",
     columns=_REVIEW_COLUMNS,
     actions=(BulkAction("approve", "Approve"), BulkAction("reject", "Reject"), BulkAction("delete", "Delete")),
@@ -196,6 +202,7 @@ PENDING_REVIEWS = Grid(
     noun="reviews",
     source=REVIEWS.source,
     key="v.id",
+    keys=("p.id",),
     sort="created",
     columns=tuple(column for column in _REVIEW_COLUMNS if column.name != "status"),
     actions=REVIEWS.actions,

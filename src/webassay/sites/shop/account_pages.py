@@ -128,7 +128,7 @@ async def my_reviews(visit: ShopVisit) -> Response:
     total: int = visit.world.scalar("SELECT count(*) FROM reviews WHERE customer_id = ?", visit.customer_id)
     paging = Paging.at(visit.request.query_params.get("p", "1"), REVIEWS_ON_A_PAGE, total)
     reviews = visit.world.rows(
-        "SELECT v.*, p.name, p.slug FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
+        "SELECT v.*, p.id AS product, p.name, p.slug FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
         " WHERE v.customer_id = ? ORDER BY v.created_at DESC, v.id DESC LIMIT ? OFFSET ?",
         visit.customer_id, paging.size, paging.skipped,
     )  # fmt: skip

@@ -29,7 +29,7 @@ SORTS = {
 }
 CARD = (
     "p.id, p.sku, p.slug, p.name, p.brand, p.color, p.price_cents, p.list_price_cents, p.stock, p.picture,"
-    " p.first_available, r.review_count, r.rating_sum,"
+    " p.first_available, r.product_id, r.review_count, r.rating_sum,"
     " EXISTS (SELECT 1 FROM product_options AS o WHERE o.product_id = p.id) AS has_options"
 )
 

@@ -3,13 +3,13 @@
 import json
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import collected
 from webassay.sites.shop import commerce
 from webassay.sites.shop.pictures import picture
 from webassay.sites.shop.seeding.words import TODAY
@@ -64,7 +64,7 @@ class ShopVisit(Visit):
         return {
             "customer": self.customer,
             "departments": category_tree(self.world)[0],
-            "menu": _menu(_category_rows(self.world)),
+            "menu": _catalog(self.world)[1],
             "cart_count": self.cart_count(),
             "today": stamp(self.world.now())[:10],
         }
@@ -114,33 +114,41 @@ WEB = WebSite(
 # --- the catalog ------------------------------------------------------------------------------------------
 
 Tree = tuple[list[Category], dict[int, Category]]
-CategoryRows = tuple[tuple[Any, ...], ...]
 
 
 def category_tree(world: World) -> Tree:
     """The departments, and every category by its id."""
-    return _tree(_category_rows(world))
+    return _catalog(world)[0]
 
 
-def _category_rows(world: World) -> CategoryRows:
-    rows = world.rows("SELECT id, parent_id, name, path, level FROM categories ORDER BY level, position")
-    return tuple(tuple(row.values()) for row in rows)
+# Categories hardly ever change and are on every page: what is built from them is kept, by the rows themselves.
+_CATALOGS: dict[tuple[object, ...], tuple[Tree, Markup]] = {}
+_MOST_CATALOGS = 8
 
 
-# Categories hardly ever change and are on every page: what is built from them is cached by the rows themselves.
-@lru_cache(maxsize=8)
-def _tree(rows: CategoryRows) -> Tree:
+def _catalog(world: World) -> tuple[Tree, Markup]:
+    """The tree, and the menu."""
+    rows = (collected() is not None, *world.db.execute(_CATEGORIES))
+    if rows not in _CATALOGS:
+        while len(_CATALOGS) >= _MOST_CATALOGS:
+            _CATALOGS.pop(next(iter(_CATALOGS)))
+        tree = _tree(world.rows(_CATEGORIES))
+        menu = Markup(WEB.environment.get_template("_menu.html").render(departments=tree[0]))
+        _CATALOGS[rows] = tree, menu
+    return _CATALOGS[rows]
+
+
+_CATEGORIES = "SELECT id, parent_id, name, path, level FROM categories ORDER BY level, position"
+
+
+def _tree(rows: list[Row]) -> Tree:
     by_id: dict[int, Category] = {}
     departments: list[Category] = []
-    for number, parent, name, path, level in rows:
+    for row in rows:
+        number, parent, name, path, level = row.values()
         by_id[number] = category = Category(number, parent, name, path, level)
         (departments if parent is None else by_id[parent].children).append(category)
     return departments, by_id
-
-
-@lru_cache(maxsize=8)
-def _menu(rows: CategoryRows) -> Markup:
-    return Markup(WEB.environment.get_template("_menu.html").render(departments=_tree(rows)[0]))
 
 
 def move_subscription(world: World, before: str, after: str) -> None:

@@ -102,6 +102,8 @@ class Grid:
     """SQL of the number by which a row is known."""
     sort: str
     """The column that it is sorted by at first, the highest on top unless `down` says otherwise."""
+    keys: tuple[str, ...] = ()
+    """SQL of the primary keys of the other rows that a row is made of, so that receipts know them."""
     down: bool = True
     actions: tuple[BulkAction, ...] = ()
     condition: str = "1"
@@ -241,12 +243,14 @@ def _shown(grid: Grid, query: Mapping[str, str]) -> tuple[Column, ...]:
 def _rows(world: World, page: GridPage, condition: str, params: Sequence[SqlValue], limit: str) -> list[Row]:
     grid = page.grid
     columns = ", ".join(f"{column.sql} AS {column.name}" for column in grid.columns)
+    keys = "".join(f", {key} AS key_{place}" for place, key in enumerate(grid.keys))
     direction = "DESC" if page.down else "ASC"
     column = grid.column(page.sort)
     collation = " COLLATE NOCASE" if column.kind == "text" else ""
     order = f"{column.order}{collation} {direction}, {grid.key} {direction}"
     return world.rows(
-        f"SELECT {grid.key} AS key, {columns} FROM {grid.source} WHERE {condition} ORDER BY {order} {limit}", *params
+        f"SELECT {grid.key} AS key{keys}, {columns} FROM {grid.source} WHERE {condition} ORDER BY {order} {limit}",
+        *params,
     )
 
 
