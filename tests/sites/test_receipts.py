@@ -316,8 +316,9 @@ async def test_the_pages_of_our_sites_know_where_their_words_come_from(site, use
 
 
 UNKNOWN = {"categories", "customers", "order_items", "product_links", "products"}
-"""Of these tables, pages of the back office show columns beside another row, without the keys: categories of a product
-(named twice in the query), an order's customer, products of a review, bestsellers. That counts as text, not as cells."""
+"""Pages of the back office show columns of these tables beside another row, without their keys: categories of a product
+(the query names them three times), an order's customer, the product of a review, bestsellers. These columns count as
+text, not as cells."""
 
 
 @pytest.mark.parametrize(("site", "user"), [(shop.SITE, NORA), (admin.SITE, OWNER)])

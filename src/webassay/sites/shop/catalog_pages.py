@@ -208,8 +208,8 @@ async def write_review(visit: ShopVisit) -> Response:
 
 def _product(visit: ShopVisit) -> Row:
     found = visit.world.row(
-        "SELECT p.*, r.product_id, r.review_count, r.rating_sum FROM products AS p JOIN product_ratings AS r ON r.product_id = p.id"
-        " WHERE p.slug = ? AND p.enabled",
+        "SELECT p.*, r.product_id, r.review_count, r.rating_sum FROM products AS p"
+        " JOIN product_ratings AS r ON r.product_id = p.id WHERE p.slug = ? AND p.enabled",
         visit.request.path_params["slug"],
     )
     if found is None:
