@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def workbench() -> "Iterator[Workbench]":
-    """The application, with a bar on standard error while it works. Ctrl-C is no accident and no traceback."""
+def workbench(*, waits: bool = False) -> "Iterator[Workbench]":
+    """The application, with a bar on standard error while it works; none if it only `waits` to be stopped. Ctrl-C is no
+    accident and no traceback."""
     notices: set[str] = set()
 
     def tell(notice: str) -> None:
@@ -34,7 +35,7 @@ def workbench() -> "Iterator[Workbench]":
             notices.add(notice)
             say(f"! {notice}", stderr=True)
 
-    with _bar() as show:
+    with _bar(waits) as show:
         from webassay.workbench import Workbench  # Takes a second; on a busy machine, many.
 
         try:
@@ -50,7 +51,7 @@ def workbench() -> "Iterator[Workbench]":
 
 
 @contextmanager
-def _bar() -> "Iterator[Callable[[Progress], None]]":
+def _bar(waits: bool) -> "Iterator[Callable[[Progress], None]]":
     """On standard error: a bar for a person, and where nobody looks a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -58,6 +59,9 @@ def _bar() -> "Iterator[Callable[[Progress], None]]":
     from webassay.core.text import printable
 
     out = console(stderr=True)
+    if waits:
+        yield lambda progress: None
+        return
     if not out.is_terminal:
         with _Lines() as lines_only:
             yield lines_only.show

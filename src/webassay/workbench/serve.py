@@ -12,7 +12,6 @@ from webassay.compose.registries import SITES
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import query, select, sites
 from webassay.core.errors import InputError
-from webassay.core.progress import Progress
 from webassay.core.registry import nearest
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.llm.replay import Script, replaying
@@ -27,7 +26,6 @@ async def serve(
     for site in logins:
         if site not in known:
             raise nearest("site", site, known)
-    setup.on_progress(Progress("building the sites"))
     async with (
         Arena(known, cache=setup.cache, port=port) as arena,
         arena.hold(list(known), seed, logins=logins, label="demo") as stage,

@@ -22,7 +22,7 @@ def replay(
     def ready(url: str) -> None:
         print(f"Serving at {url}; press Ctrl-C to stop.", flush=True)
 
-    with common.workbench() as bench:
+    with common.workbench(waits=True) as bench:
         run_sync(bench.replay_model(file, port=port, ready=ready))
 
 

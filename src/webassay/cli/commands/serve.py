@@ -26,7 +26,8 @@ def serve(
     """Open the sites in your own browser, with fresh data. Nothing leaves this machine."""
     from webassay import run_sync
 
-    with common.workbench() as bench:
+    common.say("Starting the sites. The first time, their data is built.", stderr=True)
+    with common.workbench(waits=True) as bench:
         tryouts = partial(bench.tryouts, world_seed)
         run_sync(bench.serve(port=port, seed=world_seed, users=user or (), ready=partial(_serving, tryouts)))
 
