@@ -218,7 +218,6 @@ class Key:
 
 def _joined(checks: Sequence[EvidenceCheck]) -> tuple[EvidenceCheck, ...]:
     """Facts that are all needed make one check; shares stay apart."""
-    joined = [check for check in checks if check.share == 1.0 and check.or_counted is None]
-    whole = [fact for check in joined for fact in check.facts]
-    parts = tuple(check for check in checks if check not in joined)
+    parts = tuple(check for check in checks if check.share != 1.0 or check.or_counted is not None)
+    whole = [fact for check in checks if check.share == 1.0 and check.or_counted is None for fact in check.facts]
     return (EvidenceCheck(facts=tuple(dict.fromkeys(whole))), *parts) if whole else parts
