@@ -209,6 +209,7 @@ WRITTEN = {
     "{{ row.name }}": "Chair", "{{ row['name']|upper }}": "CHAIR", "{{ typed }}": "<typed>", "A {{ 'b' }} c": "A b c",
     "{{ row.name ~ ' x' }}": "Chair x", "{{ row.name ~ typed }}": "<Chairtyped>", "{{ names['Chair'] }}": "<typed>",
     "{{ known[row.name] }}": "Seat", "{{ names.get(row.name) }}": "<typed>", "{{ rows|length }}": "2",
+    "{{ []|length }}": "0",
     "{{ 'Yes' if typed else 'No' }}": "Yes",
     "{% macro m(a) %}{{ a }}{% endmacro %}{{ m('b') }} {{ m(typed) }}": "b <typed>",
     "<a href='{{ row.name }}' title='{{ typed }}'>x</a>": "<a href='Chair' title='<typed>'>x</a>",

@@ -414,6 +414,8 @@ class TemplateEnvironment(jinja2.Environment):
 
 
 def _length(value: Any) -> Any:
-    """How many rows there are, the rows know."""
+    """How many rows there are, the rows know. That there are none, the site says."""
+    if not value:
+        return _made(0, ())
     firsts = [next(iter(one.values()), None) if isinstance(one, dict) else one for one in value]
     return carried(len(firsts), *firsts)

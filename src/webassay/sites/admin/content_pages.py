@@ -8,7 +8,7 @@ from starlette.responses import Response
 from webassay.sites.admin.rights import ROLES
 from webassay.sites.admin.web import OfficeVisit, shop_address
 from webassay.sites.kit import Row, World
-from webassay.sites.receipts import written
+from webassay.sites.receipts import ours, written
 from webassay.sites.shop.web import move_subscription
 from webassay.sites.web.dates import stamp
 from webassay.sites.web.forms import FormFields, safe_path, whole_number
@@ -245,17 +245,15 @@ async def new_coupon(visit: OfficeVisit) -> Response:
 
 
 def _coupon_values(found: Row) -> dict[str, object]:
-    amount = found["value"] if found["kind"] == "percent" else found["value"] / 100
-    return {
-        **_with_days(found), "value": f"{amount:g}" if found["kind"] == "percent" else f"{amount:.2f}",
-        "minimum": f"{found['minimum_cents'] / 100:.2f}",
-    }  # fmt: skip
+    percent, dollars = ours("{:g}"), ours("{:.2f}")
+    value = percent.format(found["value"]) if found["kind"] == "percent" else dollars.format(found["value"] / 100)
+    return {**_with_days(found), "value": value, "minimum": dollars.format(found["minimum_cents"] / 100)}
 
 
 def _with_days(found: Row) -> Row:
     """Its days as the form asks for them: 03/31/2026."""
-    days = {name: found[name] for name in ("starts_on", "ends_on")}
-    return {**found, **{name: f"{day[5:7]}/{day[8:10]}/{day[:4]}" for name, day in days.items()}}
+    form, days = ours("{}/{}/{}"), {name: found[name] for name in ("starts_on", "ends_on")}
+    return {**found, **{name: form.format(day[5:7], day[8:10], day[:4]) for name, day in days.items()}}
 
 
 async def _coupon(visit: OfficeVisit, found: Row | None) -> Response:
