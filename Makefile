@@ -17,7 +17,7 @@ KEEP ?= runs/check-arena
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
+.PHONY: help setup demo models test test-long test-full check check-arena check-arena-full docs lock bench bench-browser bench-grading \
   bench-statistics bench-agreement bench-agents bench-verifier bench-judging bench-store bench-reach bench-record \
   bench-armor bench-legacy bench-faults clean
 
@@ -43,6 +43,9 @@ $(TEST_READY): requirements-dev.lock $(DEMO_READY)
 
 demo: $(DEMO_READY)  ## Four agents evaluated end to end on the embedded shop and its back office
 	$(BIN)/webassay demo
+
+models: $(DEMO_READY)  ## What asking a model needs, for `--model`
+	$(PIP) install --quiet --require-hashes -r requirements-models.lock
 
 test: setup  ## What a change can break, in minutes
 	$(PYTEST) -n $(TESTERS) --dist loadgroup -m "not long and not slow" -q
@@ -114,9 +117,10 @@ bench-record: setup  ## What the site's own record costs: CPU, bytes, grading
 	$(BIN)/python -m scripts.bench_record
 
 RESOLVE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -q
-lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what the tests need
+lock:  ## Resolve pyproject.toml again (needs uv): what the demo needs, and beside it what models and the tests need
 	$(RESOLVE) --extra dev --extra plots --extra models pyproject.toml -o requirements-dev.lock
 	$(RESOLVE) --extra build -c requirements-dev.lock pyproject.toml -o requirements.lock
+	$(RESOLVE) --extra models -c requirements-dev.lock pyproject.toml -o requirements-models.lock
 
 clean:  ## Remove what was built; runs stay
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -111,7 +111,7 @@ def test_no_file_names_a_place_of_one_machine():
     assert not hits
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-models.lock", "requirements-dev.lock"])
 def test_a_lock_names_no_host_and_pins_everything(name):
     text = (ROOT / name).read_text()
     assert "://" not in text and "index" not in text.lower()

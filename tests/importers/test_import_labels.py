@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import re
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -400,8 +402,8 @@ def test_parquet_files_that_are_something_else(tmp_path):
 
 def test_without_duckdb_it_says_what_to_install(tmp_path, monkeypatch):
     like.write_parquet(tmp_path / "x.parquet", {"a": "INTEGER"}, [{"a": 1}])
-    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
-    with pytest.raises(InputError, match=r"pip install 'webassay\[parquet\]'"):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(InputError, match=rf"{re.escape(sys.executable)} -m pip install 'webassay\[parquet\]'"):
         list(import_all(tmp_path / "x.parquet"))
 
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from tests.support.judging_samples import png, trajectory
 from webassay.core.trajectory import MemoryBlobs, RecordedObservation, Step
@@ -229,11 +230,10 @@ def test_the_same_picture_with_another_text_is_another_page():
 
 
 def test_pictures_are_scaled_down_only_where_they_are_too_large():
-    pixels = pytest.importorskip("PIL.Image", reason="Pillow is an extra")
     small, large = png(7, side=100), png(7, side=2000)
     assert shrink(small, "image/png", 1536) == (small, "image/png")
     assert shrink(large, "image/png", 0) == (large, "image/png")
     assert shrink(b"no picture", "image/png", 1536) == (b"no picture", "image/png")
     data, kind = shrink(large, "image/png", 1536)
-    with pixels.open(io.BytesIO(data)) as picture:
+    with Image.open(io.BytesIO(data)) as picture:
         assert kind == "image/jpeg" and picture.size == (1536, 1536)

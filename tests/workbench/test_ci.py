@@ -115,6 +115,15 @@ def test_a_summary_for_github(tmp_path: Path) -> None:
     ]
 
 
+def test_a_summary_of_one_agent(tmp_path: Path) -> None:
+    run = str(make(tmp_path / "run", a="pf", b="ff", naive="f"))
+    for chosen in ({"a"}, {"b"}, {"naive"}, {"a", "naive"}):
+        flags = [flag for name in sorted(chosen) for flag in ("--agent", name)]
+        done = webassay("report", run, "--format", "github", *flags)
+        assert done.returncode == 0 and set(re.findall(r"\| (\w+) \| t\d \| fail", done.stdout)) == chosen
+    refused(webassay("report", run, "--format", "github", "--agent", "nosuch"), "There is no agent 'nosuch'.")
+
+
 def test_units_as_data(tmp_path: Path) -> None:
     """The same rows in every format; in Parquet with the same types, also where a column is empty."""
     run = make(tmp_path / "run", a="pfm")

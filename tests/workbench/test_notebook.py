@@ -22,8 +22,10 @@ def page(shown: str) -> str:
 
 
 def test_a_run_its_report_and_its_episodes(tmp_path: Path) -> None:
-    run = Workbench().open(make(tmp_path / "run", **{AGENT: "pf"}))
+    bench = Workbench()
+    run = bench.open(make(tmp_path / "run", **{AGENT: "pf"}))
     report = run.report()
+    assert bench.rows(run) == bench.rows(run.path) and bench.report(run) == report, "it stands for its path"
     shown = page(run._repr_html_())
     assert (
         shown.startswith("<!doctype html>") and "50.0" in shown and html.escape(AGENT) in shown and AGENT not in shown

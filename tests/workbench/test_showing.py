@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 from tests.support import episodes
 from tests.support.episodes import HOSTILE, make_run, sample_task, sample_trajectory
-from webassay.analysis.episode import page as episode_page
 from webassay.analysis.episode.page import Pictures, embed
 from webassay.analysis.episode.text import to_text, units_table
 from webassay.analysis.episode.view import reasons, why
@@ -284,16 +283,11 @@ class TestPictures:
         made = embed([noise(blobs, seed) for seed in range(6)], blobs, 300_000)
         assert len(made.sources) == 6 and sum(map(len, made.sources.values())) <= 300_000
 
-    @pytest.mark.parametrize("pillow", [True, False])
-    def test_what_does_not_fit_is_left_out_and_said(self, monkeypatch, pillow):
-        monkeypatch.setattr(episode_page, "_HAVE_PILLOW", pillow)
+    def test_what_does_not_fit_is_left_out_and_said(self):
         blobs = MemoryBlobs()
         made = embed([noise(blobs, seed) for seed in range(3)], blobs, 9_000)
         assert len(made.reasons) >= 2 and sum(map(len, made.sources.values())) <= 9_000
         assert all("left out" in reason for reason in made.reasons.values())
-        if not pillow:  # Pictures stay as recorded.
-            ref = episodes.picture(blobs, "teal")
-            assert len(embed([ref], blobs, 1_000_000).sources[ref.hash]) > len(blobs.read(ref))
 
     def test_first_use(self):
         used = Pictures()

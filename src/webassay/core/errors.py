@@ -24,6 +24,8 @@ the cause.
 already in the store.
 """
 
+import shlex
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +45,11 @@ class WebassayError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()
+
+
+def to_install(extra: str) -> str:
+    """The hint where a library is missing; it also works where no environment is active."""
+    return f"Run: {shlex.quote(sys.executable)} -m pip install 'webassay[{extra}]'"
 
 
 class InputError(WebassayError):

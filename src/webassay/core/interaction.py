@@ -172,9 +172,11 @@ class Observation:
         return replace(self, **absent, nodes=() if _WITH_NODES.isdisjoint(parts) else self.nodes)
 
     def find(self, role: str, name: str | None = None, *, contains: str | None = None) -> Node | None:
+        """The first that `find_all` gives."""
         return next(self.find_all(role, name, contains=contains), None)
 
     def find_all(self, role: str, name: str | None = None, *, contains: str | None = None) -> Iterator[Node]:
+        """Nodes of this role in the order of the page. `name`: exactly; `contains`: part of the name, in any case."""
         return (
             node
             for node in self.nodes

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from webassay.core.errors import InputError, boundary
+from webassay.core.errors import InputError, boundary, to_install
 from webassay.core.rater import LabelMeaning, decided, persons_verdict, published_verdict, read_label
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import AgentInfo, BlobRef, Trajectory, WritableBlobs
@@ -212,7 +212,7 @@ class Parquet:
         except ImportError:
             raise InputError(
                 f"{printable(self.path)} is a Parquet file, but DuckDB is not installed.",
-                hint="Install it with: pip install 'webassay[parquet]'",
+                hint=to_install("parquet"),
             ) from None
         with boundary(InputError, f"{printable(self.path)} cannot be read"):
             self._db = duckdb.connect(":memory:", config=_LIMITS)

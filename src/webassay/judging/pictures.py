@@ -1,16 +1,13 @@
-"""Scales pictures down to what a model looks at. Without Pillow they are sent as recorded."""
+"""Scales pictures down to what a model looks at."""
 
-import importlib.util
 import io
-
-_HAVE_PILLOW = importlib.util.find_spec("PIL") is not None
 
 
 def shrink(data: bytes, media_type: str, max_side: int) -> tuple[bytes, str]:
     """Returns the same bytes if they are small enough, so that the judge sees what was recorded."""
-    if not max_side or not _HAVE_PILLOW:
+    if not max_side:
         return data, media_type
-    from PIL import Image as Pixels  # noqa: PLC0415 - an optional extra
+    from PIL import Image as Pixels  # noqa: PLC0415 - few judges look at pictures
     from PIL import UnidentifiedImageError  # noqa: PLC0415
 
     try:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from webassay.core.errors import InputError, ModelError, boundary
+from webassay.core.errors import InputError, ModelError, boundary, to_install
 from webassay.llm.client import Model, Question, Reply, model_of
 from webassay.llm.hosted import HostedModel, Price, Secret
 from webassay.llm.replay import RecordedModel
@@ -126,7 +126,7 @@ def _azure(rest: str, env: Mapping[str, str], price: Price | None) -> Model:
 
 def _need_packages() -> None:
     if importlib.util.find_spec("pydantic_ai") is None:
-        raise InputError("The model packages are not installed.", hint="Run: pip install 'webassay[models]'")
+        raise InputError("The model packages are not installed.", hint=to_install("models"))
 
 
 def _check_url(url: str) -> None:

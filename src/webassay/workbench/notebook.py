@@ -21,6 +21,10 @@ class Run:
     setup: Setup
     path: Path
 
+    def __fspath__(self) -> str:
+        """Takes the place of its path wherever a run is asked for."""
+        return str(self.path)
+
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
 

@@ -3,13 +3,11 @@
 Everything an agent or a page said is escaped, and the Content-Security-Policy names our script and our style by their
 hashes, so that nothing else could run even if something slipped through. Addresses are text, never links.
 
-The file stays small enough for an issue: texts are cut at a limit, and pictures are scaled until all of them fit. That
-needs Pillow (the extra `models`); without it they are embedded as recorded, and those that do not fit are left out.
+The file stays small enough for an issue: texts are cut at a limit, and pictures are scaled until all of them fit.
 """
 
 import base64
 import hashlib
-import importlib.util
 import io
 import warnings
 from collections.abc import Iterable, Mapping
@@ -32,7 +30,6 @@ MOST_TREE_BYTES = 900_000
 MOST_STEPS = 400
 _MOST_TREE = 30_000
 _MOST_PIXELS = 60_000_000
-_HAVE_PILLOW = importlib.util.find_spec("PIL") is not None
 _SIZES = ((1100, 74), (960, 66), (800, 60), (640, 52), (480, 44), (320, 36))
 """Widths and JPEG qualities, tried in this order until a picture fits its share."""
 
@@ -163,15 +160,13 @@ def embed(refs: list[BlobRef], blobs: Blobs, budget: int) -> Pictures:
         except (StoreError, GradingError) as error:
             made.reasons[ref.hash] = f"The picture is missing: {error.message}"
             continue
-        scaled = _scaled(data, share) if _HAVE_PILLOW else data
+        scaled = _scaled(data, share)
         kind = _kind(scaled)
         source = f"data:{kind};base64,{base64.b64encode(scaled).decode()}"
         if not kind:
             made.reasons[ref.hash] = "The picture cannot be shown: it is neither JPEG nor PNG, GIF or WebP."
         elif len(source) > budget:
-            made.reasons[ref.hash] = "The picture was left out, so that the page stays small." + (
-                "" if _HAVE_PILLOW else " With Pillow it would be scaled: pip install pillow."
-            )
+            made.reasons[ref.hash] = "The picture was left out, so that the page stays small."
         else:
             made.sources[ref.hash] = source
             budget -= len(source)
@@ -188,7 +183,7 @@ def _kind(data: bytes) -> str:
 
 def _scaled(data: bytes, share: int) -> bytes:
     """The largest version that fits the share, else the smallest; empty if it is no picture."""
-    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - an optional extra
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - few pages have pictures
 
     try:
         with warnings.catch_warnings():

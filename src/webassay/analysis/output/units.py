@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_type_hints
 
 from webassay.analysis.numbers.rows import ResultRow
 from webassay.analysis.output.writers import csv_cell
-from webassay.core.errors import InputError
+from webassay.core.errors import InputError, to_install
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -40,8 +40,7 @@ def rows_to_parquet(rows: Rows) -> bytes:
     try:
         duckdb = importlib.import_module("duckdb")
     except ImportError:
-        hint = "Install it with: pip install 'webassay[parquet]'"
-        raise InputError("Parquet files need DuckDB, which is not installed.", hint=hint) from None
+        raise InputError("Parquet files need DuckDB, which is not installed.", hint=to_install("parquet")) from None
     with tempfile.TemporaryDirectory(prefix="webassay-") as folder, duckdb.connect(":memory:") as db:
         lines, file = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
         lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")

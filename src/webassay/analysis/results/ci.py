@@ -45,7 +45,7 @@ class Threshold:
 
     def failures(self, report: Report) -> list[str]:
         """Why it does not hold, in sentences; empty: it holds."""
-        agents = self.checked(report)
+        agents = chosen_agents(report, self.agents)
         if not agents:
             return ["Nothing was planned, so nothing was measured."]
         found = [self._below(agent) for agent in agents]
@@ -57,13 +57,6 @@ class Threshold:
             found.append(f"Of {planned} planned units, {said}: at most {self.max_unscored} may have no verdict.")
         return [why for why in found if why]
 
-    def checked(self, report: Report) -> list[AgentReport]:
-        known = {agent.name: agent for agent in report.agents}
-        for name in self.agents:
-            if name not in known:
-                raise nearest("agent", name, known)
-        return [known[name] for name in self.agents] or list(report_text.contestants(report))
-
     def _below(self, agent: AgentReport) -> str:
         value = agent.success.macro.value
         if value is None:
@@ -71,6 +64,15 @@ class Threshold:
         if value >= self.success:
             return ""
         return f"{agent.name} passes {percent(value)} of its tasks, less than {percent(self.success)}."
+
+
+def chosen_agents(report: Report, names: Sequence[str]) -> list[AgentReport]:
+    """Those named; without a name, all that try."""
+    known = {agent.name: agent for agent in report.agents}
+    for name in names:
+        if name not in known:
+            raise nearest("agent", name, known)
+    return [known[name] for name in names] or list(report_text.contestants(report))
 
 
 # --- JUnit ----------------------------------------------------------------------------------------------
@@ -114,9 +116,10 @@ def to_github(report: Report) -> str:
     return "\n".join([*shown[1:], "", plain(" ".join(report_text.conclusion(report))), "", *notes]) + "\n"
 
 
-def failed_in_markdown(cases: Sequence[UnitCase], report: Report) -> str:
-    """The episodes that did not pass, without those of baselines, which should not; empty if all did."""
-    trying = {agent.name for agent in report_text.contestants(report)}
+def failed_in_markdown(cases: Sequence[UnitCase], report: Report, agents: Sequence[str] = ()) -> str:
+    """The episodes of these agents that did not pass, by default without those of baselines, which should not; empty
+    if all did."""
+    trying = {agent.name for agent in chosen_agents(report, agents)}
     failed = [case for case in cases if case.status != "pass" and case.agent in trying]
     rows = [(case.agent, case.name, case.status, cut(" ".join(case.reasons), SHORT)) for case in failed[:LISTED]]
     if not rows:

@@ -33,7 +33,11 @@ MaxUnscored = Annotated[
 ]
 Checked = Annotated[
     list[str] | None,
-    typer.Option("--agent", "-a", help="With --fail-under: only this agent (repeatable); default: all but baselines."),
+    typer.Option(
+        "--agent",
+        "-a",
+        help="Check and list only this agent (repeatable); default: all but baselines.",
+    ),
 ]
 Junit = Annotated[
     Path | None, typer.Option("--junit", help="Also write JUnit XML here: a suite per agent, a case per unit.")
@@ -69,7 +73,8 @@ def report(
     """
     form, graded_by = chosen_format(format, as_json, markdown, as_csv), (grader or [""])[0]
     if fail_under is None:
-        common.refuse("needs --fail-under", "Say what the agents must reach.", max_unscored=max_unscored, agent=agent)
+        checked = None if form == GITHUB else agent
+        common.refuse("needs --fail-under", "Say what the agents must reach.", max_unscored=max_unscored, agent=checked)
     with common.workbench() as bench:
         made = bench.report(runs, graders=grader or ())
         failures = _failures(made, fail_under, agent, max_unscored)
@@ -78,7 +83,7 @@ def report(
         else:
             common.give(made, form)
         if junit is not None or form == GITHUB:
-            _write_cases(bench.cases(runs, graded_by), made, junit, form)
+            _write_cases(bench.cases(runs, graded_by), made, junit, form, agent or ())
         write_page(bench, made, runs, html, episodes, quiet=form != "table")
     for why in failures:
         common.say(f"::error title=webassay::{why.replace('%', '%25')}" if form == GITHUB else f"! {why}", stderr=True)
@@ -96,11 +101,13 @@ def _failures(
     return [] if fail_under is None else Threshold(fail_under, agents or (), max_unscored or 0).failures(made)
 
 
-def _write_cases(cases: "Sequence[UnitCase]", made: "Report", junit: Path | None, form: str) -> None:
+def _write_cases(
+    cases: "Sequence[UnitCase]", made: "Report", junit: Path | None, form: str, agents: "Sequence[str]"
+) -> None:
     from webassay.workbench import failed_in_markdown, to_junit
 
     if form == GITHUB:
-        print(failed_in_markdown(cases, made), end="")
+        print(failed_in_markdown(cases, made, agents), end="")
     if junit is not None:
         common.say(f"JUnit: {common.write(junit, to_junit(cases, made.title))}", stderr=form != "table")
 
