@@ -13,13 +13,15 @@ from webassay.llm.providers import own_price
 from webassay.store import Store
 
 SECONDS_TO_OPEN = 1.0
-SECONDS_A_STEP = 1.0
-"""For browser and site, on a busy machine: the oracle's median is 11 steps and 12 seconds."""
+SECONDS_A_STEP = 0.5
+"""For browser and site, where several episodes share a machine."""
 SECONDS_A_REPLY = 5.0
 TOKENS_IN, TOKENS_OUT = 8000, 300
 """What a model reads and writes in one step."""
-SHARE_OF_LIMIT = 0.4
-"""How many of the steps that a task allows are taken; of the arena's, its solutions take about this share."""
+SHARE_OF_LIMIT = 0.25
+"""How many of the steps that a task allows are taken; the oracle takes a fifth to a quarter."""
+SHARE_WITH_MODEL = 0.4
+"""Models make detours, and cost must not surprise."""
 ENOUGH = 3
 """Episodes of an agent in this run from which its own figures are taken."""
 
@@ -71,28 +73,31 @@ def planned_run(
     measured = _measured(store) if store is not None else {}
     options, tasks = builder.options, {unit.task_id for unit in units}
     chosen = options.model
-    seconds, usd, known, unknown_price, asking, outside = 0.0, 0.0, True, False, False, False
+    seconds, usd, unknown_price, outside, shares = 0.0, 0.0, False, False, set[float]()
     for unit in left:
         if unit.agent in measured:
             own_seconds, own_usd = measured[unit.agent]
             seconds, usd = seconds + own_seconds, usd + (own_usd or 0.0)
             continue
-        needs = builder.needs(unit.agent)
         limit = options.limits.steps or builder.task(unit).max_steps
-        steps = 1 if builder.is_baseline(unit.agent) else max(1.0, SHARE_OF_LIMIT * limit)
-        thinking = "model" in needs
-        known, asking, outside = False, asking or thinking, outside or builder.is_from_outside(unit.agent)
+        thinking = "model" in builder.needs(unit.agent)
+        share = SHARE_WITH_MODEL if thinking else SHARE_OF_LIMIT
+        steps = 1 if builder.is_baseline(unit.agent) else max(1.0, share * limit)
+        shares.add(share)
+        outside = outside or builder.is_from_outside(unit.agent)
         seconds += SECONDS_TO_OPEN + steps * (SECONDS_A_STEP + (SECONDS_A_REPLY if thinking else 0.0))
-        if chosen is not None and "model" in needs:
+        if chosen is not None and thinking:
             price = _price(chosen.model)
             unknown_price = unknown_price or price is None
             usd += steps * (price or 0.0)
     workers = min(options.workers, max(1, len(left)))
+    asking = SHARE_WITH_MODEL in shares
     at_once = workers if asking else min(workers, os.cpu_count() or 1)
-    said = ["as before in this run" if known else f"if {SHARE_OF_LIMIT:.0%} of the allowed steps are taken"]
+    assumed = " or ".join(f"{share:.0%}" for share in sorted(shares))
+    said = [f"if {assumed} of the allowed steps are taken" if shares else "as before in this run"]
     said += [f"{SECONDS_A_REPLY:g} s a reply"] if asking else []
     said += ["without models that an agent asks by itself"] if outside else []
-    said += [f"{TOKENS_IN:,} tokens a step"] if usd and not known else []
+    said += [f"{TOKENS_IN:,} tokens a step"] if usd and shares else []
     return PlannedRun(
         tasks=len(tasks),
         templates=len({unit.metadata.get("template") or unit.task_id for unit in units}),
