@@ -245,9 +245,10 @@ def _sdk_settings(settings: Settings, provider: str) -> "ModelSettings":
     # One attempt: `retrying` decides about more, where retries are bounded and visible.
     chosen: OpenAIChatModelSettings = {"max_retries": 0, "timeout": SECONDS_PER_CALL}
     if provider != "google":  # Its SDK knows one number only.
-        import httpx  # noqa: PLC0415 - comes with the SDKs
+        from openai import Timeout  # noqa: PLC0415 - of whichever HTTP library the SDKs are built on
 
-        chosen["timeout"] = httpx.Timeout(SECONDS_PER_CALL, connect=SECONDS_TO_CONNECT)
+        timeout: Any = Timeout(SECONDS_PER_CALL, connect=SECONDS_TO_CONNECT)
+        chosen["timeout"] = timeout
     if settings.temperature is not None:
         chosen["temperature"] = settings.temperature
     if settings.top_p is not None:
