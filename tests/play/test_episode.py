@@ -29,6 +29,7 @@ class Happened:
 
 class FakeSession:
     document = ""
+    seconds = 1.25
 
     def __init__(self, happened: Happened, broken: str = "", refuses: str = "", slow: str = ""):
         self.happened, self.broken, self.refuses, self.slow = happened, broken, refuses, slow
@@ -55,7 +56,11 @@ class FakeSession:
         if self.slow == action.name:
             await asyncio.sleep(60)
         error = "There is no element 9." if self.refuses == action.name else ""
-        return SimpleNamespace(error=error, waited_for=("navigation",), act_seconds=0.1, settle_seconds=0.2)
+        return SimpleNamespace(error=error, waited_for=("navigation",), act_seconds=0.1, settle_seconds=0.2,
+                               aims={"bid": (1.0, 2.0, 3.0, 4.0)} if "bid" in action.args else {})  # fmt: skip
+
+    def take_console(self):
+        return ("log: hello",)
 
     async def seal(self):
         await self._do("seal")
@@ -158,6 +163,16 @@ async def test_an_answer_ends_the_episode_and_is_kept_as_it_came():
     assert (trajectory.task_hash, trajectory.seed, trajectory.trial) == (played.task.content_hash(), 3, 1)
     assert played.blobs.read(trajectory.steps[0].seen.tree) == b"[1] link 'a'"
     assert trajectory.network.count == 2
+
+
+async def test_what_people_who_look_later_need_is_recorded_beside_the_step():
+    first, last = (await Play("click('1')\nnoop()\nhover('2')", Decision.answer("x")).trajectory()).steps
+    assert [(aim.action, aim.argument, aim.box) for aim in first.aims] == [
+        (0, "bid", (1.0, 2.0, 3.0, 4.0)), (2, "bid", (1.0, 2.0, 3.0, 4.0)),
+    ]  # fmt: skip
+    assert (first.console, first.timing.at, last.aims) == (("log: hello",), 1.25, ())
+    bare = first.model_copy(update={"aims": (), "console": ()}).model_dump(mode="json")
+    assert not bare.keys() & {"aims", "console"}, "what was recorded before keeps its hash"
 
 
 async def test_the_log_is_sealed_before_anybody_looks():

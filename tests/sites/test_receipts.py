@@ -251,6 +251,17 @@ async def test_a_cell_counts_with_any_columns_in_any_order_and_in_an_export(path
     assert not sees(visitor, Key.read(cell("orders", row["id"], "tax_cents")))
 
 
+async def test_the_record_says_which_answer_showed_a_cell_first():
+    visitor = HostedVisitor(admin.SITE, OWNER)
+    row = visitor.world.row("SELECT id FROM orders ORDER BY created_at DESC, id DESC LIMIT 1")
+    for path in ("/products", "/orders?show-total=1&limit=20", "/orders/export?show-total=1"):
+        await visitor.get(path)
+    record = visitor.record()
+    (totals,) = [one for one in record.cells if (one.table, one.column) == ("orders", "total_cents")]
+    assert [record.served[number].path for number in totals.first[:2]] == ["/orders?show-total=1&limit=20"] * 2
+    assert len(totals.first) == len(totals.rows) and (row["id"],) == totals.rows[0]
+
+
 async def test_an_export_is_read_as_rows():
     visitor = HostedVisitor(admin.SITE, OWNER)
     rows = visitor.world.rows("SELECT * FROM orders ORDER BY id DESC LIMIT 2")

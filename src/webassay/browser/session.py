@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,7 +21,7 @@ from webassay.browser.devtools.memory_guard import MemoryGuard
 from webassay.browser.devtools.page import TabPage
 from webassay.browser.devtools.rules import Rules
 from webassay.browser.input.act import InputController
-from webassay.browser.look.observe import all_text, mark, picture, read_facts, read_tree, render
+from webassay.browser.look.observe import Box, all_text, mark, picture, read_facts, read_tree, render
 from webassay.browser.look.prune import prune
 from webassay.browser.tabs.context import AUTO_ATTACH, TARGETS, Context, SessionSettings
 from webassay.browser.wait.settle import new_epoch, settle
@@ -51,6 +51,8 @@ class ActionResult:
     waited_for: tuple[str, ...]
     act_seconds: float
     settle_seconds: float
+    aims: Mapping[str, Box] = field(default_factory=dict)
+    """By the name of the argument: where the element stood that the action names, in the last picture."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,8 @@ class Session:
         self._last_error = ""
         self._spent = 0.0
         """Seconds that the last action and its settling took."""
+        self._origin = (0.0, 0.0)
+        """How far the last picture reaches beyond the viewport, to the left and up: pictures of whole pages do."""
         self._seen: tuple[str, int] | None = None
         """The tab and its document that were last looked at: the ids that an agent has are from there."""
 
@@ -278,10 +282,12 @@ class Session:
         started = time.monotonic()
         page = await context.front()
         error, moved_on = "", self._moved_on(page)
+        aims: dict[str, Box] = {}
         try:
             if page.crashed and action.name not in _WITHOUT_PAGE:
                 raise ActionError("The page crashed.", hint="Open a URL with goto.")
             context.tell(action.text)
+            aims = await self._hand.aims(action, self._origin)
             new_epoch(page)
             await self._hand.perform(action)
         except ActionError as mistake:
@@ -291,7 +297,7 @@ class Session:
         self._spent = time.monotonic() - started
         self._last_error = error
         self._step += 1
-        return ActionResult(error, waited, acted - started, time.monotonic() - acted)
+        return ActionResult(error, waited, acted - started, time.monotonic() - acted, aims)
 
     def _moved_on(self, page: TabPage) -> str:
         """For an action that failed because an earlier one of the same reply led to another page, or because the page
@@ -354,6 +360,8 @@ class Session:
         if page.main_frame.is_pdf:
             self._context.notice(PDF_NOTICE)
         self._seen = (page.target_id, page.document)
+        whole = "full_screenshot" in wanted and "marks" not in wanted
+        self._origin = tree.scroll if whole else (0.0, 0.0)
         title = _short_title(tree.title)
         tabs = await self._tabs(page, title)
         texts = {
@@ -435,6 +443,15 @@ class Session:
         """Ends the network log and returns it, one `Exchange` per line. Nothing that happens later is in it."""
         path = await self._context.capture.seal()
         return await asyncio.to_thread(path.read_bytes)
+
+    @property
+    def seconds(self) -> float:
+        """Since the session was opened, as the network log counts."""
+        return self._context.capture.seconds
+
+    def take_console(self) -> tuple[str, ...]:
+        """What scripts wrote to the console since this was last asked."""
+        return self._context.console.take()
 
     def downloads(self) -> list[Path]:
         """The downloaded files; they are deleted with the session."""

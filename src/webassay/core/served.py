@@ -62,6 +62,8 @@ class ServedCells(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """By primary key."""
     start: bool = False
     """On the start pages."""
+    first: list[int] = []
+    """For each row, which answer showed it first; empty: nobody knows."""
 
 
 class ServedCount(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -235,6 +235,18 @@ class Timing(Record):
     decide: float = 0.0
     act: float = 0.0
     settle: float = 0.0
+    at: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """When the page of the step was looked at, on the clock of the network log. None: nobody knows."""
+
+
+class Aim(Record):
+    """What an action named by an id, and where it stood in the picture of its step."""
+
+    action: int
+    """Position in the step's actions."""
+    box: tuple[float, float, float, float]
+    """x, y, width and height, in pixels of the picture; it may lie outside, and be scrolled to."""
+    argument: str = "bid"
 
 
 class Step(Record):
@@ -253,6 +265,9 @@ class Step(Record):
     usage: Usage | None = None
     info: dict[str, Json] = Field(default_factory=dict)
     timing: Timing = Timing()
+    aims: tuple[Aim, ...] = Field(default=(), exclude_if=lambda value: not value)
+    console: tuple[str, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """What scripts of the pages wrote to the console from this step's look to the next."""
 
 
 EndingKind = Literal["answered", "gave_up", "step_limit", "time_limit", "agent_crashed", "fault", "imported"]

@@ -54,6 +54,7 @@ from webassay.core.task import Task
 from webassay.core.text import capped, well_formed
 from webassay.core.trajectory import (
     AgentInfo,
+    Aim,
     Ending,
     NetworkLog,
     PageResult,
@@ -182,6 +183,7 @@ class Episode:
         self._last_seen: RecordedObservation | None = None
         self._observing = 0.0
         self._observed = 0.0
+        self._looked_at = 0.0
         self._network: NetworkLog | None = None
         self._probes: list[ProbeResult] = []
         self._trajectory: Trajectory | None = None
@@ -297,6 +299,7 @@ class Episode:
                     self._live, {*parts, *self.context.recording.parts}, len(self.steps), error
                 )
         self._seen = self._last_seen = keep(observation, self.context.blobs)
+        self._looked_at = self._live.seconds
         self._observed = time.monotonic()
         self._observing = self._observed - started
         return observation
@@ -322,7 +325,10 @@ class Episode:
                 decide=round(decided - self._observed, 4),
                 act=round(acting.act, 4),
                 settle=round(acting.settle, 4),
+                at=self._looked_at,
             )
+            if self._session is not None:
+                acting.console = tuple(map(well_formed, self._session.take_console()))
             step = recorded(len(self.steps), seen, made, text, acting, timing)
             self.steps.append(step)
         self._seen = None
@@ -337,6 +343,7 @@ class Episode:
                 self._end(action)
                 return
             acted = await self._live.act(action)
+            acting.aims += [Aim(action=number - 1, box=box, argument=name) for name, box in acted.aims.items()]
             acting.waited_for += acted.waited_for
             acting.act, acting.settle = acting.act + acted.act_seconds, acting.settle + acted.settle_seconds
             if acted.error:

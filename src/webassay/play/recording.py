@@ -9,7 +9,7 @@ from webassay.agents.base import Agent, BrowserDriver
 from webassay.core.errors import ActionError
 from webassay.core.interaction import Action, Decision, Observation, parse_actions
 from webassay.core.text import capped, well_formed, well_formed_json
-from webassay.core.trajectory import AgentInfo, BlobRef, RecordedObservation, Step, Timing, WritableBlobs
+from webassay.core.trajectory import AgentInfo, Aim, BlobRef, RecordedObservation, Step, Timing, WritableBlobs
 
 
 @dataclass(slots=True)
@@ -20,6 +20,8 @@ class Acting:
     act: float = 0.0
     settle: float = 0.0
     waited_for: list[str] = field(default_factory=list)
+    aims: list[Aim] = field(default_factory=list)
+    console: tuple[str, ...] = ()
 
 
 SKIPPED_SHOWN = 5
@@ -50,6 +52,8 @@ def recorded(
         usage=decision.usage,
         info=info,
         timing=timing,
+        aims=tuple(acting.aims),
+        console=acting.console,
     )
 
 

@@ -39,8 +39,8 @@ class Recorder:
         """For each answer, the digest of what is read of it."""
         self._pages: dict[str, int | None] = {}
         """The digest of a text to its page."""
-        self._cells: dict[tuple[bool, str, str], dict[tuple[Any, ...], None]] = {}
-        """The rows of which the site showed a column: on the start pages, and later."""
+        self._cells: dict[tuple[bool, str, str], dict[tuple[Any, ...], int]] = {}
+        """The rows of which the site showed a column, on the start pages and later, and in which answer first."""
         self._computed: set[Computed] = set()
         self._vouches = False
         self._waiting: _Waiting = {}
@@ -86,7 +86,7 @@ class Recorder:
             body = receipts.vouched.encode("utf-8", "replace")
         if receipts is not None and status < 500:  # Of an answer that broke, nobody saw what was written so far.
             for table, key, column in receipts.cells():
-                self._cells.setdefault((self._start, table, column), {})[key] = None
+                self._cells.setdefault((self._start, table, column), {}).setdefault(key, len(self._served) - 1)
             if not self._start:
                 self._computed |= receipts.computed()
         readable = kind in ("document", "fragment") or media_type.startswith("text/csv")
@@ -108,7 +108,8 @@ class Recorder:
         how many are not; it takes its time, and may run in a thread of its own."""
         served, omitted, waiting = list(zip(self._served, self._texts, strict=True)), self._omitted, self._take()
         cells = tuple(
-            ServedCells(table, column, list(keys), start) for (start, table, column), keys in self._cells.items()
+            ServedCells(table, column, list(keys), start, list(keys.values()))
+            for (start, table, column), keys in self._cells.items()
         )
 
         def make() -> tuple[bytes, int, int]:

@@ -52,6 +52,11 @@ class Capture:
         self._turned_away: list[str] = []
         """URLs of pages that were given up for another, or because what came is a download."""
 
+    @property
+    def seconds(self) -> float:
+        """Of the clock by which requests are noted."""
+        return round(max(0.0, time.time() - self._origin), 4)
+
     # --- events ----------------------------------------------------------------------------------------
 
     def request(self, channel: Channel, params: Params, tab: int) -> None:

@@ -11,7 +11,7 @@ from webassay.browser.input import keys
 from webassay.browser.input.drag import drag_natively
 from webassay.browser.input.typist import Typist
 from webassay.browser.look.frames import inner_frame
-from webassay.browser.look.observe import owner_of, split_id
+from webassay.browser.look.observe import Box, owner_of, split_id
 from webassay.browser.tabs.context import Context
 from webassay.core.errors import ActionError
 from webassay.core.interaction import Action
@@ -78,6 +78,22 @@ class InputController:
             raise ActionError(f"{action.name} failed: {error}.") from error
         except CommandTimeout as error:
             raise ActionError(f"{action.name}: the page did not respond; it may be stuck.") from error
+
+    async def aims(self, action: Action, origin: tuple[float, float]) -> dict[str, Box]:
+        """Where the elements stand that the action names, before anything is scrolled; for people who look at the
+        record. Those that are not there are left out: why is for `perform` to say."""
+        found: dict[str, Box] = {}
+        for name in ("bid", "from_bid", "to_bid"):
+            if action.args.get(name):
+                with contextlib.suppress(ActionError, CommandRefused, CommandTimeout):
+                    frame, number = self._frame(action.get(name))
+                    box = await self._page.call(frame, "place", number)
+                    if box is not None:
+                        left, top = await self._on_page(frame, box["x"], box["y"])
+                        right, bottom = await self._on_page(frame, box["x"] + box["width"], box["y"] + box["height"])
+                        place = (origin[0] + left, origin[1] + top, right - left, bottom - top)
+                        found[name] = tuple(round(one, 1) for one in place)  # type: ignore[assignment]
+        return found
 
     @property
     def _page(self) -> TabPage:

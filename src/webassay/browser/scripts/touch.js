@@ -108,6 +108,14 @@
     if (cover) return fail(`It is covered by ${describe(cover)}.`);
     return fail('It cannot be scrolled into view.');
   };
+  // Where an element stands, for the record: what is hidden stands where its label does.
+  const place = (id) => {
+    const element = find(id);
+    const shown = element && [element, ...element.labels ?? [], ...element.children].find((one) => one.getClientRects().length > 0);
+    if (!shown) return null;
+    const { x, y, width, height } = shown.getBoundingClientRect();
+    return [x, y, width, height].every(Number.isFinite) ? JSON.stringify({ x, y, width, height }) : null;
+  };
   const owner = (element) => JSON.stringify({ place: frameNumber(element), id: ids.get(element) ?? 0, ...frameOf(element) });
   const showFrame = (id) => {
     const element = find(id);
@@ -382,5 +390,5 @@
     return btoa(binary);
   };
 
-  return { locate, owner, showFrame, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, scrollDocument, beginTyping, afterKey, endTyping, mark };
+  return { locate, place, owner, showFrame, prepareFill, select, focus, fileField, beforeScroll, afterScroll, scrollRegion, scrollDocument, beginTyping, afterKey, endTyping, mark };
 }

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from webassay.browser.devtools.capture import MAX_POST_DATA, Capture
 from webassay.browser.devtools.cdp import Channel, CommandRefused, CommandTimeout, Connection, Params
+from webassay.browser.devtools.console import Console
 from webassay.browser.devtools.effects import Effects
 from webassay.browser.devtools.hosts import AllowList
 from webassay.browser.devtools.network import NetworkWatch
@@ -96,6 +97,7 @@ class Context:
         """What somebody else does in these pages; None: nobody but us does anything."""
         self.settled: Arrival | None = None
         """What was in front when the last wait ended."""
+        self.console = Console()
         self._notices: list[str] = []
         self._left_out = 0
         self._downloads: dict[str, tuple[str, TabPage]] = {}
@@ -278,6 +280,7 @@ class Context:
         NetworkWatch(channel, page, self.capture, self._allow)
         self._expect_children(channel, page)
         channel.on("Runtime.exceptionThrown", self._script_error)
+        channel.on("Runtime.consoleAPICalled", self.console.wrote)
         commands: list[tuple[str, Params]] = [
             ("Page.enable", {}),
             ("Page.addScriptToEvaluateOnNewDocument", {"source": self._scripts.watch, "runImmediately": True}),
