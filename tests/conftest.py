@@ -53,7 +53,9 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
     for item in items:
         module = item.module.__name__
         if module.startswith(ONE_WORKER_EACH):
