@@ -54,7 +54,7 @@ class Capture:
 
     @property
     def seconds(self) -> float:
-        """Of the clock by which requests are noted."""
+        """Now, on the clock by which requests are noted."""
         return round(max(0.0, time.time() - self._origin), 4)
 
     # --- events ----------------------------------------------------------------------------------------
