@@ -15,7 +15,6 @@ from webassay.arena.kit.key import Key, cell, shown
 from webassay.compose.registries import TEMPLATES as REGISTERED
 from webassay.core.served import ECHO, ServedCount, ServedRecord
 from webassay.core.task import EvidenceCheck
-from webassay.environments.arena import asked_of
 from webassay.grading.rules.seen import check_evidence
 from webassay.sites import admin, home, shop
 from webassay.sites.admin.web import ORDER_STATUSES
@@ -237,6 +236,21 @@ async def test_templates_say_what_rows_and_they_themselves_say(template, said):
 # --- cells, in whatever form ----------------------------------------------------------------------------------
 
 
+async def test_a_row_knows_what_its_query_computed_for_it_and_what_was_made_of_its_columns():
+    visitor = HostedVisitor(admin.SITE, OWNER)
+    order = visitor.world.row("SELECT * FROM orders ORDER BY created_at DESC, id DESC LIMIT 1")
+
+    await visitor.get("/orders?show-bill_to=1")
+    await visitor.get("/products?show-category=1")
+    await visitor.get("/reports/customers?report=1&period=year&from=01/01/2015&to=12/31/2026")
+    assert sees(visitor, Key.read(cell("orders", order["id"], "=bill_to"), cell("orders", order["id"])))
+    assert not sees(visitor, Key.read(cell("orders", order["id"], "=ship_to")))
+    assert sees(visitor, Key.read(cell("products", 1, "=category")))
+    assert not any(shown.table == "customers" and shown.column == "=total" for shown in visitor.record().cells), (
+        "groups"
+    )
+
+
 @pytest.mark.parametrize("path", [
     "/orders?show-total=1&limit=20", "/orders/export?show-total=1", "/orders?sort=total&dir=asc&limit=100",
     "/orders?total_from=0.01&total_to=20&sort=total&dir=asc&show-status=1&show-total=1",
@@ -404,10 +418,11 @@ async def test_a_task_can_ask_for_cells_and_for_what_is_counted(path, column, co
     )
     if counted:
         counted = visitor.world.scalar("SELECT count(*) FROM orders WHERE status = 'pending' AND created_at > '2026'")
-    (check,) = Key.read_rows("orders", [row["id"] for row in rows], column, share=0.9, or_counted=counted).evidence
+    how = {"or_counted": counted} if counted else {"share": 0.9}
+    (check,) = Key.read_rows("orders", [row["id"] for row in rows], column, **how).evidence
     await visitor.get("/orders?status=complete")
     for status in ("fail", "pass"):
-        found = await visitor.hosted.probe({}, [asked_of(check)] if counted else [])
+        found = await visitor.hosted.probe({}, [one.model_dump(mode="json") for one in check.counts()])
         record = ServedRecord.unpack(b64decode(found["served"]["record"]))
         (finding,) = check_evidence([check], {"admin": record})
         assert finding.status == status

@@ -239,7 +239,17 @@ class Cell(Record):
 
     table: str
     key: CellKey = Field(min_length=1)
-    column: str
+    column: str = ""
+    """Empty: any. `=name` is what a query computes for the row, by the name that the query gives it."""
+
+
+class Count(Record):
+    """A value that a query computes, such as a number of rows or a sum. It counts if the site showed it and deleting
+    any of the rows changes it."""
+
+    table: str
+    rows: tuple[CellKey, ...] = Field(min_length=1)
+    value: str | int | float
 
 
 class Sight(Record):
@@ -254,13 +264,16 @@ class Sight(Record):
     """The path of a picture, in place of texts."""
     cell: Cell | None = Field(default=None, exclude_if=lambda value: value is None)
     """What the site's own database says, in place of texts: on any page, in a file, in whatever words."""
+    count: Count | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What the site computed, in place of texts."""
     site: str = ""
     """Empty: any of the task's."""
 
     @model_validator(mode="after")
     def _can_be_looked_for(self) -> Self:
-        if bool(self.texts) + bool(self.picture) + (self.cell is not None) != 1:
-            raise ValueError("a sight needs either texts, or a picture, or a cell")
+        said = bool(self.texts), bool(self.picture), self.cell is not None, self.count is not None
+        if sum(said) != 1:
+            raise ValueError("a sight needs either texts, or a picture, or a cell, or a count")
         empty = [text for text in self.texts if not plain(text)]
         if empty:
             raise ValueError(f"{empty[0]!r} contains nothing to look for")
@@ -287,8 +300,6 @@ class EvidenceCheck(Record):
     facts: tuple[Fact, ...] = Field(min_length=1)
     share: float = Field(default=1.0, gt=0.0, le=1.0)
     """Where a part of the facts is enough."""
-    or_counted: str | int | float | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Enough as well: this value, from a query of the site to which the row of every fact contributes."""
 
     @property
     def needed(self) -> int:
@@ -297,14 +308,8 @@ class EvidenceCheck(Record):
     def sights(self) -> Iterator[Sight]:
         return (sight for fact in self.facts for way in fact.any_of for sight in way)
 
-    def cells(self) -> Iterator[Cell]:
-        return (sight.cell for sight in self.sights() if sight.cell is not None)
-
-    @model_validator(mode="after")
-    def _can_be_counted(self) -> Self:
-        if self.or_counted is not None and len({cell.table for cell in self.cells()}) != 1:
-            raise ValueError("what is counted has to be rows of one table")
-        return self
+    def counts(self) -> Iterator[Count]:
+        return (sight.count for sight in self.sights() if sight.count is not None)
 
 
 class LegacyCheck(Record):

@@ -196,9 +196,10 @@ class ArenaStage:
         await self._server.call("obstruct", self._patience, label=self.label, site=site, obstacles=data)
 
 
-def asked_of(check: EvidenceCheck) -> dict[str, Any]:
-    cells = list(check.cells())
-    return {"table": cells[0].table if cells else "", "rows": [cell.key for cell in cells], "value": check.or_counted}
+def counted_in(task: Task) -> list[dict[str, Any]]:
+    """The values that the sites may have computed of which the task has to know."""
+    counts = (count for check in task.checks if isinstance(check, EvidenceCheck) for count in check.counts())
+    return [one.model_dump(mode="json") for one in dict.fromkeys(counts)]
 
 
 def _host(base: str) -> str:
@@ -241,7 +242,7 @@ class Arena:
         obstacles = named(task.obstacles, task.world_seed)
         return self.hold(
             task.sites, task.world_seed, logins=task.logins, scale=task.world_scale, obstacles=obstacles,
-            counted=[asked_of(check) for check in task.checks if isinstance(check, EvidenceCheck)],
+            counted=counted_in(task),
         )  # fmt: skip
 
     @asynccontextmanager
@@ -286,7 +287,7 @@ class Arena:
                 now_ms=opened["now_ms"],
                 _server=server,
                 _patience=self._patience,
-                _counted=[one for one in counted if one["value"] is not None],
+                _counted=counted,
             )
             for site in sites if obstacles else ():
                 await stage.obstruct(site, obstacles)

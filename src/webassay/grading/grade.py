@@ -41,7 +41,7 @@ from webassay.grading.rules.response import ReadResponse, applicable, check_resp
 from webassay.grading.rules.seen import check_evidence
 from webassay.grading.rules.state import check_state, counted_rows
 
-VERSION = "6"
+VERSION = "7"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contract/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 

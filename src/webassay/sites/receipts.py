@@ -40,7 +40,7 @@ _COMPOUND = re.compile(r"\b(?:UNION|INTERSECT|EXCEPT)\b", re.I)
 class QuerySource:
     """A query, and which cells its columns are."""
 
-    __slots__ = ("_keys", "names", "origins", "sql", "tables")
+    __slots__ = ("_about", "_keys", "names", "origins", "sql", "tables")
 
     def __init__(
         self, sql: str, described: Any, keys: Mapping[str, tuple[str, ...]], reads: Mapping[str, frozenset[str]]
@@ -61,6 +61,7 @@ class QuerySource:
             # Of a table that stands in the query twice, nobody knows which row is meant.
             if all((table, column) in places for column in key) and joined.count(table.lower()) == 1
         }
+        self._about = _first_table(sql) if self._keys else ""
 
     def cell(self, values: tuple[Any, ...], place: int) -> Cell | None:
         """None if it is computed, or if the query does not select the key of a row."""
@@ -70,6 +71,23 @@ class QuerySource:
             return None
         row = tuple(values[part] for part in key)
         return None if None in row else (origin[0], row, origin[1])
+
+    def named_cell(self, values: tuple[Any, ...], place: int) -> Cell | None:
+        """The cell; or, where there is none, what the query says of the row that it is about, by its name in the
+        query."""
+        cell = self.cell(values, place)
+        if cell is None and (key := self._keys.get(self._about)) is not None:
+            cell = self._about, tuple(values[part] for part in key), f"={self.names[place]}"
+        return cell
+
+
+def _first_table(sql: str) -> str:
+    """What the rows of a query are rows of; empty if they are groups."""
+    outer, inner = "", sql
+    while outer != inner:
+        outer, inner = inner, re.sub(r"\([^()]*\)", " ", inner)
+    found = re.search(r"\bfrom\s+(\w+)", outer, re.I)
+    return found[1] if found and not re.search(r"\bgroup\s+by\b", outer, re.I) else ""
 
 
 class QueryRow:
@@ -236,7 +254,12 @@ class Receipts:
                 return False
             self._shown.append(ink)
             return True
-        return self.vouches(value)
+        if not self.vouches(value):
+            return False
+        leaves = [*_leaves(ink)]
+        if len({id(line) for line, _ in leaves}) == 1:  # What is made of one row shows what it is made of.
+            self._shown += leaves
+        return True
 
     def vouches(self, value: Any) -> bool:
         if type(value) not in _INKED:
@@ -270,7 +293,7 @@ class Receipts:
         return self._world.is_journal(table, column)
 
     def cells(self) -> list[Cell]:
-        found = dict.fromkeys(line.source.cell(line.values, place) for line, place in self._shown)
+        found = dict.fromkeys(line.source.named_cell(line.values, place) for line, place in self._shown)
         return [cell for cell in found if cell is not None]
 
     def computed(self) -> set[Computed]:

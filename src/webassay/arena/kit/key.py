@@ -14,7 +14,17 @@ from typing import Literal, Self
 from webassay.core.errors import TaskError
 from webassay.core.interaction import STATUSES
 from webassay.core.record import Json
-from webassay.core.task import Cell, Checkpoint, EvidenceCheck, Expectation, ExpectedChange, Fact, PagePattern, Sight
+from webassay.core.task import (
+    Cell,
+    Checkpoint,
+    Count,
+    EvidenceCheck,
+    Expectation,
+    ExpectedChange,
+    Fact,
+    PagePattern,
+    Sight,
+)
 
 
 def money(cents: int, currency: str = "USD") -> Expectation:
@@ -34,11 +44,21 @@ def picture(path: str, site: str = "") -> Sight:
 RowKey = str | int | tuple[str | int, ...]
 
 
-def cell(table: str, row: RowKey, column: str, site: str = "") -> Sight:
-    """A column of a row, wherever and however the site shows it: on any page, in an export, in other words. `row` is
-    its primary key."""
-    key = row if isinstance(row, tuple) else (row,)
-    return Sight(cell=Cell(table=table, key=key, column=column), site=site)
+def cell(table: str, row: RowKey, column: str = "", site: str = "") -> Sight:
+    """A column of a row, wherever and however the site shows it: on any page, in an export, in other words. Without a
+    `column`, any will do: that the row was listed. `row` is its primary key; `=name` is what a query computes for the
+    row, by its name in the query."""
+    return Sight(cell=Cell(table=table, key=_key(row), column=column), site=site)
+
+
+def counted(table: str, rows: Iterable[RowKey], value: str | int | float, site: str = "") -> Sight:
+    """This value, computed by a query of the site to which every one of the rows contributes: how many rows a grid has,
+    the sum in a report."""
+    return Sight(count=Count(table=table, rows=tuple(map(_key, rows)), value=value), site=site)
+
+
+def _key(row: RowKey) -> tuple[str | int, ...]:
+    return row if isinstance(row, tuple) else (row,)
 
 
 Known = Sight | Sequence[Sight]
@@ -149,18 +169,22 @@ class Key:
         cls,
         table: str,
         rows: Iterable[RowKey],
-        column: str,
+        column: str = "",
         *,
         share: float = 1.0,
         or_counted: str | int | float | None = None,
         site: str = "",
     ) -> Self:
-        """The site showed this column of at least this share of the rows; or the value `or_counted`, computed by a
-        query to which every one of the rows contributes. Ask for all of them where each matters (a sum, the largest),
-        and for fewer where filters or the order excuse some."""
-        key = cls.seen_share(share, [cell(table, row, column, site) for row in rows])
-        (check,) = key.evidence
-        return replace(key, evidence=(check.model_copy(update={"or_counted": or_counted}),))
+        """The site showed this column of at least this share of the rows, or, without a column, any; or the value
+        `or_counted`, computed by a query to which every one of the rows contributes. Ask for all of them where each
+        matters (a sum, the largest), and for fewer where filters or the order excuse some."""
+        known = list(rows)
+        cells = [cell(table, row, column, site) for row in known]
+        if or_counted is None:
+            return cls.seen_share(share, cells)
+        if share != 1.0:
+            raise TaskError("What is counted is counted from all rows.", hint="Leave out `share` or `or_counted`.")
+        return cls.seen_any(cells, counted(table, known, or_counted, site))
 
     @classmethod
     def refusal(cls, *status: str, facts: "Key") -> Self:
@@ -218,6 +242,6 @@ class Key:
 
 def _joined(checks: Sequence[EvidenceCheck]) -> tuple[EvidenceCheck, ...]:
     """Facts that are all needed make one check; shares stay apart."""
-    parts = tuple(check for check in checks if check.share != 1.0 or check.or_counted is not None)
-    whole = [fact for check in checks if check.share == 1.0 and check.or_counted is None for fact in check.facts]
+    parts = tuple(check for check in checks if check.share != 1.0)
+    whole = [fact for check in checks if check.share == 1.0 for fact in check.facts]
     return (EvidenceCheck(facts=tuple(dict.fromkeys(whole))), *parts) if whole else parts

@@ -135,7 +135,9 @@ class _Places:
         )
         served = tuple(one for one in record.served if one.path.partition("?")[0] not in pictures)
         shown = tuple(
-            ServedCells(one.table, one.column, [key for key in one.rows if _cell(one, key) not in cells], one.start)
+            ServedCells(
+                one.table, one.column, [key for key in one.rows if cells.isdisjoint(_cells(one, key))], one.start
+            )
             for one in record.cells
         )
         return msgspec.structs.replace(record, nodes=nodes, served=served, cells=shown, counts=())
@@ -146,8 +148,9 @@ class _Places:
         return min((self._lines.get(token, set()) for token in tokens), key=len, default=set())
 
 
-def _cell(shown: ServedCells, key: CellKey) -> Cell:
-    return Cell(table=shown.table, key=key, column=shown.column)
+def _cells(shown: ServedCells, key: CellKey) -> set[Cell]:
+    """By which it can be asked for."""
+    return {Cell(table=shown.table, key=key, column=column) for column in (shown.column, "")}
 
 
 def _having_seen(right: Trajectory, records: Mapping[ServedResult, ServedRecord], blobs: WritableBlobs) -> Trajectory:

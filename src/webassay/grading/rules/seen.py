@@ -15,7 +15,7 @@ from itertools import accumulate
 from urllib.parse import urlsplit
 
 from webassay.compare import shown
-from webassay.core.served import ECHO, ServedAnswer, ServedNode, ServedRecord, folded, plain
+from webassay.core.served import ECHO, ServedAnswer, ServedCount, ServedNode, ServedRecord, folded, plain
 from webassay.core.task import CellKey, EvidenceCheck, Fact, Sight
 from webassay.core.verdict import Finding
 
@@ -34,7 +34,8 @@ class SeenTexts:
         self._needles = {sight: tuple(map(self._words.plain, sight.texts)) for sight in sights if sight.texts}
         self._cells: dict[tuple[str, str], set[CellKey]] = defaultdict(set)
         for shown_of in record.cells:
-            self._cells[shown_of.table, shown_of.column].update(shown_of.rows)
+            for column in (shown_of.column, ""):
+                self._cells[shown_of.table, column].update(shown_of.rows)
         self._text = _reader(record.nodes, self._vouched)
         self._served = {one.page for one in record.served if one.page is not None}
         self._around, self._lines = self._verbatim({text for sight in self._needles for text in sight.texts})
@@ -50,6 +51,8 @@ class SeenTexts:
     def sees(self, sight: Sight) -> bool:
         if sight.cell is not None:
             return sight.cell.key in self._cells[sight.cell.table, sight.cell.column]
+        if sight.count is not None:
+            return ServedCount(sight.count.table, list(sight.count.rows), sight.count.value) in self._record.counts
         if sight.picture:
             return any(_is_picture(served, sight.picture) for served in self._record.served)
         rarest = min((self._own_texts.holding(_mark(needle)) for needle in self._needles[sight]), key=len)
@@ -182,15 +185,9 @@ def check_evidence(
     full = any(record.omitted for record in records.values())
     findings = []
     for check in checks:
-        counted = any(_is_counted(check, record) for record in records.values())
-        missing = [] if counted else [fact for fact in check.facts if not known(fact)]
+        missing = [fact for fact in check.facts if not known(fact)]
         findings.append(_finding(check, missing, full))
     return findings
-
-
-def _is_counted(check: EvidenceCheck, record: ServedRecord) -> bool:
-    keys = [cell.key for cell in check.cells()]
-    return any(one.value == check.or_counted and one.rows == keys for one in record.counts)
 
 
 def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Finding:
@@ -225,6 +222,9 @@ def _sight(sight: Sight) -> str:
     if sight.picture:
         return f"the picture {sight.picture}"
     if sight.cell is not None:
-        return f"{sight.cell.column} of {sight.cell.table} {', '.join(map(str, sight.cell.key))}"
+        row = f"{sight.cell.table} {', '.join(map(str, sight.cell.key))}"
+        return f"{sight.cell.column.lstrip('=')} of {row}" if sight.cell.column else row
+    if sight.count is not None:
+        return f"{sight.count.value} from {len(sight.count.rows)} {sight.count.table}"
     texts = " with ".join(map(shown, sight.texts))
     return f"{texts} on one page" if sight.together == "page" and len(sight.texts) > 1 else texts

@@ -67,7 +67,7 @@ def _set_status(world: World, order: Row, action: str) -> str:
 
 def _order(visit: OfficeVisit) -> Row:
     return visit.one(
-        "SELECT o.*, c.email, c.first_name || ' ' || c.last_name AS customer FROM orders AS o"
+        "SELECT o.*, c.id AS customer_key, c.email, c.first_name || ' ' || c.last_name AS customer FROM orders AS o"
         " JOIN customers AS c ON c.id = o.customer_id WHERE o.number = ?",
         visit.request.path_params["number"], what="order",
     )  # fmt: skip

@@ -281,7 +281,7 @@ def _render_attributes(
 ) -> Response:
     values = {
         name: visit.world.rows(
-            "SELECT v.value, (SELECT count(*) FROM product_options AS o WHERE o.name = v.attribute"
+            "SELECT v.attribute, v.value, (SELECT count(*) FROM product_options AS o WHERE o.name = v.attribute"
             " AND o.value = v.value) AS products FROM attribute_values AS v WHERE attribute = ? ORDER BY position",
             name,
         )

@@ -34,6 +34,8 @@ class SalesReport:
     by_status: bool = False
     group: str = ""
     order: str = "1"
+    key: str = ""
+    """SQL of the primary key of the row that a line is about, so that receipts know it."""
     sums: bool = False
     """Whether the last line adds everything up."""
 
@@ -140,7 +142,7 @@ REPORTS = (
         "low-stock", "Low Stock",
         (Column("product", "Product", "p.name"), Column("sku", "SKU", "p.sku"),
          Column("stock", "Quantity", "p.stock", "number")),
-        "products AS p WHERE {where} AND p.stock <= 10", order="3, 1",
+        "products AS p WHERE {where} AND p.stock <= 10", order="3, 1", key="p.id",
     ),
 )  # fmt: skip
 _BY_NAME = {report.name: report for report in REPORTS}
@@ -187,6 +189,7 @@ def _lines(world: World, report: SalesReport, period: str, status: str, days: tu
     columns = ", ".join(f"{column.sql.replace('{period}', sliced)} AS {column.name}" for column in report.columns)
     source = report.source.replace("{where}", " AND ".join(conditions))
     group = f" GROUP BY {report.group}" if report.group else ""
+    columns += f", {report.key} AS key" if report.key else ""
     found = world.rows(f"SELECT {columns} FROM {source}{group} ORDER BY {report.order}", *params)
     if report.name == "bestsellers":
         found = _first_of_each(found)

@@ -52,7 +52,8 @@ async def listed(visit: ShopVisit) -> Response:
 async def one(visit: ShopVisit) -> Response:
     found = _own_return(visit)
     items = visit.world.rows(
-        "SELECT i.name, i.sku, i.options, i.unit_price_cents, r.quantity, p.slug FROM return_items AS r"
+        "SELECT i.id, i.name, i.sku, i.options, i.unit_price_cents, r.return_id, r.order_item_id, r.quantity, p.slug"
+        " FROM return_items AS r"
         " JOIN order_items AS i ON i.id = r.order_item_id JOIN products AS p ON p.id = i.product_id"
         " WHERE r.return_id = ? ORDER BY i.id",
         found["id"],
@@ -73,7 +74,7 @@ async def withdraw(visit: ShopVisit) -> Response:
 
 
 _WITH_VALUE = (
-    "SELECT t.*, o.number AS order_number, (SELECT sum(r.quantity * i.unit_price_cents) FROM return_items AS r"
+    "SELECT t.*, o.id AS order_key, o.number AS order_number, (SELECT sum(r.quantity * i.unit_price_cents) FROM return_items AS r"
     " JOIN order_items AS i ON i.id = r.order_item_id WHERE r.return_id = t.id) AS value_cents"
     " FROM returns AS t JOIN orders AS o ON o.id = t.order_id"
 )
