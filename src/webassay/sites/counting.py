@@ -17,41 +17,43 @@ from webassay.sites.snapshots import quoted
 MOST_DELETED = 300
 """If there are more rows, so many are deleted, spread over all of them: each takes some milliseconds."""
 
+Shown = set[tuple[tuple[Any, ...], int]]
+"""A line of a result, and the place in it."""
+Found = list[tuple[Any, ...]]
+
 
 def is_counted(world: World, wanted: ServedCount, computed: Iterable[Computed]) -> bool:
     """Whether the site showed this value from a query to which each of the rows contributes."""
     if wanted.table not in world.snapshot.keys:
         return False  # Of another site.
+    queries: dict[tuple[str, tuple[Any, ...]], Shown] = {}
     for sql, params, values, place in computed:
         if values[place] == wanted.value and wanted.table in sql:
-            with suppress(apsw.Error), closing(world.without_visitor()) as db:
-                if _contribute(db, world.snapshot.keys[wanted.table], wanted, _Query(db, sql, params, values, place)):
-                    return True
+            queries.setdefault((sql, params), set()).add((values, place))
+    for (sql, params), shown in queries.items():
+        with suppress(apsw.Error), closing(world.without_visitor()) as db:
+            if _contribute(db, world.snapshot.keys[wanted.table], wanted, sql, params, shown):
+                return True
     return False
 
 
-class _Query:
-    def __init__(
-        self, db: apsw.Connection, sql: str, params: tuple[Any, ...], values: tuple[Any, ...], place: int
-    ) -> None:
-        self._db, self._sql, self._params, self._values, self._place = db, sql, params, values, place
-
-    def found(self) -> list[str]:
-        """The value now, and those of other lines that begin as its line does."""
-        rows: list[Any] = self._db.execute(self._sql, self._params).fetchall()
-        return sorted(repr(row[self._place]) for row in rows if not self._place or row[0] == self._values[0])
-
-
-def _contribute(db: apsw.Connection, columns: tuple[str, ...], wanted: ServedCount, query: _Query) -> bool:
-    before = query.found()
-    if repr(wanted.value) not in before:
-        return False
+def _contribute(
+    db: apsw.Connection, columns: tuple[str, ...], wanted: ServedCount, sql: str, params: tuple[Any, ...], shown: Shown
+) -> bool:
+    before: Found = db.execute(sql, params).fetchall()
+    shown = {one for one in shown if repr(wanted.value) in _line(before, *one)}
     where = " AND ".join(f"{quoted(column)} IS ?" for column in columns)
     for key in wanted.rows[:: -(-len(wanted.rows) // MOST_DELETED)]:
+        if not shown:
+            return False
         db.execute("SAVEPOINT whole")
         db.execute(f"DELETE FROM {quoted(wanted.table)} WHERE {where}", key)
-        same = query.found() == before
+        after: Found = db.execute(sql, params).fetchall()
         db.execute("ROLLBACK TO whole; RELEASE whole")
-        if same:
-            return False
-    return True
+        shown = {one for one in shown if _line(before, *one) != _line(after, *one)}
+    return bool(shown)
+
+
+def _line(found: Found, values: tuple[Any, ...], place: int) -> list[str]:
+    """What stands in that place, in all lines that begin as this one does."""
+    return sorted(repr(row[place]) for row in found if not place or row[0] == values[0])

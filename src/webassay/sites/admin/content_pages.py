@@ -22,8 +22,8 @@ LARGEST_DISCOUNT = 90
 
 def _review(visit: OfficeVisit) -> Row:
     return visit.one(
-        "SELECT v.*, p.id AS product_key, p.name AS product, p.sku FROM reviews AS v JOIN products AS p ON p.id = v.product_id"
-        " WHERE v.id = ?",
+        "SELECT v.*, p.id AS product_key, p.name AS product, p.sku FROM reviews AS v"
+        " JOIN products AS p ON p.id = v.product_id WHERE v.id = ?",
         visit.number(), what="review",
     )  # fmt: skip
 
