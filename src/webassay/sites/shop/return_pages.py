@@ -75,7 +75,8 @@ async def withdraw(visit: ShopVisit) -> Response:
 
 _WITH_VALUE = (
     "SELECT t.*, o.id AS order_key, o.number AS order_number,"
-    " (SELECT sum(r.quantity * i.unit_price_cents) FROM return_items AS r JOIN order_items AS i ON i.id = r.order_item_id WHERE r.return_id = t.id) AS value_cents"
+    " (SELECT sum(r.quantity * i.unit_price_cents) FROM return_items AS r JOIN order_items AS i"
+    " ON i.id = r.order_item_id WHERE r.return_id = t.id) AS value_cents"
     " FROM returns AS t JOIN orders AS o ON o.id = t.order_id"
 )
 
