@@ -39,6 +39,8 @@ ONE_WORKER_EACH = (
     "tests.analysis.test_episode_page_browser",
 )
 """What these set up for a whole module (browsers, servers, a run to compare with) is not worth doing twice."""
+ONE_WORKER = "tests.viewer"
+"""All of its modules look at one run with one browser."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -58,7 +60,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     for item in items:
         module = item.module.__name__
-        if module.startswith(ONE_WORKER_EACH):
+        if module.startswith(ONE_WORKER):
+            item.add_marker(pytest.mark.xdist_group(ONE_WORKER))
+        elif module.startswith(ONE_WORKER_EACH):
             item.add_marker(pytest.mark.xdist_group(module))
 
 

@@ -140,6 +140,12 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def changes(self) -> int:
+        """Another number as soon as another process has written to the ledger."""
+        with translate_errors(self._ledger):
+            return int(self._db.pragma("data_version"))
+
     # --- settings and plan --------------------------------------------------------------------------------
 
     def setting(self, key: str) -> str | None:

@@ -75,6 +75,7 @@ from webassay.workbench import play as _play
 from webassay.workbench import protocols as _protocols
 from webassay.workbench import report as _report
 from webassay.workbench import serve as _serve
+from webassay.workbench import shelf as _shelf
 from webassay.workbench import show as _show
 from webassay.workbench import step as _step
 from webassay.workbench import submit as _submit
@@ -86,6 +87,7 @@ from webassay.workbench.judge import VerifyOptions
 from webassay.workbench.notebook import Run
 from webassay.workbench.plan import PlannedRun
 from webassay.workbench.protocols import ProtocolOptions
+from webassay.workbench.shelf import Entry, Shelf, ShelvedRun
 from webassay.workbench.step import Exercise, Journal
 from webassay.workbench.submit import Submission
 
@@ -96,6 +98,7 @@ __all__ = [
     "ArenaStage",
     "BenchOptions",
     "Document",
+    "Entry",
     "EpisodeView",
     "Exercise",
     "GradeOptions",
@@ -118,6 +121,8 @@ __all__ = [
     "ReportFormat",
     "Run",
     "Selection",
+    "Shelf",
+    "ShelvedRun",
     "StudyOptions",
     "Submission",
     "Threshold",
@@ -238,6 +243,9 @@ class Workbench:
     episode_page = _with_setup(_show.episode_page)
     write_report = _with_setup(_show.write_report)
     mistakes = _with_setup(_mistakes.mistakes)
+
+    # looking around
+    shelf = _with_setup(_shelf.Shelf)
 
     # damage
     def check_store(self, run: AnyPath) -> list[Damage]:

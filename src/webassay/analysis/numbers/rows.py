@@ -132,7 +132,11 @@ def row_of(result: UnitResult) -> ResultRow:
 
 
 def rows_of(results: Iterable[UnitResult]) -> Iterator[ResultRow]:
-    for block in blocks_of_results(results):
+    return rows_in(blocks_of_results(results))
+
+
+def rows_in(blocks: Iterable[Block]) -> Iterator[ResultRow]:
+    for block in blocks:
         yield from map(ResultRow, *block.values())
 
 
