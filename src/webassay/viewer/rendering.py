@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 from markupsafe import Markup
 
+from webassay.analysis.output.html import environment as reports
 from webassay.core.text import printable
 from webassay.viewer import address
 
@@ -24,9 +25,7 @@ def _finished(value: Any) -> Any:
 
 @cache
 def environment() -> Environment:
-    # The report's own: numbers are written alike wherever they stand.
-    from webassay.analysis.output.html import environment as reports  # noqa: PLC0415 - takes a while to load
-
+    """The report's own, with more: numbers are written alike wherever they stand."""
     assert reports.loader is not None
     made = reports.overlay(
         loader=ChoiceLoader([FileSystemLoader(HERE / "templates"), reports.loader]),
