@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from webassay.core.errors import InputError, WebassayError
 from webassay.viewer.access import Access, Gate
-from webassay.viewer.page import PAGES, Page, Visit
+from webassay.viewer.page import PAGES, Page, PageVisit
 from webassay.viewer.rendering import static_files
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _endpoint(page: Page, shelf: "Shelf") -> Callable[[Request], Awaitable[Respo
         if page.method == "POST":
             async with request.form(max_files=0, max_fields=200) as sent:
                 form = {name: value for name, value in sent.items() if isinstance(value, str)}
-        return await run_in_threadpool(page.show, Visit(request, shelf, form))
+        return await run_in_threadpool(page.show, PageVisit(request, shelf, form))
 
     return answer
 
@@ -64,4 +64,4 @@ async def _trouble(shelf: "Shelf", request: Request, error: Exception) -> Respon
 def _told(shelf: "Shelf", request: Request, status: int, said: str, hint: str) -> Response:
     titles = {404: "Not found", 405: "Not that way", 400: "That does not work"}
     title = titles.get(status, "Something went wrong")
-    return Visit(request, shelf).page("trouble.html", title, status=status, said=said, hint=hint)
+    return PageVisit(request, shelf).page("trouble.html", title, status=status, said=said, hint=hint)

@@ -1,9 +1,9 @@
 """What a page is, and what it is given.
 
 Every module in `viewer/pages` holds pages as values, and is found by looking. A page is a plain function from a
-`Visit` to a response; it runs in a thread of its own, so it may read files and wait for them.
+`PageVisit` to a response; it runs in a thread of its own, so it may read files and wait for them.
 
-    def hello(visit: Visit) -> Response:
+    def hello(visit: PageVisit) -> Response:
         run = visit.run()                                  # ?run=NAME; 404 where there is no such run
         return visit.page("hello.html", "Hello", run=run)
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Visit:
+class PageVisit:
     """One request, with everything that a page may want to know."""
 
     request: Request
@@ -86,7 +86,7 @@ class Visit:
 
 
 Method = Literal["GET", "POST"]
-Show = Callable[[Visit], Response]
+Show = Callable[[PageVisit], Response]
 
 
 @dataclass(frozen=True)

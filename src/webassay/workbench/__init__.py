@@ -87,7 +87,7 @@ from webassay.workbench.judge import VerifyOptions
 from webassay.workbench.notebook import Run
 from webassay.workbench.plan import PlannedRun
 from webassay.workbench.protocols import ProtocolOptions
-from webassay.workbench.shelf import Entry, Shelf, ShelvedRun
+from webassay.workbench.shelf import Shelf, ShelvedRun, ShelvedUnit
 from webassay.workbench.step import Exercise, Journal
 from webassay.workbench.submit import Submission
 
@@ -98,7 +98,6 @@ __all__ = [
     "ArenaStage",
     "BenchOptions",
     "Document",
-    "Entry",
     "EpisodeView",
     "Exercise",
     "GradeOptions",
@@ -123,6 +122,7 @@ __all__ = [
     "Selection",
     "Shelf",
     "ShelvedRun",
+    "ShelvedUnit",
     "StudyOptions",
     "Submission",
     "Threshold",

@@ -37,7 +37,7 @@ SHARE = 0.2
 """Of the time, at most, goes into reading a run that changes all the time."""
 
 
-class Entry(NamedTuple):
+class ShelvedUnit(NamedTuple):
     """One planned unit in one of the runs."""
 
     run: str
@@ -184,13 +184,13 @@ class Shelf:
             (rater,) = found.chosen([grader] if grader else [])
             return rater
 
-    def entries(self, rater: Rater, runs: Sequence[str] = ()) -> list[Entry]:
+    def entries(self, rater: Rater, runs: Sequence[str] = ()) -> list[ShelvedUnit]:
         """Every planned unit of these runs; none: of all."""
         chosen = tuple(runs) or tuple(self.runs)
         rows = {name: self.run(name).rows(rater) for name in chosen}
         shared = self.shared_agents(rater, chosen)
         return [
-            Entry(name, f"{row.agent} ({name})" if row.agent in shared else row.agent, row)
+            ShelvedUnit(name, f"{row.agent} ({name})" if row.agent in shared else row.agent, row)
             for name, own in rows.items()
             for row in own
         ]
@@ -207,7 +207,7 @@ class Shelf:
             seen |= own
         return frozenset(shared)
 
-    def report_on(self, entries: Sequence[Entry], *, anchor: str | None = None) -> Report:
+    def report_on(self, entries: Sequence[ShelvedUnit], *, anchor: str | None = None) -> Report:
         """Success with intervals and paired differences, of these units alone."""
         rows = [
             one.row if one.agent == one.row.agent else msgspec.structs.replace(one.row, agent=one.agent)

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from webassay.core.errors import StoreError
 from webassay.core.trajectory import BlobRef
-from webassay.viewer.page import Page, Visit
+from webassay.viewer.page import Page, PageVisit
 
 _PICTURES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
 
@@ -17,7 +17,7 @@ def kind_of(data: bytes) -> str:
     return next((kind for head, kind in _PICTURES.items() if data.startswith(head)), "text/plain; charset=utf-8")
 
 
-def blob(visit: Visit) -> Response:
+def blob(visit: PageVisit) -> Response:
     ref = BlobRef(hash=visit.one("hash"), media_type="", size=0)
     with visit.opened() as recorded:
         blobs = recorded.store.blobs

@@ -2,10 +2,10 @@
 
 from starlette.responses import Response
 
-from webassay.viewer.page import Page, Visit
+from webassay.viewer.page import Page, PageVisit
 
 
-def runs(visit: Visit) -> Response:
+def runs(visit: PageVisit) -> Response:
     shelf = visit.shelf
     grader = visit.one("grader")
     made = []
