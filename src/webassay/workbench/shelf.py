@@ -34,7 +34,7 @@ T = TypeVar("T")
 MOST_KEPT = 64
 """Results of one run that are kept, such as its report by one grader."""
 SHARE = 0.2
-"""Of the time, at most, goes into reading a run that changes all the time."""
+"""The most time that goes into reading a run that changes all the time."""
 
 
 class ShelvedUnit(NamedTuple):
@@ -135,7 +135,7 @@ class ShelvedRun:
         )
 
     def report(self, rater: Rater) -> Report:
-        """Of this run alone."""
+        """This run alone."""
 
         def make(store: Store) -> Report:
             names = Graders([store]).names
