@@ -26,6 +26,7 @@ from webassay.arena.kit.template import Template, Worlds
 from webassay.compose.registries import TEMPLATES
 from webassay.compose.setup import Setup, default_cache
 from webassay.compose.tasks import open_world
+from webassay.core.task import Task
 from webassay.sites.rng import Stream
 
 try:
@@ -64,7 +65,10 @@ def decision(key: Key) -> tuple[object, ...]:
 
 
 def instance(one: Template, worlds: Worlds) -> dict[str, Any]:
-    tasks = [task.content_hash()[7:23] for task in _task(one, one.effort(worlds), "the.same.id", worlds)]
+    made = _task(one, one.effort(worlds), "the.same.id", worlds)
+    tasks = [
+        task.content_hash()[7:23] for task in ([made] if isinstance(made, Task) else made) if isinstance(task, Task)
+    ]
     return {
         "drawn": digest((one.parameters, dict(one.logins))),
         "task": tasks[0] if tasks else "refused",

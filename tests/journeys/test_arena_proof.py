@@ -124,7 +124,7 @@ def test_a_route_that_does_not_lead_there_and_a_shortcut_that_does_are_found(tmp
     assert "the route from-account does not pass" in problems
     assert "a wrong episode does not fail (pass): played first-address" in problems
     assert "the shortcut does not lead where its key says" in problems
-    assert "it took 7 steps, and its effort says 4" in problems
+    assert "it took 7 steps, and `steps` of its effort says 4" in problems
     assert "the oracle passes without reaching its checkpoint: the moon" in problems
     assert (proof.columns["oracle"].held, proof.columns["routes"].held) == (1, 0)
 

@@ -76,6 +76,12 @@ def test_a_world_can_be_asked_and_not_changed() -> None:
     refused(asked("SELEC 1"), "syntax error", "tasks tables shop")
 
 
+def test_a_page_can_be_looked_at_as_agents_see_it() -> None:
+    done = webassay("tasks", "look", "admin", "/")
+    assert "textbox 'User Name', required" in done.stdout
+    refused(webassay("tasks", "look", "admin", "/", "--user", "nobody"), "no user 'nobody'")
+
+
 def test_an_instance_of_ones_own_template_can_be_read_with_its_key(chores: Path) -> None:
     task = json.loads(webassay("tasks", "show", f"{chores}:CheapProducts").stdout)
     assert task["template"] == "shop.cheap-products"

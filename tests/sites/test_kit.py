@@ -1,7 +1,9 @@
 """A world is a copy: it can be compared with what it was, and put back, exactly."""
 
 import dataclasses
+import fcntl
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -553,6 +555,23 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Path, "replace", full)
     assert snapshot(SITE, 0, tmp_path).pages.shared == DATA
     assert [path.suffix for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_whoever_waits_for_a_world_says_for_which_process(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    snapshot(SITE, 0, tmp_path)
+    (lock,) = tmp_path.glob("*.lock")
+    assert lock.read_text() == str(os.getpid())
+    for path in tmp_path.glob("*.snapshot"):
+        path.unlink()
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=snapshot, args=(SITE, 0, tmp_path))
+        with caplog.at_level("WARNING"):
+            waiting.start()
+            while not caplog.messages:
+                waiting.join(0.01)
+    waiting.join()
+    assert caplog.messages == [f"Waiting for process {os.getpid()}, which is making the world {SITE.name}-0."]
 
 
 def test_many_that_want_the_same_world_wait_for_one_builder(tmp_path: Path, builds: list[int]) -> None:

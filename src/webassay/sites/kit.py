@@ -12,13 +12,14 @@ import fcntl
 import hashlib
 import json
 import logging
+import os
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TextIO, get_args
 from weakref import WeakValueDictionary
 
 import apsw
@@ -352,18 +353,30 @@ def _read_or_build(site: Site, seed: int, scale: str, path: Path) -> bytes:
         return data
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(f"{path.name.rsplit('-', 1)[0]}.lock").open("w")
+        lock = path.with_name(f"{path.name.rsplit('-', 1)[0]}.lock").open("a+")
     except OSError as error:
         log.warning("No cache in %s: %s", path.parent, error)
         return build(site, seed, scale)
     with lock:
-        # If two processes need the same world, one builds and the other waits. A crash releases the lock too.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _wait_for_turn(lock, path.name)
         data = _read_cached(path)
         if data is None:
             data = build(site, seed, scale)
             _write_cached(path, data)
     return data
+
+
+def _wait_for_turn(lock: TextIO, name: str) -> None:
+    """If two processes need the same world, one builds and the other waits. A crash releases the lock too."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        log.warning("Waiting for process %s, which is making the world %s.", lock.read() or "?", name.rsplit("-", 1)[0])
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
 
 
 def build(site: Site, seed: int, scale: str = "") -> bytes:

@@ -200,6 +200,7 @@ class Workbench:
     outcome = _with_setup(_play.outcome)
     failed_units = _with_setup(_play.failed_units)
     open_arena = _with_setup(_step.open_arena)
+    look = _with_setup(_step.look)
     exercise = _with_setup(_step.Exercise)
     journal = staticmethod(_step.Journal)
     check = _with_setup(_check.check)

@@ -117,10 +117,12 @@ class _Prover:
         if unit.agent == ORACLE or way in drawn.routes():
             right = self._must_pass(task, trajectory, proof, "" if unit.agent == ORACLE else way)
             effort = drawn.effort(worlds)
-            steps = effort.steps if unit.agent == ORACLE else max(effort.steps, effort.longest)
+            way_is_longer = unit.agent != ORACLE and effort.longest > effort.steps
+            steps, named = (effort.longest, "longest") if way_is_longer else (effort.steps, "steps")
             # Whoever gets past an obstacle takes steps that the template does not count.
             if right and len(trajectory.steps) > steps and not task.obstacles:
-                proof.problems.append(f"{unit.id}: it took {len(trajectory.steps)} steps, and its effort says {steps}")
+                most = f"`{named}` of its effort says {steps}"
+                proof.problems.append(f"{unit.id}: it took {len(trajectory.steps)} steps, and {most}")
             if right and unit.agent == ORACLE:
                 self._graft(task, trajectory, drawn, proof)
         elif way in drawn.hasty():
@@ -170,7 +172,10 @@ class _Prover:
             said = idle.model_copy(update={"answer": answer(task.goal)})
             self._must_fail(task, said, proof, "naive", name)
         worlds = self._worlds(task)
-        for name, key in drawn.shortcuts(worlds).items():
+        shortcuts = drawn.shortcuts(worlds)
+        proof.instances += 1
+        proof.left_out.update(drawn.misread.keys() - shortcuts.keys())
+        for name, key in shortcuts.items():
             self._must_fail(task, grafted(task, right, key, worlds), proof, "shortcuts", name)
 
 

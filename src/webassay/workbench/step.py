@@ -14,13 +14,15 @@ from webassay.compose.registries import GRADERS, GROUPINGS
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import environment_for, select, sites
 from webassay.core.errors import InputError
+from webassay.core.interaction import Goal, Observation
+from webassay.core.protocols import ARENA_PROTOCOL
 from webassay.core.rater import RULES
-from webassay.core.task import Task
+from webassay.core.task import JudgedCheck, Task
 from webassay.core.trajectory import Blobs, MemoryBlobs, Trajectory, WritableBlobs
 from webassay.core.unit import UnitOfWork
 from webassay.core.verdict import Verdict
 from webassay.environments.arena import ARENA, Arena
-from webassay.play.episode import EpisodeContext, Limits
+from webassay.play.episode import Episode, EpisodeContext, Limits
 from webassay.play.plan import metadata, unit_seed
 from webassay.play.settings import remember
 from webassay.play.work import graded, storable
@@ -38,6 +40,28 @@ async def open_arena(setup: Setup, options: PlayOptions = DEFAULTS) -> AsyncIter
         Browser(setup.find_chromium(), headed=options.headed) as browser,
     ):
         yield EpisodeContext(browser, arena, MemoryBlobs(), limits=options.limits, recording=options.recording)
+
+
+async def look(setup: Setup, site: str, path: str = "/", user: str = "", world_seed: int = 0) -> Observation:
+    """One page of a site of ours as an agent sees it, for those who write templates."""
+    task = Task(
+        id=f"look.{site}",
+        benchmark=ARENA.name,
+        template="look",
+        kind="navigate",
+        goal=Goal(
+            instruction="Look.",
+            start_urls=(f"__{site.upper()}__/{path.lstrip('/')}",),
+            protocol=ARENA_PROTOCOL,
+            sites=(site,),
+        ),
+        checks=(JudgedCheck(),),
+        sites=(site,),
+        logins={site: user} if user else {},
+        world_seed=world_seed,
+    )
+    async with open_arena(setup) as arena, Episode(task, arena, id="look") as episode:
+        return await episode.observe(["tree"])
 
 
 class Exercise:

@@ -1,6 +1,7 @@
 """Tasks of a template: different instances, each checked before an episode is spent on it."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from webassay.arena.kit.effort import Effort
@@ -25,7 +26,8 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
     prefix = f"{template.name}.w{world_seed}s{seed}" + (f"-{difficulty}" if difficulty else "")
     tasks: list[Task] = []
     drawn: set[Template] = set()
-    empty = given_away = 0
+    empty = 0
+    unfit = Counter[str]()
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
             break
@@ -37,14 +39,18 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
             drawn.add(one)
             effort = one.effort(worlds)
             if difficulty in ("", effort.difficulty(len(one.sites))):
-                fair = list(_task(one, effort, f"{prefix}.{len(tasks)}", worlds))
-                given_away += not fair
-                tasks += fair
+                made = _task(one, effort, f"{prefix}.{len(tasks)}", worlds)
+                if isinstance(made, Task):
+                    tasks.append(made)
+                else:
+                    unfit[made] += 1
     if len(tasks) < count:
         kind = f" of difficulty {difficulty}" if difficulty else ""
         raise TaskError(
-            f"World {world_seed} has only {len(tasks)} instances of {template.name}{kind}, not {count}. Of {MAX_DRAWS} "
-            f"draws, {empty} gave nothing; {len(drawn)} were different, and a misreading is right in {given_away}.",
+            f"World {world_seed} has only {len(tasks)} {'instance' if len(tasks) == 1 else 'instances'} of "
+            f"{template.name}{kind}, not {count}. {MAX_DRAWS} draws gave {len(drawn)} different fair ones"
+            + "".join(f"; in {often}, {why}" for why, often in unfit.most_common())
+            + f". In {empty} draws there was nothing to draw, or it was not fair.",
             hint=f"Ask for at most {len(tasks)}." if tasks else "Choose another world or difficulty.",
         )
     return tasks
@@ -73,8 +79,8 @@ def _given_away(task: Task) -> bool:
     return False
 
 
-def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iterator[Task]:
-    """One task, or none if the instance gives its answer away to somebody who does not look or reads hastily."""
+def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Task | str:
+    """The task; or why there is none: its answer can be had without looking, or by hasty reading."""
     key = drawn.key(worlds).on(drawn.sites)
     if wrong := next(_misfits(drawn, key, worlds), None):
         raise TaskError(f"The key of {task_id} {wrong}.")
@@ -84,8 +90,9 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
             f"The misreading {missing.pop()!r} of {task_id} is played, but does not apply.",
             hint="Name it in `may_agree`, or draw only where it applies: `yield fair(…)`.",
         )
-    if not all(bites(key, other.on(drawn.sites)) for other in shortcuts.values()):
-        return
+    for name, other in shortcuts.items():
+        if not bites(key, other.on(drawn.sites)):
+            return f"the misreading {name!r} is right"
     parameters = drawn.parameters
     first, *others = drawn.sites
     places = [*((first, path) for path in drawn.start_pages), *((site, "/") for site in others)]
@@ -113,8 +120,7 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Iter
         tags=drawn.tags,
         max_steps=effort.step_limit,
     )
-    if not _given_away(task):
-        yield task
+    return "the answer can be guessed from the goal" if _given_away(task) else task
 
 
 def _misfits(drawn: Template, key: Key, worlds: Worlds) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What `webassay check` proves about templates, as a table."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from webassay.core.record import Json
@@ -26,6 +27,9 @@ class Proof:
     most_steps: int = 0
     seconds: float = 0.0
     """How long everything took that was played."""
+    instances: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """In how many instances a misreading was left out, because it does not apply or leads to the right end."""
     problems: list[str] = field(default_factory=list)
     pictures: dict[str, bytes] = field(default_factory=dict, repr=False)
     """The last page that was seen where the reference or a route did not pass, by file name."""
@@ -41,6 +45,10 @@ class Proof:
         counts = (str(self.columns[name]) for name in COLUMNS)
         return [self.template, *counts, str(self.most_steps), f"{self.seconds:.0f}"]
 
+    def notes(self) -> Iterator[str]:
+        for name, count in sorted(self.left_out.items()):
+            yield f"{self.template}: the misreading {name!r} was left out in {count} of {self.instances}."
+
     def as_json(self) -> dict[str, Json]:
         columns: dict[str, Json] = {
             name: {"held": share.held, "tried": share.tried} for name, share in self.columns.items()
@@ -50,6 +58,7 @@ class Proof:
             "columns": columns,
             "most_steps": self.most_steps,
             "seconds": round(self.seconds, 1),
+            "left_out": dict(self.left_out),
             "problems": list(self.problems),
             "pictures": list(self.pictures),
         }
@@ -65,6 +74,8 @@ def merged(parts: Sequence[Sequence[Proof]]) -> list[Proof]:
             whole.columns[name].tried += share.tried
         whole.most_steps = max(whole.most_steps, proof.most_steps)
         whole.seconds += proof.seconds
+        whole.instances += proof.instances
+        whole.left_out += proof.left_out
         whole.problems += proof.problems
         whole.pictures |= proof.pictures
     return [together[name] for name in sorted(together)]

@@ -30,7 +30,7 @@ def shopper(world: World, stream: Stream, fewest: int = 8, most: int = 60) -> st
 
 
 def customer(world: World, stream: Stream, which: str, *params: SqlValue) -> str:
-    """The e-mail address of one of those that `which` leaves of the customers, called c."""
+    """The e-mail address of a customer. `which` is the rest of the query after `FROM customers AS c`: `WHERE …`."""
     found = rows(world, f"SELECT c.email FROM customers AS c {which} ORDER BY c.id", *params)
     return str(stream.choice(found)["email"])
 
@@ -71,7 +71,8 @@ def products(world: World, path: str) -> list[Row]:
 
 
 def find_products(world: World, condition: str, *params: str | int) -> list[Row]:
-    """`condition` may use p and r. No two products have the same name."""
+    """`condition` stands after WHERE; p is the product, r its ratings. Rows have the columns of products, and
+    `review_count`, `rating_sum` (both 0 without reviews), `shelf` and `has_options`. No two have the same name."""
     return rows(world, f"{_PRODUCTS} WHERE {condition} ORDER BY p.id", *params)
 
 
@@ -103,7 +104,7 @@ price = itemgetter("price_cents")
 
 
 def tenths(row: Row) -> int:
-    """The average rating as the cards show it, times ten."""
+    """The average rating as the cards show it, times ten; 0 without reviews."""
     total, count = int(row["rating_sum"]), int(row["review_count"])
     return (20 * total + count) // (2 * count) if count else 0
 

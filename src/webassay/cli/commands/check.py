@@ -46,6 +46,8 @@ def check(
         print(json.dumps([proof.as_json() for proof in proofs], ensure_ascii=False, indent=1))
     else:
         common.say(as_table(proofs))
+        for note in (one for proof in proofs for one in proof.notes()):
+            common.say(note)
     for name, picture in (one for proof in proofs for one in proof.pictures.items()):
         (out or Path()).joinpath(name).write_bytes(picture)
         common.say(f"The last page the oracle saw: {(out or Path()) / name}", stderr=True)

@@ -125,6 +125,23 @@ def query(
     common.show(table)
 
 
+def look(
+    site: Site,
+    path: Annotated[str, typer.Argument(help="The page, such as /account/wishlist.")] = "/",
+    user: Annotated[str, typer.Option("--user", help="Who is logged in: an e-mail address or a user name.")] = "",
+    world_seed: WorldSeed = 0,
+) -> None:
+    """Print a page of a site as agents see it: roles, names and ids, for template authors.
+
+    Example: `webassay tasks look shop /account/wishlist --user rita.hickman@example.com`
+    """
+    from webassay import run_sync
+
+    with common.workbench() as bench:
+        page = run_sync(bench.look(site, path, user, world_seed))
+    common.say(f"{page.title}\n{page.tree}")
+
+
 @selects("template", "difficulty", "scale", "seed")
 def generate(
     selection: "Selection",
@@ -201,6 +218,7 @@ TASKS = Command(
         "export": export,
         "tables": tables,
         "query": query,
+        "look": look,
         "generate": generate,
         "cost": cost,
         "fetch": fetch,
