@@ -23,6 +23,7 @@ class Happened:
     """What the fakes were asked to do, in order."""
 
     events: list[str] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     opening: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -106,9 +107,12 @@ class FakeEnvironment:
                 raise ProbeError("The rows could not be compared.")
             return (RowsResult(site="shop", changes=()),)
 
+        async def at_step(index):
+            self.happened.steps.append(index)
+
         try:
             yield SimpleNamespace(bases={"shop": "http://shop.x.localhost:1"}, cookies=(), allowed_hosts=frozenset(),
-                                  now_ms=0, hand_over=hand_over, probe=probe)  # fmt: skip
+                                  now_ms=0, hand_over=hand_over, at_step=at_step, probe=probe)  # fmt: skip
         finally:
             self.happened.closed.append("stage")
 
@@ -157,7 +161,7 @@ async def test_an_answer_ends_the_episode_and_is_kept_as_it_came():
     trajectory = await played.trajectory()
     assert trajectory.ending.kind == "answered"
     assert trajectory.answer == " {odd} "
-    assert [step.index for step in trajectory.steps] == [0, 1]
+    assert [step.index for step in trajectory.steps] == [0, 1] == played.happened.steps
     assert trajectory.steps[0].waited_for == ("navigation",)
     assert trajectory.steps[1].thought == "done"
     assert (trajectory.task_hash, trajectory.seed, trajectory.trial) == (played.task.content_hash(), 3, 1)

@@ -107,24 +107,22 @@ def exact(value: Any) -> tuple[str, str]:
     return type(value).__name__, repr(value)
 
 
-def naive_diff(world: World) -> set[tuple[Any, ...]]:
-    """Both states read whole, row by row, into Python."""
-    old, new = World(SITE, 0, PRISTINE), world
+def naive_rows(world: World, table: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """A table read whole, row by row, into Python: by key."""
     keys = {"note": ["id"], "tag": ["name", "group"], "setting": ["name"], "session": ["token"], "audit": ["id"]}
     ascii_only = str.maketrans({chr(upper): chr(upper + 32) for upper in range(65, 91)})
+    columns = ", ".join(f'"{name}"' for name in SITE.columns[table])
+    # The key of a tag is compared without regard to case, by SQLite's idea of case.
+    fold = (lambda v: v.translate(ascii_only)) if table == "tag" else (lambda v: v)
+    found = world.rows(f"SELECT {columns} FROM {table}")
+    return {tuple(fold(row[column]) for column in keys[table]): row for row in found}
 
-    def read(which: World, table: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-        found = which.rows(f"SELECT {', '.join(map(quoted, SITE.columns[table]))} FROM {table}")
-        # The key of a tag is compared without regard to case, by SQLite's idea of case.
-        fold = (lambda v: v.translate(ascii_only)) if table == "tag" else (lambda v: v)
-        return {tuple(fold(row[column]) for column in keys[table]): row for row in found}
 
-    def quoted(name: str) -> str:
-        return f'"{name}"'
-
+def naive_diff(world: World) -> set[tuple[Any, ...]]:
+    old, new = World(SITE, 0, PRISTINE), world
     changes = set()
     for table in SITE.columns:
-        before, after = read(old, table), read(new, table)
+        before, after = naive_rows(old, table), naive_rows(new, table)
         for key in before.keys() | after.keys():
             one, other = before.get(key), after.get(key)
             if one is None or other is None or any(exact(one[name]) != exact(other[name]) for name in one):

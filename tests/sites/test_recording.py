@@ -12,7 +12,8 @@ import pytest_asyncio
 from tests.sites.visiting import visit
 from webassay.core.errors import ProbeError
 from webassay.core.served import ServedAnswer, ServedRecord
-from webassay.core.trajectory import MemoryBlobs, ServedResult
+from webassay.core.touched import TouchedRecord
+from webassay.core.trajectory import MemoryBlobs, ServedResult, TouchedResult
 from webassay.environments.arena import Arena, ArenaStage
 from webassay.sites import recording
 from webassay.sites.obstacles import StatusObstacle
@@ -69,6 +70,22 @@ async def test_every_answer_is_in_the_record_in_order(stage: ArenaStage) -> None
     assert added.page is None, "nobody sees what a redirect says"
     assert "Not Found" in text_of(record, missing)
     assert len(first.digest) == 32
+
+
+async def test_what_was_written_names_its_request_and_step(stage: ArenaStage) -> None:
+    async with visit(stage) as visitor:
+        await visitor.post("/add", data={"body": "before"})
+        for step in (0, 4):
+            await stage.at_step(step)
+            await visitor.post(f"/add?n={step}", data={"body": "after"})
+            await visitor.post("/crash")
+    blobs = MemoryBlobs()
+    (result,) = [one for one in await stage.probe((), blobs) if isinstance(one, TouchedResult)]
+    record = TouchedRecord.unpack(blobs.read(result.blob))
+    assert [(one.step, one.site, one.method, one.path) for one in record.requests] == [
+        (None, "notes", "POST", "/add"), (0, "notes", "POST", "/add?n=0"), (4, "notes", "POST", "/add?n=4"),
+    ]  # fmt: skip
+    assert result.rows == 3 and [row.operation for row in record.by_step()[4][0].rows] == ["insert"]
 
 
 async def test_what_was_opened_before_the_agent_began_is_marked(stage: ArenaStage) -> None:

@@ -178,6 +178,17 @@ class ServedResult(Record):
     """Answers for which there was no room."""
 
 
+class TouchedResult(Record):
+    """Which rows of a site's database were written, by whom and when, however they ended: a packed
+    `core.touched.TouchedRecord`. Of sites on one database, only the first that is listed has one."""
+
+    kind: Literal["touched"] = "touched"
+    site: str
+    blob: BlobRef
+    rows: int = 0
+    """Each as often as it was written."""
+
+
 class ProgramResult(Record):
     """What an application's own verifier said about it, and the states that it was asked between."""
 
@@ -196,11 +207,11 @@ class ProgramResult(Record):
 
 
 ProbeResult = Annotated[
-    RowsResult | PageResult | LocatorResult | SessionResult | ServedResult | ProgramResult,
+    RowsResult | PageResult | LocatorResult | SessionResult | ServedResult | TouchedResult | ProgramResult,
     Field(discriminator="kind"),
 ]
 
-P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult, ServedResult, ProgramResult)
+P = TypeVar("P", RowsResult, PageResult, LocatorResult, SessionResult, ServedResult, TouchedResult, ProgramResult)
 
 # --- the episode ----------------------------------------------------------------------------------------
 

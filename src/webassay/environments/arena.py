@@ -24,7 +24,16 @@ from webassay.core.errors import InputError, ProbeError, SiteError, WebassayErro
 from webassay.core.interaction import Cookie
 from webassay.core.served import SERVED_TYPE
 from webassay.core.task import EvidenceCheck, Task
-from webassay.core.trajectory import ProbeResult, RowChange, RowsResult, ServedResult, SessionResult, WritableBlobs
+from webassay.core.touched import TOUCHED_TYPE
+from webassay.core.trajectory import (
+    ProbeResult,
+    RowChange,
+    RowsResult,
+    ServedResult,
+    SessionResult,
+    TouchedResult,
+    WritableBlobs,
+)
 from webassay.environments.base import EnvironmentFactory, EnvironmentRequest
 from webassay.sites.frames import frame, read_frame
 from webassay.sites.obstacles import Obstacle, named
@@ -168,8 +177,13 @@ class ArenaStage:
         with suppress(SiteError):  # A dead server is a fault of whatever asks it next.
             await self._server.call("hand_over", self._patience, label=self.label)
 
+    async def at_step(self, index: int) -> None:
+        with suppress(SiteError):  # A dead server is a fault of whatever asks it next.
+            await self._server.call("at_step", self._patience, label=self.label, index=index)
+
     async def probe(self, cookies: Sequence[Cookie], blobs: WritableBlobs) -> tuple[ProbeResult, ...]:
-        """For every site: the rows that changed, the user these cookies belong to, and what was served."""
+        """For every site: the rows that changed, and those that were ever written to, the user these cookies belong to,
+        and what was served."""
         sent = {
             site: {cookie.name: cookie.value for cookie in cookies if cookie.host.lstrip(".") == _host(base)}
             for site, base in self.bases.items()
@@ -188,6 +202,9 @@ class ArenaStage:
             served = found["served"]
             blob = blobs.write(b64decode(served["record"]), SERVED_TYPE)
             results.append(ServedResult(site=site, blob=blob, count=served["count"], omitted=served["omitted"]))
+            if touched := found["touched"]:
+                blob = blobs.write(b64decode(touched["record"]), TOUCHED_TYPE)
+                results.append(TouchedResult(site=site, blob=blob, rows=touched["rows"]))
         return tuple(results)
 
     async def obstruct(self, site: str, obstacles: Sequence[Obstacle]) -> None:

@@ -49,6 +49,14 @@ class Watchful(Protocol):
         """The process of the episode's browser: whoever else comes is a stranger."""
 
 
+@runtime_checkable
+class Following(Protocol):
+    """A stage that notes at which step its sites were written to."""
+
+    async def at_step(self, index: int) -> None:
+        """What is asked of the sites from now on is asked by this step."""
+
+
 Visit = Callable[[str, frozenset[str], int | None], AbstractAsyncContextManager[None]]
 """Opens a page in a session that nobody plays in, and keeps it open: its address, the hosts it may reach, its clock."""
 

@@ -22,12 +22,14 @@ from webassay.core.task import (
     StateCheck,
     Task,
 )
+from webassay.core.touched import TouchedRecord
 from webassay.core.trajectory import (
     Blobs,
     PageResult,
     ProgramResult,
     RowsResult,
     SessionResult,
+    TouchedResult,
     Trajectory,
 )
 from webassay.core.verdict import REPORTED, Aspect, Finding, Fingerprint, Status, Verdict, decides
@@ -40,8 +42,9 @@ from webassay.grading.rules.program import check_program
 from webassay.grading.rules.response import ReadResponse, applicable, check_response, read_response
 from webassay.grading.rules.seen import check_evidence
 from webassay.grading.rules.state import check_state, counted_rows
+from webassay.grading.rules.transient import check_transient
 
-VERSION = "7"
+VERSION = "8"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contract/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 
@@ -334,6 +337,22 @@ class _Grading:
         self._add(required, "enforce")
         self._add([finding for finding in outcome.findings if finding.check == "state.collateral"], level)
         self.aspects["side_effects"] = Aspect(value=float(outcome.side_effects), note="unrequested row changes")
+
+        self._transient()
+
+    def _transient(self) -> None:
+        """What others will have noticed weighs as much as damage that stayed; what nobody saw is told, and weighs only
+        for whoever asks for that."""
+        touched = list(self.trajectory.probed(TouchedResult))
+        if not touched or self.policy.collateral == "off":
+            return
+        records = [(one.site, TouchedRecord.unpack(self.blobs.read(one.blob))) for one in touched]
+        found, count = check_transient(records)
+        level = self.policy.collateral
+        levels: dict[str, Level] = {"noticed": level or "enforce", "reported": level or "report", "own": "report"}
+        for one in found:
+            self._add([one.finding], levels[one.weight])
+        self.aspects["transient_writes"] = Aspect(value=float(count), note="rows changed and changed back")
 
     def _legacy(self) -> None:
         for check in self.task.checks:

@@ -65,7 +65,7 @@ from webassay.core.trajectory import (
     Trajectory,
     WritableBlobs,
 )
-from webassay.environments.base import Environment, Seeded, Stage, Watchful, located
+from webassay.environments.base import Environment, Following, Seeded, Stage, Watchful, located
 from webassay.play.recording import Acting, describe, keep, read_decision, recorded, skipped_in_words
 
 OUR_FAULTS = (BrowserError, SiteError, ProbeError, ModelError)
@@ -318,6 +318,7 @@ class Episode:
         try:
             with self._noting():
                 async with self._in_time():
+                    await self._announce_step()
                     await self._carry_out(made, acting)
         finally:  # Also where it was interrupted: it may have taken effect, and the decision had its price.
             timing = Timing(
@@ -335,6 +336,10 @@ class Episode:
         if self.ending is None and len(self.steps) >= self.max_steps:
             self.ending = Ending(kind="step_limit", message=f"The agent did not stop within {self.max_steps} steps.")
         return step
+
+    async def _announce_step(self) -> None:
+        if isinstance(self._stage, Following):
+            await self._stage.at_step(len(self.steps))
 
     async def _carry_out(self, decision: Decision, acting: "Acting") -> None:
         most, given = self.context.limits.actions_a_step, len(decision.actions)
@@ -372,11 +377,15 @@ class Episode:
         self._driving = True
         with self._noting():
             door = DevToolsEndpoint(*await session.door(guarded=getattr(agent, "guarded", False)))
+            await self._announce_step()
             driving = asyncio.ensure_future(agent.drive(door))
             try:
                 async with self._in_time():
                     while not driving.done():
+                        known = len(self.steps)
                         await self._look_again(session)
+                        if len(self.steps) > known:
+                            await self._announce_step()
                         await asyncio.wait([driving], timeout=LOOK_SECONDS)
                 await self._look_again(session)
                 self._end(last_word(driving, agent.name))

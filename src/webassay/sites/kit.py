@@ -14,7 +14,6 @@ import json
 import logging
 import os
 import sys
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -27,15 +26,19 @@ from starlette.types import ASGIApp
 
 from webassay.core.errors import InputError, SiteError, boundary
 from webassay.core.files import write_whole
+from webassay.core.touched import TouchedRecord
 from webassay.sites.pages import DatabasePages
 from webassay.sites.receipts import QuerySource, collected, inked
-from webassay.sites.snapshots import ChangedRow, Snapshot, TableShape, quoted, schema_of, tables_of
+from webassay.sites.snapshots import ChangedRow, Snapshot, TableShape, followed, quoted, schema_of, tables_of
+from webassay.sites.snapshots import Row as Row
 from webassay.sites.snapshots import SqlValue as SqlValue  # For sites, which need nothing else from there.
+from webassay.sites.snapshots import json_value as json_value
+from webassay.sites.touched import Asked, TouchLog
+from webassay.sites.touched import Noticed as Noticed
 
 log = logging.getLogger(__name__)
 
 ColumnClass = Literal["content", "journal", "telemetry"]
-Row = dict[str, Any]
 
 TICK_SECONDS = 1
 """How far the clock moves with every write."""
@@ -92,6 +95,12 @@ class Site:
     events: Mapping[str, Callable[["World", "SiteRequest"], bool]] = field(default_factory=dict)
     """What may happen while somebody visits, by `World.meanwhile`, just before a request is answered. Each says whether
     it did: not every request gives occasion for it."""
+    noticed: Mapping[str, Noticed] = field(default_factory=dict)
+    """What others notice as soon as it is written: by `table` where a row comes or goes, by `table.column` where it is
+    changed. Nobody else's day is harmed by other things that are put back as they were."""
+    own: tuple[str, ...] = ()
+    """Tables, and `table.column`, that are the visitor's own affair, such as a cart: whoever takes back what they did
+    there has done nothing to anybody."""
     shares: "Site | None" = None
     """The site whose database this one uses, with its schema, columns, seed and clock. Both can be open together: what
     one of them changes, the other shows."""
@@ -155,9 +164,13 @@ class World:
         db = self._pages.connect()
         db.execute("PRAGMA foreign_keys = ON")
         db.set_commit_hook(self._may_commit)
-        self._touched: set[str] = set()
-        db.preupdate_hook(lambda change: self._touched.add(change.table_name))
         self._before: apsw.Connection | None = None
+        self._by_others = False
+        owner = self.site.owner
+        self._touches = TouchLog(
+            self.snapshot.followed(owner.name, owner.columns), self._untouched_db, owner.noticed, owner.own
+        )
+        db.preupdate_hook(self._touches.hear)
         return db
 
     def _may_commit(self) -> bool:
@@ -187,18 +200,25 @@ class World:
                 ticks = self.db.pragma("user_version") + 1
                 self.db.execute(f"PRAGMA user_version = {ticks}", can_cache=False)
                 yield self.db
+                touches = keeper._touches.settle(self.db)
                 self.db.execute("COMMIT")
+                keeper._touches.keep(touches, by_others=keeper._by_others)
             finally:
                 if self.db.in_transaction:
                     self.db.execute("ROLLBACK")
+                keeper._touches.drop()
         finally:
             keeper._writing = False
 
     def meanwhile(self, change: Callable[[apsw.Connection], object]) -> None:
         """Something that others do, such as buying what the visitor looks at. `diff` leaves it out."""
-        with self.write() as db:
-            change(db)
         keeper = self._keeper
+        keeper._by_others = True
+        try:
+            with self.write() as db:
+                change(db)
+        finally:
+            keeper._by_others = False
         pages = keeper._others_left.pages.copy()
         with closing(pages.connect()) as db:
             change(db)
@@ -245,7 +265,7 @@ class World:
     @property
     def touched(self) -> set[str]:
         """The tables that have been written to."""
-        return self._keeper._touched
+        return self._keeper._touches.tables
 
     def row_before(self, table: str, key: tuple[SqlValue, ...]) -> Row | None:
         """The row as it would be now if nobody but others had changed anything."""
@@ -273,6 +293,14 @@ class World:
         return keeper._before
 
     # --- what the environment uses ---
+
+    def answering(self, asked: Asked) -> None:
+        """Whatever is written from now on is written for this request."""
+        self._keeper._touches.asked = asked
+
+    def touched_rows(self) -> TouchedRecord | None:
+        """What was written, in order. None: the world that keeps the database has it."""
+        return self._touches.record(self.site.owner.columns) if self._keeper is self else None
 
     def reset(self) -> None:
         """Back to the snapshot: rows, clock, counters, indexes, schema, temporary tables."""
@@ -312,15 +340,6 @@ class World:
 
     def checksum(self) -> str:
         return hashlib.sha256(self.canonical_dump().encode()).hexdigest()
-
-
-def json_value(value: SqlValue) -> Any:
-    """The value as unambiguous JSON."""
-    if isinstance(value, bytes):
-        return {"blob": b64encode(value).decode()}
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return {"real": str(value)}
-    return value
 
 
 # --- building --------------------------------------------------------------------------------------------
@@ -411,6 +430,12 @@ def _check_tables(site: Site, db: apsw.Connection) -> None:
     for name, classes in site.columns.items():
         problems += [f"{name}.{column} has the unknown class {kind}" for column, kind in classes.items()
                      if kind not in get_args(ColumnClass)]  # fmt: skip
+    try:
+        followed(db, site.columns)
+    except ValueError as problem:
+        problems.append(str(problem))
+    names = set(known) | {f"{name}.{column}" for name in known for column in site.columns.get(name, {})}
+    problems += [f"{name} does not exist" for name in (*site.noticed, *site.own) if name not in names]
     if problems:
         raise SiteError(f"The {site.name} site cannot be used: {'; '.join(problems)}.")
 

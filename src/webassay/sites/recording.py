@@ -54,6 +54,11 @@ class Recorder:
         """The start pages are open; from here on it is the agent's doing."""
         self._start = False
 
+    @property
+    def age(self) -> float:
+        """Seconds since the world opened."""
+        return time.monotonic() - self._opened
+
     def note(self, scope: Scope, reply: Iterable[Message], by: Visitor = "", receipts: Receipts | None = None) -> None:
         """`receipts` are those of the site's application; without any, somebody else answered for it."""
         if len(self._served) >= MOST_ANSWERS or self._nodes.size >= MOST_TEXT:
@@ -63,15 +68,14 @@ class Recorder:
         status, media_type, body = _answer(reply)
         kind = _kind(asked, media_type)
         digest = blake2b(body, digest_size=16).hexdigest() if body else ""
-        query = scope.get("query_string", b"").decode("latin-1")
         self._served.append(
             ServedAnswer(
                 method=scope["method"],
-                path=scope["path"] + (f"?{query}" if query else ""),
+                path=address_of(scope),
                 status=status,
                 kind=kind,
                 digest=digest,
-                at=round(time.monotonic() - self._opened, 3),
+                at=round(self.age, 3),
                 session=self._session(asked.get(b"cookie", b"")),
                 start=self._start,
                 by=by,
@@ -134,6 +138,12 @@ class Recorder:
 
     def _session(self, cookies: bytes) -> str:
         return blake2b(cookies, digest_size=4, key=self._salt).hexdigest() if cookies else ""
+
+
+def address_of(scope: Scope) -> str:
+    """The path, with its query."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    return f"{scope['path']}?{query}" if query else str(scope["path"])
 
 
 def _answer(reply: Iterable[Message]) -> tuple[int, str, bytes]:

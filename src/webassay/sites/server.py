@@ -30,6 +30,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from webassay.core.errors import InputError, SiteError, WebassayError, boundary
 from webassay.core.peers import comes_from, hung_up
 from webassay.core.served import ServedCount
+from webassay.core.touched import TouchedRecord
 from webassay.sites.counting import is_counted
 from webassay.sites.frames import frame, read_from
 from webassay.sites.kit import Neighbor, Site, SiteRequest, World, json_value, snapshot
@@ -47,8 +48,9 @@ from webassay.sites.obstacles import (
     StatusObstacle,
 )
 from webassay.sites.receipts import Receipts, collect, stop
-from webassay.sites.recording import Recorder, Visitor
+from webassay.sites.recording import Recorder, Visitor, address_of
 from webassay.sites.snapshots import ChangedRow, Snapshot
+from webassay.sites.touched import Asked
 
 log = logging.getLogger("webassay.sites.server")
 
@@ -73,6 +75,8 @@ class HostedWorld:
         self.recorder = Recorder()
         self.browser: int | None = None
         """The process whose requests are expected."""
+        self.step: int | None = None
+        """The one that is carried out, or was last; None: the agent has not begun."""
         self.closed = False
         self.obstruct(())
         self.turns = turn or asyncio.Lock()
@@ -109,12 +113,14 @@ class HostedWorld:
             with boundary(SiteError, f"Asking the {world.site.name} site who is logged in"):
                 user = world.site.whoami(world, cookies)
             record, count, omitted = await asyncio.to_thread(self.recorder.pack(counts))
+            written = await asyncio.to_thread(world.touched_rows)
         touched = {change.table for change in changes}
         return {
             "changes": [_as_json(change) for change in changes],
             "columns": {table: dict(classes) for table, classes in world.site.columns.items() if table in touched},
             "user": user,
             "served": {"record": b64encode(record).decode(), "count": count, "omitted": omitted},
+            "touched": _packed(written),
         }
 
     def close(self) -> None:
@@ -138,6 +144,7 @@ class HostedWorld:
             receipts = Receipts(self.world)
             async with self.turns:
                 token = collect(receipts)
+                self.world.answering(self._asked(scope))
                 try:
                     reply = [] if self.closed else await self._computed(scope, body)
                 finally:
@@ -146,6 +153,9 @@ class HostedWorld:
         if reply:
             self.recorder.note(scope, reply, visitor, receipts)
         return reply
+
+    def _asked(self, scope: Scope) -> Asked:
+        return Asked(self.world.site.name, scope["method"], address_of(scope), self.recorder.age, self.step)
 
     async def _visitor(self, scope: Scope, port: int) -> Visitor | None:
         """Looked up once for each connection: what is at its other end does not change. None: it is gone."""
@@ -208,7 +218,7 @@ class HostedWorld:
         for one in self._before:
             if isinstance(one.obstacle, EventObstacle) and one.stands(scope["method"], scope["path"]):
                 event = self.world.site.events.get(one.obstacle.event)
-                if event is not None and event(self.world, _asked(scope, body)):
+                if event is not None and event(self.world, _site_request(scope, body)):
                     one.takes_place()
 
     def _afterwards(self, scope: Scope, reply: list[Message]) -> list[Message]:
@@ -267,7 +277,7 @@ def _without_cookies(scope: Scope) -> list[tuple[bytes, bytes]]:
     return [(name, value) for name, value in scope["headers"] if name != b"cookie"]
 
 
-def _asked(scope: Scope, body: bytes) -> SiteRequest:
+def _site_request(scope: Scope, body: bytes) -> SiteRequest:
     cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
     fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     return SiteRequest(scope["path"], fields, cookie_parser(cookies.decode("latin-1")))
@@ -304,6 +314,14 @@ def _as_json(change: ChangedRow) -> dict[str, Any]:
         "before": values(change.before),
         "after": values(change.after),
     }
+
+
+def _packed(written: TouchedRecord | None) -> dict[str, Any]:
+    """Empty for a world whose database another one keeps."""
+    if written is None:
+        return {}
+    rows = sum(len(request.rows) + request.more for request in written.requests)
+    return {"record": b64encode(written.pack()).decode(), "rows": rows}
 
 
 def _response(
@@ -347,6 +365,7 @@ class Server:
             "obstruct": self.obstruct,
             "expect": self.expect,
             "hand_over": self.hand_over,
+            "at_step": self.at_step,
             "close": self.close,
             "stats": self.stats,
         }
@@ -445,6 +464,10 @@ class Server:
         """The start pages are open, and the agent begins."""
         for hosted in self._worlds(label).values():
             hosted.recorder.hand_over()
+
+    async def at_step(self, label: str, index: int) -> None:
+        for hosted in self._worlds(label).values():
+            hosted.step = index
 
     async def close(self, label: str) -> None:
         worlds = self._open.pop(label, None)

@@ -1,6 +1,7 @@
 """A site's pristine database, and the rows in which another state of it differs."""
 
-from collections.abc import Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,12 @@ from webassay.sites.pages import DatabasePages
 from webassay.sites.receipts import QuerySource
 
 SqlValue = str | int | float | bytes | None
+Row = dict[str, Any]
+FollowedRow = tuple[Any, ...]
+"""The values of the columns of a `FollowedTable`."""
+Key = tuple[SqlValue, ...]
+RowId = tuple[str, Key]
+"""A table, and a key in which values that SQLite takes for equal are equal."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,49 @@ class TableShape:
     columns: tuple[str, ...]
     key: tuple[str, ...]
     has_rowids: bool
+
+
+@dataclass(frozen=True)
+class FollowedTable:
+    shape: TableShape
+    columns: tuple[str, ...]
+    """Its key, and what is not telemetry."""
+    by_rowid: bool
+    """The key is the number by which SQLite knows its rows."""
+    places: tuple[int, ...]
+    """Where the key stands in the rows that SQLite hands over."""
+    collations: tuple[str, ...]
+    """Those of the key."""
+
+    @cached_property
+    def _select(self) -> str:
+        where = " AND ".join(f"{quoted(column)} = ?" for column in self.shape.key)
+        if self.by_rowid:
+            where = f"{quoted(self.shape.key[0])} IN (SELECT value FROM json_each(?))"
+        return f"SELECT {', '.join(map(quoted, self.columns))} FROM main.{quoted(self.shape.name)} WHERE {where}"
+
+    @cached_property
+    def _plain_key(self) -> bool:
+        return self.by_rowid or set(self.collations) == {"BINARY"}
+
+    @cached_property
+    def _key_columns(self) -> list[tuple[str, int]]:
+        return [(column, self.columns.index(column)) for column in self.shape.key]
+
+    def id(self, key: Key) -> RowId:
+        return self.shape.name, key if self._plain_key else tuple(map(_folded, self.collations, key))
+
+    def key_of(self, row: FollowedRow) -> Row:
+        return {column: row[place] for column, place in self._key_columns}
+
+    def rows(self, db: apsw.Connection, keys: Collection[Key]) -> dict[RowId, FollowedRow]:
+        """Those that are there; many at once where the key is a number."""
+        if not self.by_rowid:
+            found = [(self.id(key), db.execute(self._select, key).fetchone()) for key in keys]
+            return {id: row for id, row in found if row is not None}
+        ((_, place),) = self._key_columns
+        listed = db.execute(self._select, (dumps([key[0] for key in keys]),))
+        return {(self.shape.name, (row[place],)): row for row in listed}
 
 
 @dataclass(frozen=True)
@@ -75,6 +125,17 @@ class Snapshot:
     def sources(self) -> dict[str, QuerySource]:
         """What is known of the queries that were asked of it."""
         return {}
+
+    @cached_property
+    def _followed(self) -> dict[str, dict[str, FollowedTable]]:
+        return {}
+
+    def followed(self, site: str, classes: Mapping[str, Mapping[str, str]]) -> Mapping[str, FollowedTable]:
+        """The tables of a site of which something is not telemetry."""
+        if site not in self._followed:
+            with closing(self.pages.copy().connect()) as db:
+                self._followed[site] = followed(db, classes)
+        return self._followed[site]
 
     @cached_property
     def _owners(self) -> dict[str, dict[int, str]]:
@@ -213,5 +274,50 @@ def tables_of(db: apsw.Connection) -> tuple[TableShape, ...]:
     return tuple(tables)
 
 
+def followed(db: apsw.Connection, classes: Mapping[str, Mapping[str, str]]) -> dict[str, FollowedTable]:
+    """The tables of which something is not telemetry. Raises `ValueError` for one whose rows cannot be followed."""
+    found = {}
+    for shape in tables_of(db):
+        known = classes.get(shape.name, {})
+        columns = tuple(name for name in shape.columns if name in shape.key or known.get(name) != "telemetry")
+        if all(known.get(name) == "telemetry" for name in columns):
+            continue
+        rows: list[Any] = db.execute("SELECT name, hidden FROM pragma_table_xinfo(?, 'main')", (shape.name,)).fetchall()
+        by_rowid = _is_rowid(db, shape)
+        if not by_rowid and any(hidden == 2 for _, hidden in rows):
+            raise ValueError(
+                f"table {shape.name} has a virtual generated column and a key that is no INTEGER PRIMARY KEY, so"
+                " nobody can tell which of its rows are written; make the column STORED"
+            )
+        names = [name for name, _ in rows]
+        meta = [db.column_metadata("main", shape.name, column)[1] for column in shape.key]
+        places = tuple(names.index(column) for column in shape.key)
+        found[shape.name] = FollowedTable(shape, columns, by_rowid, places, tuple(meta))
+    return found
+
+
+def _is_rowid(db: apsw.Connection, shape: TableShape) -> bool:
+    sql = "SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk'"
+    return shape.has_rowids and len(shape.key) == 1 and db.execute(sql, (shape.name,)).fetchone() is None
+
+
+_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+
+
+def _folded(collation: str, value: SqlValue) -> SqlValue:
+    if isinstance(value, str) and collation.upper() == "NOCASE":
+        return value.translate(_LOWER)
+    return value.rstrip(" ") if isinstance(value, str) and collation.upper() == "RTRIM" else value
+
+
 def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def json_value(value: SqlValue) -> Any:
+    """The value as unambiguous JSON."""
+    if isinstance(value, bytes):
+        return {"blob": b64encode(value).decode()}
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return {"real": str(value)}
+    return value

@@ -3,7 +3,7 @@
 from webassay.sites.kit import Site
 from webassay.sites.shop.app import make_app
 from webassay.sites.shop.events import sold_out
-from webassay.sites.shop.schema import COLUMNS, SCHEMA
+from webassay.sites.shop.schema import COLUMNS, NOTICED, OWN, SCHEMA
 from webassay.sites.shop.seeding import seed
 from webassay.sites.shop.seeding.customers import PASSWORD
 from webassay.sites.shop.seeding.scale import SCALES
@@ -25,4 +25,6 @@ SITE = Site(
     some_users="SELECT email, 'customer' FROM customers ORDER BY id LIMIT 3",
     start_time=1772355600,  # 2026-03-01 09:00:00 UTC
     events={"sold-out": sold_out},
+    noticed=NOTICED,
+    own=OWN,
 )

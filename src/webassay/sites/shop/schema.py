@@ -3,7 +3,7 @@ in a list, times) or telemetry."""
 
 from importlib.resources import files
 
-from webassay.sites.kit import classes
+from webassay.sites.kit import Noticed, classes
 
 SCHEMA = (files(__package__) / "schema.sql").read_text(encoding="utf-8")
 
@@ -61,3 +61,22 @@ COLUMNS = {
     "price_rules": classes(journal="id", content="name department_id percent starts_on ends_on status"),
     "cms_pages": classes(journal="id updated_at", content="title url_key content enabled"),
 }
+
+NOTICED = {
+    "products.price_cents": Noticed("customers could buy at that price", {"enabled": 1}),
+    "orders": Noticed("an order was placed"),
+    "refunds": Noticed("money was paid back"),
+    "shipments": Noticed("goods were sent"),
+    "contact_messages": Noticed("a message was sent"),
+    "order_comments": Noticed("a customer was written to", {"notified": 1}),
+}
+"""What cannot be taken back, because somebody else has seen it by then."""
+
+OWN = (
+    "cart_items",
+    "cart_coupons",
+    "wishlist_items",
+    "addresses",
+    "newsletter_subscribers",
+)
+"""What customers may do and undo as they like."""
