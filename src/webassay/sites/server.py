@@ -17,10 +17,10 @@ import sys
 import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl
 
 import uvicorn
 from starlette.requests import cookie_parser
@@ -34,6 +34,7 @@ from webassay.core.touched import TouchedRecord
 from webassay.sites.counting import is_counted
 from webassay.sites.frames import frame, read_from
 from webassay.sites.kit import Neighbor, Site, SiteRequest, World, json_value, snapshot
+from webassay.sites.messages import came_from, opens_page, response, sized, without_cookies
 from webassay.sites.obstacles import (
     OBSTACLES,
     DelayObstacle,
@@ -140,7 +141,7 @@ class HostedWorld:
         reply, receipts = await self._obstructed(scope), None
         if not reply:
             body = self._with_losses(scope, body)
-            scope = _sized(scope, body)
+            scope = sized(scope, body)
             receipts = Receipts(self.world)
             async with self.turns:
                 token = collect(receipts)
@@ -176,21 +177,21 @@ class HostedWorld:
         for one in self._before:
             if isinstance(one.obstacle, InjectObstacle) and one.obstacle.dismiss == path and method == "POST":
                 one.remove()
-                return _response(303, "", ("location", _came_from(scope)))
+                return response(303, "", ("location", came_from(scope)))
         # All of them have been met, also those behind the first one that answers.
         for obstacle in [one.obstacle for one in self._before if self._is_met(one, scope)]:
             match obstacle:
                 case StatusObstacle():
-                    return _response(obstacle.status, obstacle.body, content_type="text/html; charset=utf-8")
+                    return response(obstacle.status, obstacle.body, content_type="text/html; charset=utf-8")
                 case RedirectObstacle():
-                    return _response(302, "", ("location", obstacle.target()))
+                    return response(302, "", ("location", obstacle.target()))
                 case LogInWallObstacle() if path == obstacle.log_in:
-                    scope["headers"] = _without_cookies(scope)
+                    scope["headers"] = without_cookies(scope)
                 case LogInWallObstacle():
                     query = scope.get("query_string", b"").decode("latin-1")
-                    return _response(302, "", ("location", obstacle.target(path, query)))
+                    return response(302, "", ("location", obstacle.target(path, query)))
                 case SignedOutObstacle():
-                    scope["headers"] = _without_cookies(scope)
+                    scope["headers"] = without_cookies(scope)
                 case DelayObstacle():
                     await asyncio.sleep(obstacle.seconds)
         return []
@@ -203,7 +204,7 @@ class HostedWorld:
         if isinstance(obstacle, LogInWallObstacle):
             if path == obstacle.log_in:
                 return one.stands(scope["method"], path)
-            if not self.world.site.has_accounts or not _opens_page(scope):
+            if not self.world.site.has_accounts or not opens_page(scope):
                 return False
         return one.stands(scope["method"], path) and one.takes_place()
 
@@ -265,43 +266,13 @@ class HostedWorld:
                 await self.app(scope, receive, send)
         except WebassayError as error:
             log.error("%s", error, exc_info=error.__cause__)
-        return sent if whole.is_set() else _response(500, "Internal Server Error")
-
-
-def _opens_page(scope: Scope) -> bool:
-    """Browsers say what they want it for; whoever does not say so gets what a page gets."""
-    return all(value == b"document" for name, value in scope["headers"] if name == b"sec-fetch-dest")
-
-
-def _without_cookies(scope: Scope) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+        return sent if whole.is_set() else response(500, "Internal Server Error")
 
 
 def _site_request(scope: Scope, body: bytes) -> SiteRequest:
     cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
     fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     return SiteRequest(scope["path"], fields, cookie_parser(cookies.decode("latin-1")))
-
-
-def _sized(scope: Scope, body: bytes) -> Scope:
-    """What an obstacle has taken out of the body is no longer part of its length."""
-    length = str(len(body)).encode()
-    headers = [(name, length if name == b"content-length" else value) for name, value in scope["headers"]]
-    return {**scope, "headers": headers}
-
-
-def _came_from(scope: Scope) -> str:
-    """The path of the page that a form was sent from."""
-    referer = next((value for name, value in scope["headers"] if name == b"referer"), b"").decode("latin-1")
-    with suppress(ValueError):
-        parts = urlsplit(referer)
-        # A second slash would make it the address of another host.
-        path = "/" + quote(parts.path.lstrip("/"), safe="/%")
-        return f"{path}?{quote(parts.query, safe=_QUERY)}" if parts.query else path
-    return "/"
-
-
-_QUERY = "=&%+-._~:,"
 
 
 def _as_json(change: ChangedRow) -> dict[str, Any]:
@@ -322,26 +293,6 @@ def _packed(written: TouchedRecord | None) -> dict[str, Any]:
         return {}
     rows = sum(len(request.rows) + request.more for request in written.requests)
     return {"record": b64encode(written.pack()).decode(), "rows": rows}
-
-
-def _response(
-    status: int, body: str, *headers: tuple[str, str], content_type: str = "text/plain; charset=utf-8"
-) -> list[Message]:
-    data = body.encode()
-    every = (
-        ("content-type", content_type),
-        ("content-length", str(len(data))),
-        ("cache-control", "no-store"),
-        *headers,
-    )
-    return [
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [(name.encode("ascii"), value.encode("latin-1")) for name, value in every],
-        },
-        {"type": "http.response.body", "body": data},
-    ]
 
 
 # --- all worlds ------------------------------------------------------------------------------------------
@@ -383,8 +334,8 @@ class Server:
             if body is None:
                 return
             too_large = len(body) > LARGEST_BODY
-            reply = _response(413, "Content Too Large") if too_large else await hosted.answer(scope, body, self._port)
-        for message in reply or _response(404, "Not Found"):
+            reply = response(413, "Content Too Large") if too_large else await hosted.answer(scope, body, self._port)
+        for message in reply or response(404, "Not Found"):
             await send(message)
 
     # --- commands ---
