@@ -23,7 +23,7 @@ class TransientFinding:
 
 
 def check_transient(records: Iterable[tuple[str, TouchedRecord]]) -> tuple[list[TransientFinding], int]:
-    """Of every site's record; and how many there are."""
+    """What every site's record says; and how many there are."""
     found: list[TransientFinding] = []
     count = 0
     for site, record in records:
