@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import apsw
 
-from webassay.sites.forum.seeding.voicing import Said, Voice
+from webassay.sites.forum.seeding.voicing import Said, Speaker
 from webassay.sites.forum.seeding.words import Topic, slot_words
 from webassay.sites.rng import Stream
 
@@ -68,7 +68,7 @@ def fill_people(db: apsw.Connection, stream: Stream, topics: tuple[Topic, ...], 
         homes = dict.fromkeys(own.weighted(weights) for _ in range(often))
         person = Person(number, name, joined, list(homes))
         people.append(person)
-        voice = Voice(topics[person.homes[0]], own, said)
+        voice = Speaker(topics[person.homes[0]], own, said)
         bio = " ".join(voice.say_all(own, *["bio"] * own.weighted(((0, 5), (1, 3), (2, 1)))))
         role = "admin" if name == ADMIN else "member"
         db.execute(

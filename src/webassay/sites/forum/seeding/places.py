@@ -6,7 +6,7 @@ import apsw
 
 from webassay.sites.forum.seeding.people import ADMIN, MODERATOR, OPENED, text_of
 from webassay.sites.forum.seeding.posts import Crowd
-from webassay.sites.forum.seeding.voicing import Said, Voice
+from webassay.sites.forum.seeding.voicing import Said, Speaker
 from webassay.sites.forum.seeding.words import Topic
 from webassay.sites.rng import Stream
 
@@ -19,7 +19,7 @@ def fill_forums(db: apsw.Connection, stream: Stream, topics: tuple[Topic, ...], 
     for place, topic in enumerate(topics):
         own = stream.child(topic.name)
         founded = OPENED + timedelta(days=own.below(9), seconds=own.below(40_000))
-        voice = Voice(topic, own, said)
+        voice = Speaker(topic, own, said)
         rules = voice.say_all(own, *["rule"] * own.between(2, 5))
         sidebar = f"**{topic.about}**\n\n" + "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
         members = crowd.members[place]

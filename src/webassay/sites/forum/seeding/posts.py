@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from webassay.sites.forum.seeding.people import NOW, OPENED, POSTER, Person
 from webassay.sites.forum.seeding.picturing import picture_of
-from webassay.sites.forum.seeding.voicing import Said, Voice, as_typed, misremembered, slug_of
+from webassay.sites.forum.seeding.voicing import Said, Speaker, as_typed, misremembered, slug_of
 from webassay.sites.forum.seeding.words import Topic, slot_words
 from webassay.sites.rng import Stream
 
@@ -45,7 +45,7 @@ class Post:
     """Whose picture or link it posts again."""
     said: list[str] = field(default_factory=list)
     """What others can quote."""
-    voice: Voice | None = None
+    voice: Speaker | None = None
     ups: int = 1
     downs: int = 0
 
@@ -110,7 +110,7 @@ def write_posts(stream: Stream, posts: list[Post], topics: tuple[Topic, ...], cr
     for number, post in enumerate(posts, 1):
         own = stream.child(number)
         topic = topics[post.place]
-        post.voice = Voice(topic, own, said)
+        post.voice = Speaker(topic, own, said)
         post.kind = own.weighted(next(kinds for tag, kinds in _KINDS if not tag or tag in topic.tags))
         earlier = shared[post.kind]
         if not (earlier and own.chance(1, 18) and _repeat(own, post, own.choice(earlier), said)):

@@ -7,7 +7,7 @@ import apsw
 from webassay.sites.forum.seeding.people import ADMIN, NOW, REGULARS, Person, text_of
 from webassay.sites.forum.seeding.places import MODERATED
 from webassay.sites.forum.seeding.threads import REASONS
-from webassay.sites.forum.seeding.voicing import Said, Voice, as_typed
+from webassay.sites.forum.seeding.voicing import Said, Speaker, as_typed
 from webassay.sites.forum.seeding.words import Topic, capital, topics
 from webassay.sites.rng import Stream
 
@@ -99,7 +99,7 @@ def _report(db: apsw.Connection, stream: Stream, users: int, known: tuple[Topic,
                 open_still = waiting and state == "visible" and own.chance(4, 5)
                 status = "open" if open_still else "upheld" if state == "removed" else "dismissed"
                 topic = known[int(forum) - 1]
-                note = Voice(topic, own, said).say(own, "gripe") if own.chance(1, 3) else ""
+                note = Speaker(topic, own, said).say(own, "gripe") if own.chance(1, 3) else ""
                 db.execute(
                     "INSERT INTO reports (forum_id, submission_id, comment_id, reporter_id, reason, note, status,"
                     " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -172,7 +172,7 @@ def _write_to_each_other(db: apsw.Connection, stream: Stream, person: Person, pe
     for partner in partners:
         own = stream.child(partner.id)
         topic = topics()[own.choice(person.homes)]
-        voice = Voice(topic, own, said)
+        voice = Speaker(topic, own, said)
         first = own.chance(1, 2)
         pair = (person.id, partner.id) if first else (partner.id, person.id)
         subject = own.choice((f"About {own.choice(topic.acts)}", capital(own.choice(topic.things)), f"/f/{topic.name}"))

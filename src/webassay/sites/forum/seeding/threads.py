@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from webassay.sites.forum.seeding.people import NOW, TALKER, Person
 from webassay.sites.forum.seeding.posts import HEAT, Crowd, Post
-from webassay.sites.forum.seeding.voicing import Said, Voice, as_typed, misremembered
+from webassay.sites.forum.seeding.voicing import Said, Speaker, as_typed, misremembered
 from webassay.sites.forum.seeding.words import Topic
 from webassay.sites.rng import Stream
 
@@ -143,7 +143,7 @@ def _write(stream: Stream, remark: Remark, post: Post, said: Said) -> None:
             remark.body += f"\n\n{note}"
 
 
-def _quote(stream: Stream, remark: Remark, voice: Voice, quoted: str, said: Said) -> None:
+def _quote(stream: Stream, remark: Remark, voice: Speaker, quoted: str, said: Said) -> None:
     """Word for word, or with a number that nobody has said."""
     remark.kind = "no" if stream.chance(3, 5) else "yes"
     if remark.kind == "no" and stream.chance(2, 5):

@@ -46,7 +46,7 @@ def _plain(sentence: str) -> str:
     return _PLAIN.sub("", sentence.lower()).strip()
 
 
-class Voice:
+class Speaker:
     """Whoever writes about one subject: the thing, the act and the issue stay the same, so that a thread hangs
     together."""
 
