@@ -135,7 +135,7 @@ def _entered(visit: ForumVisit, form: FormFields, kind: str) -> tuple[str, str, 
 
 
 def picture_number(visit: ForumVisit, url: str) -> int | None:
-    """Of a picture of this site, with or without the host in front."""
+    """The picture that an address names, with or without the host in front."""
     base = f"{visit.request.url.scheme}://{visit.request.headers.get('host', '')}"
     path = url.removeprefix(base)
     number = whole_number(path.removeprefix("/pictures/").removesuffix(".svg"))
