@@ -92,7 +92,7 @@ class ForumVisit(Visit):
 
 
 def post_url(post: Row) -> str:
-    """Of a row with the number, the slug and the forum's name."""
+    """From a row with the number, the slug and the forum's name."""
     return ours("/f/{}/{}/{}").format(post["forum"], post["id"], post["slug"])
 
 

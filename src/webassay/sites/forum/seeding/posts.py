@@ -29,7 +29,7 @@ _HOURS = ((0, 2), (4, 1), (8, 4), (12, 5), (16, 6), (20, 5))
 @dataclass
 class Post:
     place: int
-    """Of its forum."""
+    """The place of its forum."""
     author: Person
     created: datetime
     heat: int
@@ -56,7 +56,7 @@ class Crowd:
 
     people: list[Person]
     members: list[list[Person]]
-    """Of each forum, the most active first."""
+    """For each forum, the most active first."""
 
     def somebody(self, stream: Stream, place: int, before: datetime) -> Person:
         members = self.members[place]
