@@ -445,6 +445,12 @@ def test_archives_stay_inside_and_within_bounds(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MOST_BYTES", 1_000_000)
     with pytest.raises(InputError, match="is too large to unpack"):
         imported(tmp_path / "bomb.zip", tmp_path / "run")
+    monkeypatch.setattr(archives, "MOST_BYTES", 16 << 30)
+    monkeypatch.setattr(archives, "FREE_GROWTH", 1_000_000)
+    monkeypatch.setattr(zipfile.ZipFile, "open", None)
+    with pytest.raises(InputError, match="5,000,000 bytes in an archive of"):  # Nothing was unpacked to learn that.
+        imported(tmp_path / "bomb.zip", tmp_path / "run")
+    monkeypatch.undo()
     monkeypatch.setattr(archives, "MOST_FILES", 2)
     with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
         for number in range(3):

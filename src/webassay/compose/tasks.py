@@ -1,12 +1,13 @@
 """From a selection to tasks."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -19,6 +20,7 @@ from webassay.core.errors import InputError
 from webassay.core.files import read_regular
 from webassay.core.options import read_options, read_spec
 from webassay.core.progress import OnNotice, unheard
+from webassay.core.record import Record
 from webassay.core.registry import nearest
 from webassay.core.task import Task, load_tasks
 from webassay.environments.base import Environment, EnvironmentRequest
@@ -129,7 +131,34 @@ def _of_file(name: str) -> Benchmark:
     origins = {task.benchmark for task in tasks}
     origin = origins.pop() if len(origins) == 1 else ""
     environment = BENCHMARKS.get(origin).environment if origin in BENCHMARKS else "arena"
+    for task in tasks if environment == "arena" else ():
+        if strange := sorted(_named_sites(task) - set(task.sites)):
+            raise InputError(
+                f"{name}: the task {task.id} names the site {strange[0]!r}, which is not among its sites"
+                f" ({', '.join(task.sites)}); nobody could pass it.",
+                hint="Add it to `sites`, or correct the name.",
+            )
     return Benchmark(name, "Tasks from a file.", lambda selection, sources: tasks, environment=environment)
+
+
+_PLACE = re.compile(r"^__([A-Z][A-Z0-9_]*)__")
+
+
+def _named_sites(task: Task) -> set[str]:
+    """Wherever a task speaks of a site."""
+    starts = (_PLACE.match(url) for url in task.goal.start_urls)
+    found = {*task.goal.sites, *task.logins, *(place[1].lower() for place in starts if place)}
+    queue: list[Any] = [*task.checks, *task.checkpoints]
+    while queue:
+        one = queue.pop()
+        if isinstance(one, Record):
+            found.add(getattr(one, "site", ""))
+            queue += [getattr(one, name) for name in type(one).model_fields]
+        elif isinstance(one, list | tuple):
+            queue += one
+        elif isinstance(one, dict):
+            queue += one.values()
+    return found - {""}
 
 
 def _sources(setup: Setup) -> Sources:

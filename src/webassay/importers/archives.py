@@ -17,9 +17,15 @@ MOST_FILES = 200_000
 MOST_BYTES = 16 << 30
 LARGEST_FILE = 2 << 30
 LONGEST_HEADER = 1 << 20
+MOST_GROWTH = 200
+"""How many times its own size an archive may take, beyond `FREE_GROWTH`: logs that repeat themselves take 20 to 100."""
+FREE_GROWTH = 256 << 20
 _ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _CHUNK = 1 << 20
-_BOUNDS = f"The limits are {MOST_BYTES >> 30} GB in all and {LARGEST_FILE >> 30} GB per file."
+_BOUNDS = (
+    f"The limits are {MOST_BYTES >> 30} GB in all, {LARGEST_FILE >> 30} GB per file, and beyond {FREE_GROWTH >> 20} MB"
+    f" {MOST_GROWTH} times the archive's own size. Unpack it yourself if you trust it, and import the folder."
+)
 
 
 def is_archive(path: Path) -> bool:
@@ -50,6 +56,13 @@ class _Room:
         self.archive = archive
         self.files = 0
         self.bytes = 0
+        self.most = min(MOST_BYTES, max(FREE_GROWTH, MOST_GROWTH * archive.stat().st_size))
+
+    def expect(self, size: int, total: int) -> None:
+        """What the archive itself says of its next file, or of all of them, before anything is unpacked."""
+        if size > LARGEST_FILE or total > self.most:
+            said = f"{max(size, total):,} bytes in an archive of {self.archive.stat().st_size:,}"
+            raise InputError(f"{printable(self.archive)} is too large to unpack: {said}.", hint=_BOUNDS)
 
     def take(self, name: str, data: IO[bytes]) -> None:
         self.files += 1
@@ -62,8 +75,7 @@ class _Room:
             while chunk := data.read(_CHUNK):
                 size += len(chunk)
                 self.bytes += len(chunk)
-                if size > LARGEST_FILE or self.bytes > MOST_BYTES:
-                    raise InputError(f"{printable(self.archive)} is too large to unpack.", hint=_BOUNDS)
+                self.expect(size, self.bytes)
                 if self.bytes % (64 * _CHUNK) < _CHUNK and shutil.disk_usage(place.parent).free < LARGEST_FILE // 4:
                     raise InputError(f"There is not enough disk space to unpack {printable(self.archive)}.")
                 file.write(chunk)
@@ -71,6 +83,8 @@ class _Room:
 
 def _unzip(path: Path, room: _Room) -> None:
     with zipfile.ZipFile(path) as archive:
+        sizes = [entry.file_size for entry in archive.infolist()]
+        room.expect(max(sizes, default=0), sum(sizes))
         for entry in archive.infolist():
             if not entry.is_dir():
                 with archive.open(entry) as data:
@@ -101,4 +115,5 @@ def _untar(path: Path, room: _Room) -> None:
         for entry in archive:
             data = archive.extractfile(entry) if entry.isreg() else None
             if data is not None:
+                room.expect(entry.size, room.bytes + entry.size)
                 room.take(entry.name, data)

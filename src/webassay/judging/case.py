@@ -142,14 +142,24 @@ def notices_of(seen: RecordedObservation | None) -> list[str]:
 
 
 def describe_step(step: Step, notices: Sequence[str]) -> str:
-    acted = "; ".join(action.text for action in step.actions) or step.action_text or "(nothing)"
-    lines = [f"Action {step.index + 1}: {clip(acted, 2000)}"]
+    lines = [f"Action {step.index + 1}: {clip(acted_in(step) or '(nothing)', 2000)}"]
     if step.seen.url:
-        lines.append(f"  Page: {clip(step.seen.url, 300)}")
+        lines.append(f"  Page: {clip(on_one_line(step.seen.url), 300)}")
     if step.error:
-        lines.append(f"  Error! {clip(step.error, 500)}")
-    lines += [f"  Notice after this action: {notice}" for notice in notices]
+        lines.append(f"  Error! {clip(on_one_line(step.error), 500)}")
+    lines += [f"  Notice after this action: {on_one_line(notice)}" for notice in notices]
     return "\n".join(lines)
+
+
+def acted_in(step: Step) -> str:
+    """The actions of a step, on one line."""
+    return on_one_line("; ".join(action.text for action in step.actions) or step.action_text)
+
+
+def on_one_line(text: str) -> str:
+    """With its line breaks written as `\\n`: in a numbered list, no text of an agent or a page must look like an
+    entry of its own."""
+    return "\\n".join(text.splitlines())
 
 
 def clip(text: str, limit: int) -> str:

@@ -24,7 +24,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webassay.core.errors import InputError, ModelError
 from webassay.core.files import read_regular
@@ -185,8 +185,8 @@ class ReplayServer:
         try:
             body = await request.json()
             messages = [_read_message(message) for message in body["messages"]]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            return JSONResponse({"error": {"message": f"Cannot read the question: {error!r}"}}, 400)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            return JSONResponse({"error": {"message": f"Cannot read the question: {error!r}"[:500]}}, 400)
         self.asked.append(body)
         act = self.script.next(messages)
         await asyncio.sleep(act.delay)
@@ -269,6 +269,28 @@ def _chunks(act: Act, body: Mapping[str, Any], messages: Sequence[Message]) -> I
     yield "data: [DONE]\n\n"
 
 
+_OURSELVES = ("127.0.0.1", "localhost", "[::1]")
+
+
+def only_programs_here(app: ASGIApp) -> ASGIApp:
+    """Refuses what a page of some website sends: such a request names where it comes from, or another host. Programs on
+    this machine do neither."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name: value.decode("latin-1") for name, value in scope.get("headers", ())}
+        host = headers.get(b"host", "")
+        if host.rpartition(":")[0] not in _OURSELVES and host not in _OURSELVES:
+            reason = f"This endpoint answers as 127.0.0.1 and localhost, not as {host[:100]!r}."
+        elif b"origin" in headers:
+            reason = "This endpoint answers programs, not pages in a browser."
+        else:
+            await app(scope, receive, send)
+            return
+        await JSONResponse({"error": {"message": reason}}, 403)(scope, receive, send)
+
+    return guarded
+
+
 class _QuietServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -296,7 +318,8 @@ async def replaying(script: Script, *, port: int = 0) -> AsyncIterator[ReplaySer
         Route("/v1/chat/completions", server.answer, methods=["POST"]),
         Route("/v1/models", models),
     ]
-    config = uvicorn.Config(Starlette(routes=routes), log_level="critical", lifespan="off", ws="none")
+    app = only_programs_here(Starlette(routes=routes))
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")
     runner = _QuietServer(config)
     task = asyncio.create_task(runner.serve(sockets=[listening]))
     try:

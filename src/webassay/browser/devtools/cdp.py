@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sys
@@ -156,6 +157,23 @@ class Envelope(msgspec.Struct, rename={"session": "sessionId"}):
 _envelopes = msgspec.json.Decoder(Envelope)
 
 
+LEAST_FILES, ENOUGH_FILES = 128, 4096
+
+
+def _have_files_enough() -> None:
+    """Chromium dies without a word where it may open too few files; sites and stores need some too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most < LEAST_FILES:
+        raise BrowserError(
+            f"At most {most} files may be open at a time here, and Chromium needs more.",
+            hint=f"Allow {ENOUGH_FILES}: `ulimit -n {ENOUGH_FILES}`, as an administrator if it is refused.",
+        )
+
+
 class Connection:
     """A running Chromium."""
 
@@ -178,6 +196,7 @@ class Connection:
 
     @classmethod
     async def launch(cls, executable: Path, flags: Sequence[str]) -> "Connection":
+        _have_files_enough()
         profile = Path(tempfile.mkdtemp(prefix=own_prefix("profile")))
         to_browser, our_end = os.pipe()
         our_other_end, from_browser = os.pipe()

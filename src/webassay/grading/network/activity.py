@@ -13,7 +13,7 @@ from webassay.core.trajectory import PageResult, SessionResult
 from webassay.core.verdict import Finding
 from webassay.grading.network.events import Event, is_static
 from webassay.grading.network.witness import Witness
-from webassay.grading.rules.expect import compiled
+from webassay.grading.rules.patterns import matches
 
 _SEEN_TYPES = frozenset(("document", "xhr", "fetch"))
 
@@ -119,11 +119,11 @@ def page_matches(pattern: PagePattern, location: Location) -> bool:
     if location.place != _place(pattern.site):
         return False
     path = location.path or "/"
-    if not any(compiled(pattern.path).fullmatch(form) for form in {path, path.rstrip("/") + "/"}):
+    if not any(matches(pattern.path, form) for form in {path, path.rstrip("/") + "/"}):
         return False
     given = location.values()
     return all(
-        compiled(wanted, re.IGNORECASE).fullmatch(value)
+        matches(wanted, value, re.IGNORECASE)
         for key, wanted in pattern.query.items()
         for value in given.get(key, ("",))
     )

@@ -21,7 +21,8 @@ from webassay.core.verdict import Finding
 from webassay.grading.network.events import Event, is_navigation, is_static
 from webassay.grading.network.posted import Missing, Several, parsed, reached
 from webassay.grading.rules.evidence import keepable
-from webassay.grading.rules.expect import compiled, fits, plain
+from webassay.grading.rules.expect import fits, plain
+from webassay.grading.rules.patterns import matches
 
 READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "CONNECT"))
 _URL_HEADERS = frozenset(("referer", "redirect_url"))
@@ -233,9 +234,8 @@ def _page_fits(wanted: Expectation, location: Location, raw: str, check: Network
     """Site and path; the query has its own rules."""
     if wanted.pattern:
         bare = raw.partition("?")[0].partition("#")[0]
-        pattern = compiled(wanted.pattern, re.IGNORECASE)
         forms = (location.page, f"{location.page}/", bare)
-        return any(len(form) <= _MAX_PATTERN_URL and pattern.fullmatch(form) for form in forms)
+        return any(len(form) <= _MAX_PATTERN_URL and matches(wanted.pattern, form, re.IGNORECASE) for form in forms)
     expected = _key_location(sites, wanted)
     if check.decode_base64_query:
         expected, location = with_decoded_path(expected), with_decoded_path(location)
@@ -297,7 +297,7 @@ def _query_fits(wanted: Expectation, location: Location, check: NetworkCheck, si
 
     def ignored(key: str) -> bool:
         patterns = check.ignored_query_patterns
-        return key in check.ignored_query or any(compiled(one, re.IGNORECASE).search(key) for one in patterns)
+        return key in check.ignored_query or any(matches(one, key, re.IGNORECASE, "search") for one in patterns)
 
     if check.decode_base64_query:
         location = with_decoded_path(location)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from webassay.compare import UnreadableValue, depth
 from webassay.compare.text import MAX_DEPTH, parse_json
 from webassay.core.errors import GradingError
-from webassay.grading.rules.expect import compiled
+from webassay.grading.rules.patterns import matches
 
 MAX_BODY = 5_000_000
 _MAX_FIELDS = 10_000
@@ -113,7 +113,7 @@ def _field(data: dict[str, Any], name: str) -> Any:
 
 
 def _by_pattern(data: dict[str, Any], pattern: str) -> Any:
-    found = [value for key, value in data.items() if compiled(pattern).match(key[:1000])]
+    found = [value for key, value in data.items() if matches(pattern, key[:1000], how="match")]
     return Missing if not found else found[0] if len(found) == 1 else Several(found)
 
 

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from webassay.compare import Match, Sites, Slack, UnreadableValue, assign, compare, described, fold, parse_json, shown
 from webassay.compare.text import read_base64, read_string
 from webassay.core.errors import GradingError
 from webassay.core.task import Expectation
+from webassay.grading.rules.patterns import matches
 
 _MAX_PATTERN_TEXT = 5_000
 """Longer texts never meet a pattern, so that no answer can make one run for long."""
@@ -48,15 +48,6 @@ def _one_of(choices: Sequence[Expectation], value: Any, sites: Sites) -> Match:
     return Match(False, f"none of the {len(choices)} accepted values: {'; '.join(misses)[:400]}")
 
 
-@lru_cache(maxsize=4096)
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern of the key. An invalid one is the key's fault, never the agent's."""
-    try:
-        return re.compile(pattern, flags)
-    except re.error as error:
-        raise GradingError(f"The key's pattern {pattern!r} is invalid: {error}.") from None
-
-
 def _pattern(wanted: Expectation, value: Any, sites: Sites) -> Match:
     """The whole text must match, either as given or as it is compared."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
@@ -69,7 +60,7 @@ def _pattern(wanted: Expectation, value: Any, sites: Sites) -> Match:
     except UnreadableValue as problem:
         return Match(False, f"{shown(value)} cannot be read: {problem}")
     flags = re.DOTALL if wanted.type == "base64" else re.IGNORECASE | re.DOTALL
-    if any(compiled(wanted.pattern, flags).fullmatch(form) for form in forms):
+    if any(matches(wanted.pattern, form, flags) for form in forms):
         return Match(True, f"{shown(value)} matches {wanted.pattern!r}")
     return Match(False, f"{shown(value)} does not match {wanted.pattern!r}")
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal
 
 from webassay.core.verdict import Aspect
-from webassay.judging.case import Case, PromptBuilder
+from webassay.judging.case import Case, PromptBuilder, acted_in, on_one_line
 from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures, has_picture
 from webassay.judging.ledger import JudgeQuestion, Ledger, Models
 from webassay.judging.parsers import Parsing
@@ -50,9 +50,9 @@ async def _opine(
 
     def build() -> PromptBuilder:
         steps = [
-            f"Step: {step.index + 1}\nURL: {step.seen.url}\n"
-            f"Action: {'; '.join(action.text for action in step.actions) or step.action_text}\n"
-            f"Reasoning: {step.thought}"
+            f"Step: {step.index + 1}\nURL: {on_one_line(step.seen.url)}\n"
+            f"Action: {acted_in(step)}\n"
+            f"Reasoning: {on_one_line(step.thought)}"
             for step in case.trajectory.steps
         ]
         builder = PromptBuilder().data("goal", case.goal.instruction).data("steps", "\n-----\n".join(steps) or "(none)")
@@ -111,7 +111,7 @@ def _judge(shows: LastPage, described: str) -> ModelJudge[AgentRewardBenchOption
     return ModelJudge(
         name=f"agentrewardbench-{shows}",
         summary=f"AgentRewardBench: all steps, and {described}.",
-        version="2",
+        version="3",
         options=AgentRewardBenchOptions,
         as_published=AgentRewardBenchOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="<success>No</success><side>No</side><optimal>2</optimal><loop>No</loop>",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from webassay.judging import parsers
-from webassay.judging.case import Case, PromptBuilder
+from webassay.judging.case import Case, PromptBuilder, acted_in, on_one_line
 from webassay.judging.judges.base import LastPictureOptions, ModelJudge, Opinion, add_last_pictures
 from webassay.judging.ledger import JudgeQuestion, Ledger, Models
 from webassay.judging.parsers import Parsing
@@ -19,9 +19,9 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekO
     def build() -> PromptBuilder:
         steps = []
         for number, step in enumerate(case.trajectory.steps, 1):
-            acted = "; ".join(action.text for action in step.actions) or step.action_text
-            if acted or step.thought:
-                steps.append(f"Thought {number}: {step.thought}\nAction {number}: {acted}")
+            acted, thought = acted_in(step), on_one_line(step.thought)
+            if acted or thought:
+                steps.append(f"Thought {number}: {thought}\nAction {number}: {acted}")
         builder = PromptBuilder().data("goal", case.goal.instruction)
         builder.data("trajectory", "\n\n".join(steps) or "(empty)")
         return add_last_pictures(builder, case, options.last_images)
@@ -33,7 +33,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: AgentTrekO
 AGENTTREK = ModelJudge(
     name="agenttrek",
     summary="AgentTrek: every thought and action, and the last page.",
-    version="2",
+    version="3",
     options=AgentTrekOptions,
     as_published=AgentTrekOptions(parsing="as-published", temperature=0.0, seed=42),
     sample_reply="Thoughts: x\nStatus: failure",

@@ -50,7 +50,7 @@ def _judge(name: str, summary: str, *, caption: bool) -> ModelJudge[AutonomousOp
     return ModelJudge(
         name=name,
         summary=summary,
-        version="2",
+        version="3",
         options=AutonomousOptions,
         as_published=AutonomousOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="Thoughts: x\nStatus: failure",

@@ -14,7 +14,7 @@ from webassay.core.interaction import Goal
 from webassay.core.record import Json
 from webassay.core.trajectory import Blobs, Trajectory
 from webassay.core.verdict import Aspect, Finding, Fingerprint, Status, Verdict
-from webassay.judging.case import Case, PromptBuilder
+from webassay.judging.case import Case, PromptBuilder, acted_in, on_one_line
 from webassay.judging.ledger import Ledger, Models
 from webassay.judging.plan import TOKENS_OF_REPLY, CostEstimate, RehearsalModel
 from webassay.judging.prompts import Prompts
@@ -257,8 +257,8 @@ def action_list(case: Case, *, reasons: bool = False) -> str:
     """One numbered line per step, as in the published scripts."""
     lines: list[str] = []
     for step in case.trajectory.steps:
-        acted = "; ".join(action.text for action in step.actions) or step.action_text
+        acted = acted_in(step)
         if acted:
-            reason = f". Reasoning: {step.thought}" if reasons and step.thought else ""
+            reason = f". Reasoning: {on_one_line(step.thought)}" if reasons and step.thought else ""
             lines.append(f"{len(lines) + 1}. {acted}{reason}")
     return "\n".join(lines) or "(no action was taken)"

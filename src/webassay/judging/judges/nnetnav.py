@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from webassay.core.verdict import Aspect
-from webassay.judging.case import Case, PromptBuilder, describe_step, notices_after
+from webassay.judging.case import Case, PromptBuilder, describe_step, notices_after, on_one_line
 from webassay.judging.judges.base import JudgeOptions, ModelJudge, Opinion
 from webassay.judging.ledger import JudgeQuestion, Ledger, Models, gather_all
 from webassay.judging.parsers import DRESS, LEAD, tidy
@@ -40,7 +40,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: NNetNavOpt
 
     told = await gather_all(change(i) for i in range(len(trees) - 1))
     changes = [reply.split("State change:")[-1].strip() for reply in told]
-    listed = "\n".join(f"{number}. {text}" for number, text in enumerate(changes, 1))
+    listed = "\n".join(f"{number}. {on_one_line(text)}" for number, text in enumerate(changes, 1))
     reply = await ledger.text(
         models.outcome,
         JudgeQuestion("nnetnav.reward", prompt="nnetnav_reward"),
@@ -62,7 +62,7 @@ def read_reward(text: str) -> int | None:
 NNETNAV = ModelJudge(
     name="nnetnav",
     summary="NNetNav: what every action changed in the accessibility tree, then a reward.",
-    version="2",
+    version="3",
     options=NNetNavOptions,
     as_published=NNetNavOptions(temperature=0.0, seed=42),
     sample_reply="Thought: x\nReward: 3",

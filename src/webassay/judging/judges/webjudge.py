@@ -13,7 +13,7 @@ from webassay.core.record import Json
 from webassay.core.trajectory import BlobRef
 from webassay.core.verdict import Aspect, Finding
 from webassay.judging import parsers
-from webassay.judging.case import Case, CaseFrame, PromptBuilder
+from webassay.judging.case import Case, CaseFrame, PromptBuilder, on_one_line
 from webassay.judging.judges.base import ModelJudge, Opinion, PictureOptions, action_list
 from webassay.judging.ledger import JudgeQuestion, Ledger, Models, gather_all
 from webassay.judging.parsers import DRESS, LEAD, Parsing, tidy
@@ -81,7 +81,7 @@ async def _opine(case: Case, ledger: Ledger, models: Models, options: WebJudgeOp
         builder = task_prompt().data("key point" if variant.by_point else "key points", point)
         builder.data("actions", action_list(case, reasons=variant.general))
         if picked:
-            reasons = "\n".join(f"{number}. {item.reason}" for number, item in enumerate(picked, 1))
+            reasons = "\n".join(f"{number}. {on_one_line(item.reason)}" for number, item in enumerate(picked, 1))
             builder.data("why these screenshots may matter", reasons).note("The screenshots, in order:")
             for item in picked:
                 builder.picture(case.picture(item.frame))
@@ -190,7 +190,7 @@ def _judge(name: str, summary: str, variant: _Variant) -> ModelJudge[WebJudgeOpt
     return ModelJudge(
         name=name,
         summary=summary,
-        version="2",
+        version="3",
         options=WebJudgeOptions,
         as_published=WebJudgeOptions(parsing="as-published", temperature=0.0, seed=42),
         sample_reply="Key Points:\n1. a\n2. b\n3. c\n4. d\n### Reasoning: x\n### Score: 3\nStatus: failure\n",

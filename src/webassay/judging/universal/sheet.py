@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 from webassay.core.interaction import Action
 from webassay.core.trajectory import RowsResult, Step, Trajectory
-from webassay.judging.case import Case, PromptBuilder, clip, notices_after, notices_of, read_text
+from webassay.judging.case import Case, PromptBuilder, clip, notices_after, notices_of, on_one_line, read_text
 from webassay.judging.record.pages import Book, elements_of, place
 from webassay.judging.record.readings import dates_in
 
@@ -119,20 +119,22 @@ def _elements(case: Case, step: Step) -> dict[str, str]:
 
 
 def _step(step: Step, named: dict[str, str], thought: int, shown: dict[int, str], bases: Sequence[str]) -> str:
-    acted = "; ".join(_action(action, named) for action in step.actions) or _written(step.action_text, named)
+    acted = on_one_line(
+        "; ".join(_action(action, named) for action in step.actions) or _written(step.action_text, named)
+    )
     lines = [f"Action {step.index + 1}: {clip(acted or '(nothing)', 2000)}"]
     before = f"{shown[step.index]}, " if step.index in shown else ""
     if before or step.seen.url:
-        lines.append(f"  On: {before}{place(step.seen.url, bases)}")
+        lines.append(f"  On: {before}{on_one_line(place(step.seen.url, bases))}")
     if step.thought and thought:
-        lines.append(f"  Agent's reasoning: {clip(step.thought, thought)}")
+        lines.append(f"  Agent's reasoning: {clip(on_one_line(step.thought), thought)}")
     if step.error:
-        lines.append(f"  Error! {clip(step.error, 500)}")
+        lines.append(f"  Error! {clip(on_one_line(step.error), 500)}")
     return "\n".join(lines)
 
 
 def _with_notices(told: str, notices: Sequence[str]) -> str:
-    return "\n".join((told, *(f"  Notice after this action: {notice}" for notice in notices)))
+    return "\n".join((told, *(f"  Notice after this action: {on_one_line(notice)}" for notice in notices)))
 
 
 def _action(action: Action, named: dict[str, str]) -> str:

@@ -45,7 +45,7 @@ from webassay.judging.universal.selection import Examined, Groups, Relevance, gr
 from webassay.llm.client import UnusableReply
 
 NAME = "universal"
-VERSION = "10"
+VERSION = "11"
 
 _ALWAYS = ("action_only", "relevance", "evidence", "conditions", "reality", "rescore", "side_effects")
 
